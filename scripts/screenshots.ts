@@ -21,6 +21,7 @@ interface Queue {
   readonly name: string;
   readonly kind?: Kind;
   readonly limit?: number;
+  readonly mark?: string;
   /** `label@host:pid`, since how many seconds; those that fit hold, the others wait. */
   readonly seats: readonly (readonly [who: string, seconds: number])[];
 }
@@ -47,6 +48,7 @@ const QUEUES: readonly Queue[] = [
     name: 'scheduler',
     kind: 'permits',
     limit: 2,
+    mark: 'candidate',
     seats: [
       ['scheduler@node-a:17', 86_400],
       ['scheduler@node-b:22', 85_900],
@@ -179,8 +181,11 @@ async function main(): Promise<void> {
   }
 }
 
-function claimsOf({ name, kind = 'mutex', limit = 1, seats }: Queue): Claim[] {
-  return seats.map(([who, seconds]) => claimOf(name, who, { kind, limit, seconds }));
+function claimsOf({ name, kind = 'mutex', limit = 1, mark, seats }: Queue): Claim[] {
+  return seats.map(([who, seconds]) => {
+    const claim = claimOf(name, who, { kind, limit, seconds });
+    return mark === undefined ? claim : { ...claim, holder: { ...claim.holder, mark } };
+  });
 }
 
 let ids = 0;

@@ -12,13 +12,16 @@ import type { Kept } from './records.ts';
 /** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
 export type Kind = 'mutex' | 'read' | 'write' | 'permits';
 
+/** The mark of a claim in an election. */
+export const CANDIDATE = 'candidate';
+
 /** Identifies a claim for people, never for logic. `since` is the wall clock in epoch ms. */
 export interface Holder {
   readonly host: string;
   readonly pid: number;
   readonly label?: string;
   readonly since: number;
-  /** Set by a layer, to recognise a claim among those of one program; public. */
+  /** Set in an election, and by a layer to recognise a claim of its program; public. */
   readonly mark?: string;
 }
 

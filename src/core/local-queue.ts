@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, GoneStatus, Kind } from '../contract/store.ts';
+import { CANDIDATE, type Claim, type GoneStatus, type Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import { LiveClaim } from './claim/live-claim.ts';
@@ -161,8 +161,9 @@ export class LocalQueue implements Claimant, Subject {
   #claim({ tries, options }: Waiter<Lease | null>): void {
     const { resource, kind, permits, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
     this.#open.add(this);
-    const { label = this.#services.settings.label } = options;
+    const { label = this.#services.settings.label, standby } = options;
     const who = { host: HOST, pid: process.pid, since: Date.now() };
+    const labelled = label === undefined ? who : { ...who, label };
     const claim: Claim = {
       resource,
       id: randomId(),
@@ -171,7 +172,7 @@ export class LocalQueue implements Claimant, Subject {
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
       queue: !tries,
-      holder: label === undefined ? who : { ...who, label },
+      holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
     const terms = { heartbeat, beatTtlMs: ttlMs, minHoldMs };
     this.#live = new LiveClaim(this.#services, claim, terms, this);

@@ -196,7 +196,7 @@ export interface AcquireOptions {
   readonly acquisition?: Acquisition;
   /** @internal Where it was asked for, if that is known. */
   readonly site?: Site;
-  /** @internal For the wait of a standby, which has no end that one could warn of. */
+  /** @internal For a candidate in an election, whose wait has no end that one could warn of. */
   readonly standby?: true;
   /** @internal Called with the store's reply before a try resolves with null. */
   readonly refused?: (status: GoneStatus) => void;

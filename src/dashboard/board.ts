@@ -1,5 +1,5 @@
 /** What the store showed at the last look, and what is different from the look before. */
-import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { CANDIDATE, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import type { Row, Seat } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
@@ -82,6 +82,7 @@ function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): R
   return {
     name,
     limit: limit === undefined || limit >= MAX_PERMITS ? null : limit,
+    election: (holders[0] ?? waiters[0])?.holder.mark === CANDIDATE,
     holding: holders.length,
     waiting: waiters.length,
     seats: seats.slice(0, MAX_SEATS),

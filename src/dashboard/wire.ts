@@ -23,6 +23,8 @@ export interface Row {
   readonly name: string;
   /** Null for a read-write lock, which has none. */
   readonly limit: number | null;
+  /** Its holders lead, and its waiters stand by. */
+  readonly election: boolean;
   /** All of them; `seats` lists the first. */
   readonly holding: number;
   readonly waiting: number;

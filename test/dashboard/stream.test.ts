@@ -1,7 +1,10 @@
 /** What pages are told, and what it costs the store. */
 import { createLocks, detectDeadlocks, type Mutex } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
 import { expect, it, onTestFinished } from 'vitest';
+import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/text.ts';
+import type { Row } from '../../src/dashboard/wire.ts';
 import { ask, BEARER, fromPage, openSilently, Page, soon, start } from './bed.ts';
 
 it('shows queues in order, without claim ids', async () => {
@@ -41,6 +44,27 @@ it('shows queues in order, without claim ids', async () => {
   );
   waits.abort();
   await Promise.allSettled([second, third]);
+});
+
+it('shows who leads in an election and who stands by, which is no wait', async () => {
+  const { url, others } = await start();
+  const election = createElection(others, 'scheduler');
+  const [first, second] = ['first', 'second'].map((label) => election.campaign({ label }));
+  const page = new Page(url);
+  await soon(() => page.rows.get('scheduler')?.waiting).toBe(1);
+  const row = page.rows.get('scheduler') as Row;
+  expect([kindOf(row), kindText(row), waitingSince(row)]).toEqual([
+    'election',
+    'election',
+    undefined,
+  ]);
+  const filters = ['all', 'election', 'permits', 'waited for'] as const;
+  expect(filters.filter((filter) => isOf(filter, row))).toEqual(['all', 'election']);
+  const gpu = await others.semaphore('gpu', { limit: 2 }).acquire();
+  await soon(() => page.rows.has('gpu')).toBe(true);
+  const seats = page.rows.get('gpu') as Row;
+  expect([kindText(seats), isOf('permits', seats)]).toEqual(['semaphore · 1 of 2', true]);
+  await Promise.all([gpu.release(), first?.resign(), second?.resign()]);
 });
 
 it('tells of grants, hand-offs and ends, exactly where the process itself has them', async () => {

@@ -26,6 +26,7 @@ function rowOf(text: string): Row {
   return {
     name,
     limit: 1,
+    election: false,
     holding: held.length,
     waiting: waiting.length,
     seats: [...held, ...waiting],

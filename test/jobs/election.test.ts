@@ -40,7 +40,7 @@ describe('a candidate', () => {
     await bed.clock.rest();
     expect([candidate.state, candidate.lease]).toEqual(['standby', undefined]);
     expect(bed.store.entered[0]).toMatchObject({ kind: 'permits', permits: 1, limit: 2 });
-    expect(bed.store.entered[0]?.holder.label).toBe('worker 1');
+    expect(bed.store.entered[0]?.holder).toMatchObject({ label: 'worker 1', mark: 'candidate' });
     bed.store.onRenew = () => held();
     await bed.clock.advance(3_400);
     expect(candidate.state).toBe('leader');

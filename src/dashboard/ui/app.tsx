@@ -13,7 +13,7 @@ import { Details } from './queue/details.tsx';
 import { Evict } from './queue/evict.tsx';
 import { List } from './queue/list.tsx';
 import { Timeline } from './queue/timeline.tsx';
-import { type Filter, isOf, mentions } from './text.ts';
+import { type Filter, isOf, mentions, waitingSince } from './text.ts';
 import { Tools, type ViewName } from './tools.tsx';
 
 /** How often ages are drawn anew, in ms. */
@@ -151,11 +151,11 @@ function Nothing({ view, words, choose }: NothingProps) {
 /** The longest wait first, then the longest hold: as `holdfast top`. */
 function shownOf(rows: ReadonlyMap<string, Row>, filter: Filter, words: string): readonly Row[] {
   const wanted = words.toLowerCase();
-  const first = (row: Row, holds: boolean): number =>
-    row.seats.find((seat) => seat.holds === holds)?.since ?? Number.MAX_SAFE_INTEGER;
+  const last = Number.MAX_SAFE_INTEGER;
+  const heldSince = ({ seats }: Row): number => seats.find(({ holds }) => holds)?.since ?? last;
   return [...rows.values()]
     .filter((row) => isOf(filter, row) && (wanted === '' || mentions(row, wanted)))
-    .map((row) => ({ row, waits: first(row, false), holds: first(row, true) }))
+    .map((row) => ({ row, waits: waitingSince(row) ?? last, holds: heldSince(row) }))
     .sort((a, b) => a.waits - b.waits || a.holds - b.holds || (a.row.name < b.row.name ? -1 : 1))
     .map(({ row }) => row);
 }

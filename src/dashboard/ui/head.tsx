@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { span } from '../../operators/span.ts';
 import type { View } from './feed.ts';
-import { age, whole } from './text.ts';
+import { age, waitingSince, whole } from './text.ts';
 
 interface HeadProps {
   readonly view: View;
@@ -40,9 +40,8 @@ function Figures({ view: { rows, rates, points }, now }: Pick<HeadProps, 'view' 
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
     holding += row.holding;
-    waiting += row.waiting;
-    const first = row.seats.find(({ holds }) => !holds);
-    if (first && first.since < since) since = first.since;
+    waiting += row.election ? 0 : row.waiting;
+    since = Math.min(since, waitingSince(row) ?? now);
   }
   return (
     <dl class="figures">

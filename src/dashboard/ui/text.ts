@@ -23,10 +23,18 @@ export function placeOf({ host, pid }: Pick<Seat, 'host' | 'pid'>): string {
   return `${host} · ${pid}`;
 }
 
-export type Filter = 'all' | 'waited for' | 'mutex' | 'permits' | 'read-write' | 'once';
+export type Filter =
+  | 'all'
+  | 'waited for'
+  | 'mutex'
+  | 'permits'
+  | 'election'
+  | 'read-write'
+  | 'once';
 
-export function kindOf({ name, seats }: Row): string {
+export function kindOf({ name, seats, election }: Row): string {
   const kind = seats[0]?.kind;
+  if (election) return 'election';
   if (name.startsWith('once:')) return 'once';
   if (name.startsWith('refresh:')) return 'refresh';
   if (kind === 'permits') return 'semaphore';
@@ -36,10 +44,11 @@ export function kindOf({ name, seats }: Row): string {
 export function isOf(filter: Filter, row: Row): boolean {
   const kind = row.seats[0]?.kind;
   if (filter === 'all') return true;
-  if (filter === 'waited for') return row.waiting > 0;
+  if (filter === 'election') return row.election;
+  if (filter === 'waited for') return row.waiting > 0 && !row.election;
   if (filter === 'once') return /^(once|refresh):/.test(row.name);
   if (filter === 'read-write') return kind === 'read' || kind === 'write';
-  return kind === filter;
+  return kind === filter && !row.election;
 }
 
 export function mentions(row: Row, words: string): boolean {
@@ -47,6 +56,11 @@ export function mentions(row: Row, words: string): boolean {
   return row.seats.some(({ host, label, pid }) =>
     `${host} ${pid} ${label ?? ''}`.toLowerCase().includes(words),
   );
+}
+
+/** Since when its first waiter waits; a standby waits for nothing. */
+export function waitingSince({ election, seats }: Row): number | undefined {
+  return election ? undefined : seats.find(({ holds }) => !holds)?.since;
 }
 
 /** `semaphore · 2 of 3` permits, or how many hold; nothing more where there is only one. */

@@ -14,7 +14,8 @@ const FILTERS: readonly (readonly [Filter, string])[] = [
   ['all', 'All kinds'],
   ['waited for', 'Waited for'],
   ['mutex', 'Mutexes'],
-  ['permits', 'Semaphores and elections'],
+  ['permits', 'Semaphores'],
+  ['election', 'Elections'],
   ['read-write', 'Read-write locks'],
   ['once', 'Once and refresh'],
 ];

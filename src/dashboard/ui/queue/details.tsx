@@ -39,11 +39,11 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
       <div class="scrolls">
         {name.startsWith('once:') && <Done key={name} name={name} inUse={row !== undefined} />}
         <h3>
-          Holds <span>{row?.holding ?? 0}</span>
+          {row?.election ? 'Leads' : 'Holds'} <span>{row?.holding ?? 0}</span>
         </h3>
         <ol class="queue">{holders.map(seat)}</ol>
         <h3>
-          Waits, in order <span>{row?.waiting ?? 0}</span>
+          {row?.election ? 'Stands by' : 'Waits'}, in order <span>{row?.waiting ?? 0}</span>
         </h3>
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}

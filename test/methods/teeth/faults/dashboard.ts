@@ -138,4 +138,11 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     replace: 'more: false,',
     why: 'while the store is away it says that no lock is held',
   },
+  {
+    file: 'src/core/local-queue.ts',
+    name: 'candidates leave no mark',
+    find: 'standby ? { ...labelled, mark: CANDIDATE } : labelled',
+    replace: 'labelled',
+    why: 'the longest wait on the dashboard is for ever that of a standby',
+  },
 ];
