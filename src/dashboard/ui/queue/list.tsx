@@ -1,7 +1,7 @@
 /** The resources in use. Only the rows that are seen are in the page, however many there are. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Row } from '../../wire.ts';
-import { age, kindText } from '../text.ts';
+import { age, kindText, waitingSince } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Who } from './who.tsx';
 
@@ -86,7 +86,7 @@ export function List({ rows, chosen, now, choose }: ListProps) {
 
 function Cells({ row, now }: { readonly row: Row; readonly now: number }) {
   const holder = row.seats.find(({ holds }) => holds);
-  const waiter = row.seats.find(({ holds }) => !holds);
+  const since = waitingSince(row);
   return (
     <>
       <span class="what">
@@ -104,9 +104,9 @@ function Cells({ row, now }: { readonly row: Row; readonly now: number }) {
         )}
       </span>
       <span class="figure">{holder ? age(now - holder.since) : ''}</span>
-      <span class={`figure ${waiter ? 'waited' : 'none'}`}>
+      <span class={`figure ${since === undefined ? 'none' : 'waited'}`}>
         {row.waiting}
-        <small>{waiter ? age(now - waiter.since) : ''}</small>
+        <small>{since === undefined ? '' : age(now - since)}</small>
       </span>
     </>
   );
