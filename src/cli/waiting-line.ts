@@ -67,10 +67,8 @@ export class WaitingLine {
 
   async #look(): Promise<void> {
     const { name } = this.#wait;
-    const [queue, cycle] = await Promise.all([
-      this.#locks.inspect(name).catch(() => undefined),
-      deadlockAround(this.#locks, name),
-    ]);
+    const queue = await this.#locks.inspect(name).catch(() => undefined);
+    const cycle = queue && (await deadlockAround(this.#locks, queue));
     if (this.#over) return;
     if (queue && this.#nested && waitsForItself(queue)) {
       const why = 'the command that asks runs under it, and its holder waits for the command';

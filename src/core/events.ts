@@ -1,6 +1,5 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
-import { perProcess } from '../base/per-process.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
@@ -226,21 +225,18 @@ export function noticeQuarantine(
   events.emit('quarantine', { store: calls.store.name, resource, leftMs });
 }
 
-/** Warns the process, once for each store, that claims wait for that, unless listeners know. */
-export function warnOfQuarantine({ events, calls }: Losing, leftMs: number): void {
-  const { name } = calls.store;
+/** Until when each store grants nothing, as the process was told; in epoch ms. */
+const toldUntil = new WeakMap<Store, number>();
+
+/** Warns the process, once for each loss, that claims wait for that, unless listeners know. */
+export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: number): void {
   const { quarantine, slow } = events.of;
-  const warned = perProcess('quarantines', () => new Set<string>());
-  if (quarantine.isThere || slow.isThere || warned.has(name)) return;
-  warned.add(name);
-  const left = (leftMs / 1000).toFixed(1);
-  process.emitWarning(
-    `${name} is new or lost its data, and grants nothing for another ${left} s.`,
-    {
-      type: 'HoldfastWarning',
-      code: 'HOLDFAST_QUARANTINE',
-    },
-  );
+  const now = Date.now();
+  if (quarantine.isThere || slow.isThere || now < (toldUntil.get(store) ?? 0)) return;
+  toldUntil.set(store, now + leftMs);
+  const left = `${(leftMs / 1000).toFixed(1)} s`;
+  const message = `${store.name} is new or lost its data, and grants nothing for another ${left}.`;
+  process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });
 }
 
 /** A request with heartbeats got a reply, or failed. */

@@ -3,7 +3,6 @@ import { allOf, createLocks, type LockEvents, type Waiting } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { perProcess } from '../../src/base/per-process.ts';
 import { flush } from '../support/fake-clock.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -160,14 +159,13 @@ describe('a try in a quarantine', () => {
     expect(await locks.inspect('a')).toMatchObject({ waiting: { why: 'data-loss' } });
   });
 
-  it('lets a wait warn the process once for each store, unless listeners know', async () => {
-    perProcess('quarantines', () => new Set<string>()).clear();
+  it('lets a wait warn the process once for each loss, unless listeners know', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const store = memoryStore({ quarantine: '20s' });
+    store.forget();
     const wait = async (listens: boolean): Promise<void> => {
-      const store = memoryStore({ quarantine: '20s' });
       const locks = createLocks(store);
       if (listens) locks.on('quarantine', () => {});
-      store.forget();
       expect((await locks.mutex('a').tryRun(() => 1)).acquired).toBe(false);
       await expect(locks.mutex('a').acquire(SHORT)).rejects.toMatchObject({ why: 'data-loss' });
     };

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sqlFence } from '../../src/fences/index.ts';
@@ -171,6 +173,21 @@ describe('a fence', () => {
     enterAt(1n);
     enterAt(2n);
     expect(texts).toHaveLength(2);
+  });
+
+  test('keeps no statement alive, which would keep its connection alive', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { binding, texts } = counted();
+    db.exec('BEGIN');
+    fence.enter(binding, { resource: 'stock', lineage, token: 1n });
+    // What a job has looked at weakly lives until its end.
+    await new Promise((resolve) => setImmediate(resolve));
+    const prepared = texts.length;
+    collect();
+    fence.enter(binding, { resource: 'stock', lineage, token: 2n });
+    db.exec('COMMIT');
+    expect(texts.length).toBe(prepared + 1);
   });
 
   test('goes on with a connection that was closed and opened again', () => {

@@ -18,7 +18,8 @@ export const verb: Verb = {
   async run(given) {
     const name = given.name();
     const locks = await openLocks(given, { looks: true });
-    const [queue, cycle] = await Promise.all([locks.inspect(name), deadlockAround(locks, name)]);
+    const queue = await locks.inspect(name);
+    const cycle = await deadlockAround(locks, queue);
     if (given.has('json')) await printJson({ ...queueJson(queue), ...cycleJson(cycle) });
     else {
       const lines = [...queueLines(queue, isColoured()), ...cycleLines(cycle)];

@@ -29,6 +29,8 @@ async function srvr(at: Address, tls: ConnectionOptions | undefined): Promise<st
     socket.write('srvr');
     await ended;
     return said;
+  } catch (error) {
+    throw signal.aborted ? new Error(`no reply within ${PATIENCE_MS / 1000} s`) : error;
   } finally {
     socket.destroy();
   }
@@ -38,5 +40,6 @@ function factsIn(said: string): ServerFacts {
   const [, version] = /^Zookeeper version: ([\d.]+)/m.exec(said) ?? [];
   const [, mode] = /^Mode: (\S+)/m.exec(said) ?? [];
   if (version && mode) return { version: `ZooKeeper ${version}, ${mode}` };
+  if (/not currently serving/.test(said)) throw new Error('the server has no quorum to serve with');
   throw new Error('the server does not answer `srvr`; see its 4lw.commands.whitelist');
 }

@@ -93,14 +93,16 @@ function App() {
       {view.away && <p class="warning">The store does not reply: {view.away}</p>}
       <main>
         <div class="view">
-          {viewName === 'graph' && <Graph rows={rows} waits={view.waits} choose={setChosen} />}
           {viewName === 'timeline' && (
             <section class="scrolls" aria-label="Timeline">
               <Timeline told={told ?? []} named choose={setChosen} />
             </section>
           )}
-          {viewName === 'queues' && rows.length === 0 && (
+          {viewName !== 'timeline' && rows.length === 0 && (
             <Nothing view={view} words={words} choose={setChosen} />
+          )}
+          {viewName === 'graph' && rows.length > 0 && (
+            <Graph rows={rows} waits={view.waits} choose={setChosen} />
           )}
           {viewName === 'queues' && rows.length > 0 && (
             <List rows={rows} chosen={chosen} now={now} choose={setChosen} />

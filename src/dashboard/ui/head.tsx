@@ -36,7 +36,9 @@ const WORDS = {
   broken: 'Disconnected',
 };
 
-function Figures({ view: { rows, rates, points }, now }: Pick<HeadProps, 'view' | 'now'>) {
+function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
+  const { rows, rates, points } = view;
+  const isKnown = rows.size > 0 || (view.link !== 'loading' && !view.away);
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
     holding += row.holding;
@@ -45,9 +47,9 @@ function Figures({ view: { rows, rates, points }, now }: Pick<HeadProps, 'view' 
   }
   return (
     <dl class="figures">
-      <Figure name="In use">{whole(rows.size)}</Figure>
-      <Figure name="Holding">{whole(holding)}</Figure>
-      <Figure name="Waiting">{whole(waiting)}</Figure>
+      <Figure name="In use">{isKnown ? whole(rows.size) : '–'}</Figure>
+      <Figure name="Holding">{isKnown ? whole(holding) : '–'}</Figure>
+      <Figure name="Waiting">{isKnown ? whole(waiting) : '–'}</Figure>
       <Figure name="Longest wait">{waiting > 0 ? age(now - since) : '–'}</Figure>
       <Figure name="Grants a minute">
         {whole(rates.grants)}

@@ -1,9 +1,10 @@
 /**
  * Entries into fences in SQLite, through a synchronous binding.
  *
- * To prepare a statement takes twice as long as to run it, so each connection's are kept for as
- * long as the connection lives. One that has failed is not: libsql leaves a statement open that was
- * refused as busy, and node:sqlite finalizes all of them when a connection is closed.
+ * To prepare a statement takes twice as long as to run it, so each connection's are kept, but
+ * weakly: a statement of node:sqlite keeps its connection alive. One that has failed is not kept:
+ * libsql leaves a statement open that was refused as busy, and node:sqlite finalizes all of them
+ * when a connection is closed.
  * What would break it: a second try in which SQLite has ended the transaction, for that try would
  * be a transaction of its own. A missing table and a finalized statement end none.
  */
@@ -23,7 +24,7 @@ export interface SqliteConnection {
 type Statement = ReturnType<SqliteConnection['prepare']>;
 
 /** By their text. */
-const prepared = new WeakMap<SqliteConnection, Map<string, Statement>>();
+const prepared = new WeakMap<SqliteConnection, Map<string, WeakRef<Statement>>>();
 
 /** @throws UsageError outside of a transaction */
 export function runOnSqlite(connection: SqliteConnection, schema: string, steps: Steps): void {
@@ -50,11 +51,11 @@ function take(connection: SqliteConnection, schema: string, { sql, values }: Ste
 }
 
 function getKept(connection: SqliteConnection, sql: string, values: readonly string[]): unknown {
-  const kept = prepared.get(connection) ?? new Map<string, Statement>();
-  const statement = kept.get(sql) ?? connection.prepare(sql);
+  const kept = prepared.get(connection) ?? new Map<string, WeakRef<Statement>>();
+  const statement = kept.get(sql)?.deref() ?? connection.prepare(sql);
   kept.delete(sql);
   const row = statement.get(...values);
-  prepared.set(connection, kept.set(sql, statement));
+  prepared.set(connection, kept.set(sql, new WeakRef(statement)));
   return row;
 }
 

@@ -1,6 +1,7 @@
 /** What is known of a knot, beyond who is in it. */
 import { createHash } from 'node:crypto';
 import { quote } from '../../base/errors.ts';
+import { MAX_PERMITS, type Queue } from '../../contract/store.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait } from '../../store-calls/waiting.ts';
 import { knotOf, stuckOf } from './graph.ts';
@@ -23,14 +24,27 @@ export function isConfirmed(knot: readonly Note[]): boolean {
  */
 export async function deadlockAround(
   locks: Locks,
-  name: string,
+  { resource, limit = MAX_PERMITS }: Pick<Queue, 'resource' | 'limit'>,
 ): Promise<readonly PublishedWait[]> {
   const engine = engineOf(locks);
   if (!hasNotes(engine.services.calls.store)) return [];
-  const stuck = stuckOf(await notesAround(engine, [engine.resource(name)]));
-  const knots = stuck.map(({ id }) => knotOf(stuck, id) ?? []);
-  const found = knots.find((knot) => knot.length > 0 && isConfirmed(knot)) ?? [];
-  return found.map(waitOf);
+  return knotBefore(await notesAround(engine, [resource]), { resource, limit }).map(waitOf);
+}
+
+/** The confirmed knot because of which a wait for one permit, or to write, would never end. */
+export function knotBefore(
+  notes: readonly Note[],
+  { resource, limit }: { readonly resource: string; readonly limit: number },
+): readonly Note[] {
+  const permits = limit === MAX_PERMITS ? limit : 1;
+  const asking: PublishedWait = {
+    ...{ id: '', resource, kind: 'permits', permits, limit, onDeadlock: 'event' },
+    ...{ holder: { host: '', pid: 0, since: 0 }, holds: [] },
+  };
+  if (!stuckOf<PublishedWait>([...notes, asking]).includes(asking)) return [];
+  const waits = stuckOf(notes);
+  const knots = waits.map(({ id }) => knotOf(waits, id) ?? []);
+  return knots.find((knot) => knot.length > 0 && isConfirmed(knot)) ?? [];
 }
 
 /** For messages. */

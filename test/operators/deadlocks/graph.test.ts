@@ -2,7 +2,10 @@
 import fc from 'fast-check';
 import type { PublishedWait } from 'holdfast';
 import { describe, expect, it } from 'vitest';
+import { MAX_PERMITS } from '../../../src/contract/store.ts';
 import { knotOf, stuckOf, victimOf } from '../../../src/operators/deadlocks/graph.ts';
+import { keyOf, knotBefore } from '../../../src/operators/deadlocks/knots.ts';
+import type { Note } from '../../../src/operators/deadlocks/notes.ts';
 import { idsOf, neverEnding } from './oracle.ts';
 
 type Hold = PublishedWait['holds'][number];
@@ -18,6 +21,8 @@ function wait(id: string, parts: Partial<PublishedWait>): PublishedWait {
 }
 
 const NAMES = ['a', 'b', 'c'];
+
+const AT_X = { resource: 'x', limit: 1 };
 
 /** Up to six waits of up to four tasks; a task may wait twice, and hold the same. */
 const crowds: fc.Arbitrary<PublishedWait[]> = fc
@@ -109,5 +114,42 @@ describe('a knot', () => {
     expect(victimOf([...all, equal])?.id).toBe('c');
     expect(victimOf([equal, ...all])?.id).toBe('c');
     expect(victimOf([told])).toBeUndefined();
+  });
+});
+
+describe('a lock that does not come free', () => {
+  const ring = [
+    ['x', 'y', 1],
+    ['y', 'x', 2],
+  ] as const;
+  const waits = ring.map(([resource, holds, token]) =>
+    wait(resource, { resource, holds: [hold(holds, token)] }),
+  );
+  const key = keyOf(waits);
+  const noteOf = (of: PublishedWait): Note => ({ ...of, turn: 1, sum: 1, knot: key, told: true });
+  const knotsAt = (resource: string, limit: number, ...more: PublishedWait[]): number =>
+    knotBefore([...waits, ...more].map(noteOf), { resource, limit }).length;
+
+  it('is one in a confirmed deadlock, or behind it', () => {
+    expect(knotsAt('x', 1)).toBe(2);
+    const behind = wait('behind', { resource: 'x', holds: [hold('z', 3)] });
+    expect(knotsAt('z', 1, behind)).toBe(2);
+    expect(
+      knotBefore(
+        waits.map((of) => ({ ...noteOf(of), knot: '' })),
+        AT_X,
+      ),
+    ).toEqual([]);
+  });
+
+  it('is none of which a permit may come free, nor one whose holder does not wait for it', () => {
+    expect(knotsAt('x', 5)).toBe(0);
+    const free = wait('free', { resource: 's', limit: 3, holds: [hold('z', 3)] });
+    const beside = wait('beside', { resource: 'x', holds: [hold('s', 4)] });
+    expect(knotsAt('z', 1, free, beside)).toBe(0);
+  });
+
+  it('is one for who writes, where a reader is in it', () => {
+    expect(knotsAt('x', MAX_PERMITS)).toBe(2);
   });
 });

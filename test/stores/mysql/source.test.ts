@@ -38,9 +38,8 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const claimed = store.claim(['c', 'd'].map((name) => claimOf(name, terms)));
     // Whoever asked for it looks at what becomes of it, a moment later.
     claimed.catch(() => {});
-    const passed = sleep(afterMs);
     await until('did it wait', () => waitsForRow(server));
-    await passed;
+    await sleep(afterMs);
     await connection.query(`select name from ${bed.name}lock where name = 'c' for update`);
     await connection.query('commit');
     return await claimed;

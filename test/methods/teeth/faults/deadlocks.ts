@@ -134,4 +134,11 @@ export const DEADLOCK_FAULTS: readonly Fault[] = [
     replace: 'this.#fly()',
     why: 'work that goes on after its refresh ran out is in a deadlock that is none',
   },
+  {
+    file: 'src/operators/deadlocks/knots.ts',
+    name: 'any deadlock near a lock is told of it',
+    find: 'if (!stuckOf<PublishedWait>([...notes, asking]).includes(asking)) return [];',
+    replace: '',
+    why: 'an operator evicts the holder of a lock that will come free by itself',
+  },
 ];

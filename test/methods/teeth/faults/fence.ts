@@ -65,6 +65,13 @@ export const FENCE_FAULTS: readonly Fault[] = [
   },
   {
     ...entry,
+    name: 'the fence keeps its statements alive',
+    find: 'kept.set(sql, new WeakRef(statement))',
+    replace: 'kept.set(sql, { deref: () => statement } as WeakRef<Statement>)',
+    why: 'each connection of node:sqlite that ever entered stays in memory, and open',
+  },
+  {
+    ...entry,
     name: 'the fence keeps a statement that has failed',
     find: '  kept.delete(sql);\n',
     replace: '',
