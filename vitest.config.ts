@@ -35,7 +35,7 @@ const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
 const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 
 /**
- * A worker runs file after file with the modules that it has, which no test changes; to load them
+ * A worker runs file after file with the modules that it has, which two tests load anew; to load them
  * again for each takes a quarter of the time. A third one works while others wait.
  */
 const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };

@@ -60,7 +60,7 @@ export class History {
   /** What the difference of two looks says. */
   conclude(change: Change, rowNow: (name: string) => Row | undefined, now: number): void {
     for (const name of [...change.changed, ...change.gone]) {
-      this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name)?.seats ?? [], now);
+      this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name), now);
     }
   }
 
@@ -73,7 +73,8 @@ export class History {
     };
   }
 
-  #compare(name: string, before: readonly Seat[], after: readonly Seat[], now: number): void {
+  #compare(name: string, before: readonly Seat[], row: Row | undefined, now: number): void {
+    const after = row?.seats ?? [];
     const old = new Map(before.map((seat) => [seat.token, seat]));
     const left = before.filter(({ token }) => !after.some((seat) => seat.token === token));
     const gone = left.filter(({ holds }) => holds);
@@ -99,7 +100,8 @@ export class History {
         line(seat, { what: 'waits', detail: null });
         continue;
       }
-      if (was) this.sample('wait', now, Math.max(0, now - seat.since));
+      // A standby that leads has not waited.
+      if (was && !row?.election) this.sample('wait', now, Math.max(0, now - seat.since));
       if (!this.#known.has(`${name} ${seat.token}`)) {
         this.count('grant', now);
         const [last] = gone;

@@ -62,11 +62,6 @@ export class Watcher {
     if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
   }
 
-  /** The board shows a look since the start. */
-  get hasLooked(): boolean {
-    return this.#hasLooked;
-  }
-
   /** Looks until `stop`, and tells these listeners. */
   start(listeners: Listeners): void {
     if (this.#running) return;
@@ -75,6 +70,8 @@ export class Watcher {
     this.board.clear();
     this.#hasLooked = false;
     this.#waits = [];
+    this.#away = this.#quarantineMs = null;
+    this.#cut = 0;
     this.#run(listeners, this.#running.signal).catch((error: unknown) =>
       process.emitWarning(`The dashboard stopped looking: ${show(error)}`),
     );

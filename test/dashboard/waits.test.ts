@@ -46,6 +46,12 @@ const drawWith = (waits: readonly string[], ...queues: readonly string[]) =>
   pictureOf(queues.map(rowOf), waits.map(waitOf));
 
 describe('the picture', () => {
+  it('has no arrow from a standby, which waits for nothing', () => {
+    const elections = ['a: 1 < 2', 'b: 2 < 1'].map((text) => ({ ...rowOf(text), election: true }));
+    const { nodes, edges } = pictureOf(elections, []);
+    expect([nodes, edges]).toEqual([[], []]);
+  });
+
   it('has an arrow from each that waits to each that holds', () => {
     const { nodes, edges, cycles } = draw('a: 1 < 2 3', 'b: 4 <');
     expect(nodes.map(({ place }) => place).sort()).toEqual(['api · 1', 'api · 2', 'api · 3']);

@@ -1,8 +1,8 @@
-import type { Queue } from '../../contract/store.ts';
+import { CANDIDATE, type Queue } from '../../contract/store.ts';
 
 type Order = (a: Queue, b: Queue) => number;
 
-const byWait: Order = (a, b) => firstOf(a.waiters) - firstOf(b.waiters);
+const byWait: Order = (a, b) => firstWait(a) - firstWait(b);
 const byHold: Order = (a, b) => firstOf(a.holders) - firstOf(b.holders);
 const byName: Order = (a, b) => (a.resource < b.resource ? -1 : 1);
 
@@ -29,6 +29,11 @@ export function sorted(
 export function orderAfter(order: OrderName): OrderName {
   const names = Object.keys(ORDERS) as OrderName[];
   return names[(names.indexOf(order) + 1) % names.length] as OrderName;
+}
+
+/** A standby of an election waits for nothing. */
+function firstWait({ waiters }: Queue): number {
+  return firstOf(waiters[0]?.holder.mark === CANDIDATE ? [] : waiters);
 }
 
 /** When the first began, later than all others if there is none. */

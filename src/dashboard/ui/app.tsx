@@ -133,10 +133,10 @@ interface NothingProps {
 }
 
 function Nothing({ view, words, choose }: NothingProps) {
-  if (view.away && view.rows.size === 0) {
+  if (view.link === 'loading' && !view.away) return <p class="empty">Looking at the store…</p>;
+  if (view.rows.size === 0 && (view.away || !view.isKnown)) {
     return <p class="empty">It is not known what is held.</p>;
   }
-  if (view.link === 'loading') return <p class="empty">Looking at the store…</p>;
   if (view.rows.size === 0 && !words) return <p class="empty">No lock is held or waited for.</p>;
   return (
     <p class="empty">

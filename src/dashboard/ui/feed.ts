@@ -20,7 +20,8 @@ export interface View {
   readonly cut: number;
   readonly away: string | null;
   readonly quarantineMs: number | null;
-  /** `loading` until all rows are there. */
+  /** All rows have been there since the stream began. */
+  readonly isKnown: boolean;
   readonly link: 'loading' | 'live' | 'broken';
   /** Add it to the time of this machine to get that of the server. */
   readonly ahead: number;
@@ -38,7 +39,7 @@ const NONE: View = {
     cut: 0,
   },
   rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
-  ...{ away: null, quarantineMs: null, link: 'loading', ahead: 0 },
+  ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0 },
 };
 
 export class Feed {
@@ -93,6 +94,7 @@ export class Feed {
       told: told.length === 0 ? this.view.told : [...this.view.told, ...told].slice(-MAX_TOLD),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
+      isKnown: this.view.isKnown || !more,
       link: more ? this.view.link : 'live',
       ahead: now - Date.now(),
     });

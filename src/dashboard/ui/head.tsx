@@ -38,7 +38,7 @@ const WORDS = {
 
 function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
   const { rows, rates, points } = view;
-  const isKnown = rows.size > 0 || (view.link !== 'loading' && !view.away);
+  const isKnown = rows.size > 0 || (view.isKnown && !view.away);
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
     holding += row.holding;

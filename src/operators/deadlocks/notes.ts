@@ -37,6 +37,9 @@ export interface Note extends PublishedWait {
 /** Most queues of notes in one look: a longer chain gets no verdict. */
 const MOST = 256;
 
+/** So many queues are read at a time. */
+const AT_ONCE = 32;
+
 /** Notes need a queue, tokens and several holders at a time. */
 export function hasNotes({ traits }: Store): boolean {
   return traits.queue && traits.tokens !== undefined && Boolean(traits.permits);
@@ -90,10 +93,13 @@ export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
 
 /** All that the store has about waits, the longest wait first. */
 export async function allNotes(engine: Engine): Promise<readonly Note[]> {
+  const names: string[] = [];
+  for await (const name of namesFrom(engine, RESERVED)) names.push(name);
   const all: Note[] = [];
-  for await (const name of namesFrom(engine, RESERVED)) {
-    const { holders } = await engine.inspect(name);
-    all.push(...holders.flatMap(noteIn));
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE);
+    const queues = await Promise.all(some.map((name) => engine.inspect(name)));
+    all.push(...queues.flatMap(({ holders }) => holders.flatMap(noteIn)));
   }
   return [...joined(all)].sort((a, b) => a.holder.since - b.holder.since);
 }

@@ -62,9 +62,10 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
       ]),
     ];
   };
-  for (const { name, seats } of rows) {
+  for (const { name, seats, election } of rows) {
     const published = waits.filter((wait) => wait.name === name);
-    const waiting = seats.filter(({ holds }) => !holds);
+    // A standby waits for nothing, and holds nothing up.
+    const waiting = election ? [] : seats.filter(({ holds }) => !holds);
     if (waiting.length + published.length === 0) continue;
     const holding = seats.filter(({ holds }) => holds);
     const places = new Set(holding.map(processOf));

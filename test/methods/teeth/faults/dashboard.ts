@@ -139,6 +139,13 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'while the store is away it says that no lock is held',
   },
   {
+    file: 'src/dashboard/ui/graph/waits.ts',
+    name: 'the graph takes standbys for waiters',
+    find: 'election ? [] : seats',
+    replace: 'seats',
+    why: 'two elections whose leaders stand by for each other are a deadlock, in red, for ever',
+  },
+  {
     file: 'src/core/local-queue.ts',
     name: 'candidates leave no mark',
     find: 'standby ? { ...labelled, mark: CANDIDATE } : labelled',
