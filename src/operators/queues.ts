@@ -12,13 +12,19 @@ export async function queuesOf(
   locks: Locks,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, Inspection>> {
-  const queues = new Map<string, Inspection>();
+  const read = async (name: string) => [name, await locks.inspect(name)] as const;
+  const found = await inTurns(names, read);
+  return new Map(found.filter(([, { holders, waiters }]) => holders.length + waiters.length > 0));
+}
+
+/** What is read by each of these names, in their order. Rejects as a read does. */
+export async function inTurns<T>(
+  names: readonly string[],
+  read: (name: string) => Promise<T>,
+): Promise<readonly T[]> {
+  const found: T[] = [];
   for (let at = 0; at < names.length; at += AT_ONCE) {
-    const some = names.slice(at, at + AT_ONCE);
-    const read = async (name: string) => [name, await locks.inspect(name)] as const;
-    for (const [name, queue] of await Promise.all(some.map(read))) {
-      if (queue.holders.length + queue.waiters.length > 0) queues.set(name, queue);
-    }
+    found.push(...(await Promise.all(names.slice(at, at + AT_ONCE).map(read))));
   }
-  return queues;
+  return found;
 }

@@ -40,6 +40,16 @@ export function splitQuery<T>(
   return { options, url: place + (others && `?${others}`) };
 }
 
+/** The servers of a URL of several, behind its scheme, and its query. */
+export function serversIn(rest: string): {
+  readonly servers: string;
+  readonly query: URLSearchParams;
+} {
+  // An @ in the apparent query means that the password has a ?.
+  const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
+  return { servers, query: new URLSearchParams(query) };
+}
+
 /** The store, which ends the client that was made for it when it is closed. */
 export function closingAlso(store: Store, client: { end(): unknown }): Store {
   const close = store.close?.bind(store);

@@ -20,6 +20,7 @@ import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
 import { namesFrom } from '../list.ts';
+import { inTurns } from '../queues.ts';
 import { RESERVED } from '../reserved.ts';
 
 /** What a note says. */
@@ -36,9 +37,6 @@ export interface Note extends PublishedWait {
 
 /** Most queues of notes in one look: a longer chain gets no verdict. */
 const MOST = 256;
-
-/** So many queues are read at a time. */
-const AT_ONCE = 32;
 
 /** Notes need a queue, tokens and several holders at a time. */
 export function hasNotes({ traits }: Store): boolean {
@@ -95,12 +93,8 @@ export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
 export async function allNotes(engine: Engine): Promise<readonly Note[]> {
   const names: string[] = [];
   for await (const name of namesFrom(engine, RESERVED)) names.push(name);
-  const all: Note[] = [];
-  for (let at = 0; at < names.length; at += AT_ONCE) {
-    const some = names.slice(at, at + AT_ONCE);
-    const queues = await Promise.all(some.map((name) => engine.inspect(name)));
-    all.push(...queues.flatMap(({ holders }) => holders.flatMap(noteIn)));
-  }
+  const queues = await inTurns(names, (name) => engine.inspect(name));
+  const all = queues.flatMap(({ holders }) => holders.flatMap(noteIn));
   return [...joined(all)].sort((a, b) => a.holder.since - b.holder.since);
 }
 

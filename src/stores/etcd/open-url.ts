@@ -2,7 +2,7 @@
 import { etcdFacts } from '../../clients/facts/etcd-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
-import { optionsFrom } from '../url-options.ts';
+import { optionsFrom, serversIn } from '../url-options.ts';
 import { type EtcdOptions, etcdStore } from './index.ts';
 
 /**
@@ -10,16 +10,10 @@ import { type EtcdOptions, etcdStore } from './index.ts';
  * @throws UsageError
  */
 export function openUrl(scheme: string, rest: string): Store {
-  const { servers, query } = partsOf(rest);
+  const { servers, query } = serversIn(rest);
   return etcdStore(`${scheme}:${servers}`, optionsFrom<EtcdOptions>(query));
 }
 
 export function facts(scheme: string, rest: string): Promise<ServerFacts> {
-  return etcdFacts(`${scheme}:${partsOf(rest).servers}`);
-}
-
-function partsOf(rest: string): { readonly servers: string; readonly query: URLSearchParams } {
-  // An @ in the apparent query means that the password has a ?.
-  const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
-  return { servers, query: new URLSearchParams(query) };
+  return etcdFacts(`${scheme}:${serversIn(rest).servers}`);
 }

@@ -3,7 +3,7 @@
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { zookeeperFacts } from '../../clients/facts/zookeeper-facts.ts';
 import type { Store } from '../../contract/store.ts';
-import { optionsFrom } from '../url-options.ts';
+import { optionsFrom, serversIn } from '../url-options.ts';
 import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
 
 /**
@@ -12,16 +12,10 @@ import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
  * @throws UsageError
  */
 export function openUrl(scheme: string, rest: string): Store {
-  const { servers, query } = partsOf(rest);
+  const { servers, query } = serversIn(rest);
   return zookeeperStore(`${scheme}:${servers}`, optionsFrom<ZookeeperStoreOptions>(query));
 }
 
 export function facts(scheme: string, rest: string): Promise<ServerFacts> {
-  return zookeeperFacts(`${scheme}:${partsOf(rest).servers}`);
-}
-
-function partsOf(rest: string): { readonly servers: string; readonly query: URLSearchParams } {
-  // An @ in the apparent query means that the password has a ?.
-  const [, servers = '//', query = ''] = /^(\/\/[^?#]*)(?:\?([^#@]*))?$/.exec(rest) ?? [];
-  return { servers, query: new URLSearchParams(query) };
+  return zookeeperFacts(`${scheme}:${serversIn(rest).servers}`);
 }
