@@ -10,6 +10,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 
 /** Decides whether a request is let in. */
@@ -19,6 +20,18 @@ export interface Gate {
   readonly admits: Admits;
   /** Returns a cookie for the right token; undefined if tokens are not how to get in. */
   readonly login?: (token: string, request: IncomingMessage) => string | undefined;
+}
+
+/** Of a token, in characters. */
+export const MIN_TOKEN = 16;
+
+/** As a header can have it. @throws UsageError */
+export function checkToken(given: unknown, name: string): string {
+  if (typeof given === 'string' && given.length >= MIN_TOKEN && /^[!-~]*$/.test(given))
+    return given;
+  throw new UsageError(
+    `${name} must be a token of at least ${MIN_TOKEN} characters of ASCII without spaces.`,
+  );
 }
 
 export function gateOf(auth: string | Admits): Gate {
@@ -40,10 +53,9 @@ function tokenGate(token: string): Gate {
   // Cookies do not know ports, so dashboards of one machine need different names.
   const name = `holdfast-${derived(token, 'name').slice(0, 8)}`;
   return {
-    admits({ headers }) {
+    admits(request) {
       // A proxy may add a token of its own, beside the cookie.
-      const [, bearer = ''] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
-      return isSame(bearer, token) || isSame(cookieIn(headers.cookie, name), session);
+      return bears(request, token) || isSame(cookieIn(request.headers.cookie, name), session);
     },
     login(given, request) {
       if (!isSame(given, token)) return undefined;
@@ -52,6 +64,12 @@ function tokenGate(token: string): Gate {
       return `${name}=${session}; HttpOnly; SameSite=Strict${secure}`;
     },
   };
+}
+
+/** Whether the request has this token in its header, which no page elsewhere can send. */
+export function bears({ headers }: IncomingMessage, token: string): boolean {
+  const [, bearer = ''] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
+  return isSame(bearer, token);
 }
 
 function derived(token: string, use: string): string {

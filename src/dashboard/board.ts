@@ -1,6 +1,6 @@
 /** What the store showed at the last look, and what is different from the look before. */
 import { CANDIDATE, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import type { Row, Seat } from './wire.ts';
+import type { Row, Seat, Who } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
 const MAX_SEATS = 200;
@@ -100,6 +100,6 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
 }
 
 /** `nightly.sh · api-3 · 81` */
-export function whoText({ host, pid, label }: Pick<Seat, 'host' | 'pid' | 'label'>): string {
+export function whoText({ host, pid, label }: Who): string {
   return `${label ? `${label} · ` : ''}${host} · ${pid}`;
 }

@@ -18,8 +18,8 @@ export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Pr
   const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
   if (!evicted) return { status: 404, json: { error: 'There is no such claim any more.' } };
   const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
-  const line = { at: Date.now(), name, token, who: seat ? whoText(seat) : null };
-  watcher.history.tell({ ...line, what: 'evicted', detail: reason, from: 'locks' }, token);
+  const who = seat ? whoText(seat) : null;
+  watcher.history.evicted({ at: Date.now(), name, token, who, detail: reason });
   return { status: 200, json: { evicted: true } };
 }
 

@@ -1,34 +1,46 @@
 /**
- * What happened, as far as it can be told: by the events of these locks, which are exact, and by
- * two looks at the store, which show who came and who is gone, but neither what came and went in
- * between nor why. Where both tell of one thing, the event counts and the look is left out.
+ * What happened, by two sources. Reports are what processes tell of their own locks: exact, with
+ * reasons, and up to seconds late if they come from another process. Two looks at the store show
+ * who came and who is gone, but neither what came and went in between nor why.
+ *
+ * Invariant: what both tell of has one line, that of the report, whichever came first. A look that
+ * comes later is silent about it; a report that comes later takes the place of the look's line, by
+ * its `id`. They meet in the token: the first lease of a claim has the one that the store shows,
+ * and the next ones, of hand-offs in the process, are made from the same claim number. A miss has
+ * no token; it meets the line `left` of its process.
+ * What would break it: a line of a look whose key a report of the same would not have.
  */
+import { numberOf, tokenOf } from '../contract/token.ts';
 import { type Change, whoText } from './board.ts';
-import type { Rates, Row, Seat, Told } from './wire.ts';
+import { Figures, keepNewest } from './figures.ts';
+import type { Rates, Report, Row, Seat, Told, Who } from './wire.ts';
 
 /** How many lines are kept, over all resources. */
 const MAX_TOLD = 2_000;
 
-/** How many grants and ends are remembered, so that the next look does not tell them again. */
-const MAX_KNOWN = 20_000;
-
-/** Over how much rates are counted, in seconds. */
-const WINDOW_S = 60;
-
-/** Of how many samples, the newest, a median is. */
-const MAX_SAMPLES = 2_000;
+/** How much of what was told is remembered, so that nothing tells it again. */
+const MAX_KNOWN = 40_000;
 
 /** A holder whose end was so near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
+
+type Line = Omit<Told, 'id'>;
+
+/** A line that only looks know of yet. */
+interface Concluded {
+  readonly id: number;
+  readonly detail: string | null;
+  /** All that a report of the same may be known by. */
+  readonly keys: readonly string[];
+}
 
 export class History {
   #lines: Told[] = [];
   /** The number of the first line that is kept. */
   #first = 0;
-  readonly #counts = { grant: new Count(), loss: new Count() };
-  readonly #samples = { wait: new Samples(), 'hand-off': new Samples() };
-  /** Tokens whose grants or ends have been told by events. */
-  readonly #known = new Set<string>();
+  readonly #figures = new Figures();
+  readonly #reported = new Set<string>();
+  readonly #concluded = new Map<string, Concluded>();
 
   /** The number that the next line gets. */
   get next(): number {
@@ -40,21 +52,43 @@ export class History {
     return this.#lines.slice(Math.max(0, number - this.#first));
   }
 
-  /** What is known, and not concluded from looks. `seat` is the token that a look shows. */
-  tell(told: Told, seat: string | null): void {
-    this.#add(told);
-    if (seat === null) return;
-    const key = `${endsHold(told.what) ? 'end ' : ''}${told.name} ${seat}`;
-    this.#known.add(key);
-    keepNewest(this.#known, MAX_KNOWN);
+  rates(now: number): Rates {
+    return this.#figures.rates(now);
   }
 
-  count(what: 'grant' | 'loss', at: number): void {
-    this.#counts[what].add(at);
+  /** What this process tells of its own locks; a repetition is left out. */
+  report(name: string, report: Report, by: Who, at: number): void {
+    const { what, token, handOffMs } = report;
+    const isGrant = what === 'granted' || what === 'handed on';
+    const own = token === null ? missKey(name, by) : keyOf(isGrant ? 'grant' : 'end', name, token);
+    if (token !== null && this.#reported.has(own)) return;
+    const seen = token === null || isGrant ? own : goneKey(name, seatOf(token));
+    const concluded = this.#concluded.get(seen);
+    for (const key of concluded?.keys ?? []) this.#concluded.delete(key);
+    this.#know(own, seen);
+    if (isGrant && token !== null) {
+      // The claim goes on with another lease.
+      this.#reported.delete(goneKey(name, seatOf(token)));
+      if (!concluded) this.#figures.count('grant', at);
+    }
+    if (what === 'lost') this.#figures.count('loss', at);
+    if (handOffMs !== null) this.#figures.sample('hand-off', at, handOffMs);
+    const detail = report.detail ?? concluded?.detail ?? null;
+    const line = { at, name, what, token, who: whoText(by), detail, from: 'locks' } as const;
+    this.#add(line, concluded?.id);
   }
 
-  sample(what: 'wait' | 'hand-off', at: number, ms: number): void {
-    this.#samples[what].add(at, ms);
+  /** An eviction by this dashboard. */
+  evicted(line: Pick<Line, 'at' | 'name' | 'token' | 'who' | 'detail'>): void {
+    this.#know(goneKey(line.name, line.token ?? ''));
+    this.#add({ ...line, what: 'evicted', from: 'locks' });
+  }
+
+  /** A process could not report so much. */
+  dropped(count: number, by: Who, at: number): void {
+    const detail = `${count} ${count === 1 ? 'report' : 'reports'}`;
+    const line = { at, name: '', token: null, who: whoText(by), detail } as const;
+    this.#add({ ...line, what: 'dropped', from: 'locks' });
   }
 
   /** What the difference of two looks says. */
@@ -62,15 +96,7 @@ export class History {
     for (const name of [...change.changed, ...change.gone]) {
       this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name), now);
     }
-  }
-
-  rates(now: number): Rates {
-    return {
-      grants: this.#counts.grant.total(now),
-      losses: this.#counts.loss.total(now),
-      waitMs: this.#samples.wait.median(now),
-      handOffMs: this.#samples['hand-off'].median(now),
-    };
+    keepNewest(this.#concluded, MAX_TOLD);
   }
 
   #compare(name: string, before: readonly Seat[], row: Row | undefined, now: number): void {
@@ -78,20 +104,28 @@ export class History {
     const old = new Map(before.map((seat) => [seat.token, seat]));
     const left = before.filter(({ token }) => !after.some((seat) => seat.token === token));
     const gone = left.filter(({ holds }) => holds);
-    const line = (seat: Seat, rest: Pick<Told, 'what' | 'detail'>): void =>
-      this.#add({
-        ...{ at: now, name, token: seat.token, who: whoText(seat), from: 'store' },
-        ...rest,
-      });
-    // Of a holder that another one follows, the line of that one tells.
-    const followed = after.some(({ holds, token }) => holds && !old.get(token)?.holds);
+    const line = (seat: Seat, rest: Pick<Told, 'what' | 'detail'>, ...keys: string[]): void => {
+      const { token } = seat;
+      const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
+      for (const key of keys) this.#concluded.set(key, { id, detail: rest.detail, keys });
+    };
+    // Of a holder that another one follows, the line of that one tells, if it is from this look.
+    const followed = after.some(
+      ({ holds, token }) =>
+        holds && !old.get(token)?.holds && !this.#reported.has(keyOf('grant', name, token)),
+    );
     for (const seat of followed ? [] : gone) {
-      if (this.#known.has(`end ${name} ${seat.token}`)) continue;
+      const key = goneKey(name, seat.token);
+      if (this.#reported.has(key)) continue;
       const detail = seat.endsAt - now < NEAR_MS ? 'its time may have run out' : null;
-      line(seat, { what: 'gone', detail });
+      line(seat, { what: 'gone', detail }, key);
     }
     for (const seat of left.filter(({ holds }) => !holds)) {
-      if (!this.#known.has(`end ${name} ${seat.token}`)) line(seat, { what: 'left', detail: null });
+      // It may have held and ended since the last look.
+      const keys = [goneKey(name, seat.token), missKey(name, seat)];
+      if (this.#reported.has(keys[0] as string) || this.#reported.delete(keys[1] as string))
+        continue;
+      line(seat, { what: 'left', detail: null }, ...keys);
     }
     for (const seat of after) {
       const was = old.get(seat.token);
@@ -101,68 +135,51 @@ export class History {
         continue;
       }
       // A standby that leads has not waited.
-      if (was && !row?.election) this.sample('wait', now, Math.max(0, now - seat.since));
-      if (!this.#known.has(`${name} ${seat.token}`)) {
-        this.count('grant', now);
-        const [last] = gone;
-        const detail = last ? `after ${whoText(last)}` : null;
-        line(seat, { what: last ? 'handed on' : 'granted', detail });
+      if (was && !row?.election) {
+        this.#figures.sample('wait', now, Math.max(0, now - seat.since));
       }
+      const key = keyOf('grant', name, seat.token);
+      if (this.#reported.has(key)) continue;
+      this.#figures.count('grant', now);
+      const [last] = gone;
+      const detail = last ? `after ${whoText(last)}` : null;
+      line(seat, { what: last ? 'handed on' : 'granted', detail }, key);
     }
   }
 
-  #add(told: Told): void {
-    this.#lines.push(told);
+  #know(...keys: readonly string[]): void {
+    for (const key of keys) this.#reported.add(key);
+    keepNewest(this.#reported, MAX_KNOWN);
+  }
+
+  /** Returns its id: its own, or that of the line which it takes the place of. */
+  #add(line: Line, id: number = this.next): number {
+    this.#lines.push({ ...line, id });
     const surplus = this.#lines.length - MAX_TOLD;
     // Not one by one, because each cut moves all the others.
-    if (surplus < MAX_TOLD / 10) return;
-    this.#lines = this.#lines.slice(surplus);
-    this.#first += surplus;
+    if (surplus >= MAX_TOLD / 10) {
+      this.#lines = this.#lines.slice(surplus);
+      this.#first += surplus;
+    }
+    return id;
   }
 }
 
-/** How often something happened in the last minute, in buckets of a second. */
-class Count {
-  readonly #bySecond = new Map<number, number>();
-
-  add(at: number): void {
-    const second = Math.floor(at / 1_000);
-    this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
-    keepNewest(this.#bySecond, WINDOW_S);
-  }
-
-  total(now: number): number {
-    const first = Math.floor(now / 1_000) - WINDOW_S + 1;
-    let total = 0;
-    for (const [second, times] of this.#bySecond) total += second >= first ? times : 0;
-    return total;
-  }
+/** No two are equal, whatever the texts are. */
+function keyOf(...parts: readonly (string | number)[]): string {
+  return JSON.stringify(parts);
 }
 
-/** How long something took in the last minute. */
-class Samples {
-  #all: { readonly at: number; readonly ms: number }[] = [];
-
-  add(at: number, ms: number): void {
-    this.#all.push({ at, ms });
-    if (this.#all.length > 2 * MAX_SAMPLES) this.#all = this.#all.slice(-MAX_SAMPLES);
-  }
-
-  median(now: number): number | null {
-    const recent = this.#all.filter(({ at }) => now - at < WINDOW_S * 1_000);
-    const sorted = recent.map(({ ms }) => ms).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)] ?? null;
-  }
+/** A claim is gone, as looks see it. */
+function goneKey(name: string, seat: string): string {
+  return keyOf('gone', name, seat);
 }
 
-/** Deletes what was put in first, until so many are left. */
-export function keepNewest<K>(all: Set<K> | Map<K, unknown>, most: number): void {
-  for (const oldest of all.keys()) {
-    if (all.size <= most) return;
-    all.delete(oldest);
-  }
+function missKey(name: string, { host, pid }: Pick<Who, 'host' | 'pid'>): string {
+  return keyOf('miss', name, host, pid);
 }
 
-function endsHold(what: Told['what']): boolean {
-  return what === 'released' || what === 'lost' || what === 'evicted';
+/** The token that the store shows of the claim with this lease. */
+function seatOf(token: string): string {
+  return String(tokenOf(numberOf(BigInt(token))));
 }

@@ -62,7 +62,10 @@ export function typeOf({ headers }: IncomingMessage): string {
 }
 
 /** The body as text, or what a framework has made of it; cuts off one that is too long. */
-export async function bodyOf(request: IncomingMessage): Promise<unknown> {
+export async function bodyOf(
+  request: IncomingMessage,
+  most: number = MAX_BODY_BYTES,
+): Promise<unknown> {
   const { body } = request as IncomingMessage & { readonly body?: unknown };
   // Parsers of Express 4 leave `{}` where they read nothing.
   if (body !== undefined && request.readableDidRead) return body;
@@ -70,7 +73,7 @@ export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) return undefined;
+    if (length > most) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

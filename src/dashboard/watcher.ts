@@ -16,7 +16,7 @@ import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
 import { Board, type Change, MAX_LABEL } from './board.ts';
 import { History } from './history.ts';
-import type { Frame, Wait } from './wire.ts';
+import type { Frame, Report, Wait, Who } from './wire.ts';
 
 /** Most resources that are read and shown. */
 export const MAX_RESOURCES = 20_000;
@@ -60,6 +60,14 @@ export class Watcher {
   /** What is beyond the prefix is not for those who are let in. @throws UsageError */
   checkShown(name: string): void {
     if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
+  }
+
+  /** What a process tells of its locks; what is beyond the prefix is neither told nor counted. */
+  report(report: Report, by: Who, at: number): void {
+    const own = this.#parts.engine.services.settings.prefix;
+    const name = report.resource.slice(own.length);
+    if (!report.resource.startsWith(own + this.prefix) || name === '') return;
+    this.history.report(name, report, by, at);
   }
 
   /** Looks until `stop`, and tells these listeners. */
@@ -147,13 +155,12 @@ export class Watcher {
     const shown = notes.filter(({ resource }) => resource.startsWith(own + prefix));
     return shown.slice(0, MAX_WAITS).map(({ id, resource, holder, holds, told }) => {
       const { host, pid, label } = holder;
-      const names = holds.map((hold) => hold.resource);
       return {
         ...{ id, host, pid, label: label?.slice(0, MAX_LABEL) ?? null, deadlocked: told === true },
         name: resource.slice(own.length),
-        holds: names
-          .filter((name) => name.startsWith(own + prefix))
-          .map((name) => name.slice(own.length)),
+        holds: holds
+          .filter((hold) => hold.resource.startsWith(own + prefix))
+          .map((hold) => ({ name: hold.resource.slice(own.length), token: String(hold.token) })),
       };
     });
   }

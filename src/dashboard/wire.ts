@@ -32,13 +32,16 @@ export interface Row {
   readonly seats: readonly Seat[];
 }
 
+/** A process, for people. */
+export type Who = Pick<Seat, 'host' | 'pid' | 'label'>;
+
 /** A wait of a task that holds other locks, as its process publishes it. */
-export interface Wait extends Pick<Seat, 'host' | 'pid' | 'label'> {
+export interface Wait extends Who {
   readonly id: string;
   /** What it waits for. */
   readonly name: string;
-  /** What it holds. */
-  readonly holds: readonly string[];
+  /** What it holds: waits of one task under the same hold have the same token. */
+  readonly holds: readonly { readonly name: string; readonly token: string }[];
   /** All in a deadlock with it have confirmed it. */
   readonly deadlocked: boolean;
 }
@@ -52,11 +55,15 @@ export type Happening =
   | 'released'
   | 'lost'
   | 'missed'
-  | 'evicted';
+  | 'evicted'
+  | 'dropped';
 
 /** One line of a timeline. */
 export interface Told {
+  /** A line that comes later with the same one takes its place. */
+  readonly id: number;
   readonly at: number;
+  /** Empty if it is about all of a process. */
   readonly name: string;
   readonly what: Happening;
   readonly token: string | null;
@@ -64,8 +71,32 @@ export interface Told {
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Told by the given `Locks`, or concluded from two looks at the store. */
+  /** Told by the locks of a process, or concluded from two looks at the store. */
   readonly from: 'locks' | 'store';
+}
+
+/** What a process tells of its own locks. */
+export interface Report {
+  /** The full name, prefix included. */
+  readonly resource: string;
+  readonly what: 'granted' | 'handed on' | 'released' | 'lost' | 'missed';
+  /** The fencing token of the lease, in decimal; null if there was none. */
+  readonly token: string | null;
+  /** A reason, or a takeover. */
+  readonly detail: string | null;
+  /** How long after the release, in ms; null if another process may have held it in between. */
+  readonly handOffMs: number | null;
+}
+
+/** The body of `POST events`. */
+export interface ReportBatch extends Who {
+  /** Random: one of a process. */
+  readonly reporter: string;
+  /** The number of the first of these reports; they are numbered one by one. */
+  readonly first: number;
+  /** When it was sent, in ms on a clock of the reporter's own; so is `at`. */
+  readonly now: number;
+  readonly reports: readonly (Report & { readonly at: number })[];
 }
 
 /** Of the last minute. */
@@ -74,7 +105,7 @@ export interface Rates {
   readonly losses: number;
   /** The median wait of those that were granted; null if there were none. */
   readonly waitMs: number | null;
-  /** The median time between two holders of the given `Locks`; null if there were none. */
+  /** The median time between two holders of a process that reports; null if there were none. */
   readonly handOffMs: number | null;
 }
 

@@ -13,7 +13,8 @@ import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashb
 import { memoryStore } from 'holdfast/memory';
 import { type CountingStore, countingStore } from 'holdfast/testkit';
 import { expect, onTestFinished } from 'vitest';
-import type { Frame, Row } from '../../src/dashboard/wire.ts';
+import { merged } from '../../src/dashboard/ui/merged.ts';
+import type { Frame, Row, Told } from '../../src/dashboard/wire.ts';
 
 export const TOKEN = 'a-token-of-an-operator';
 
@@ -90,8 +91,16 @@ export class Page {
     return this.last?.more === false;
   }
 
+  /** The timeline, as the page shows it. */
+  get lines(): readonly Told[] {
+    return merged(
+      [],
+      this.frames.flatMap(({ told }) => told),
+    );
+  }
+
   get told(): readonly string[] {
-    return this.frames.flatMap(({ told }) => told).map(({ name, what }) => `${name} ${what}`);
+    return this.lines.map(({ name, what }) => `${name} ${what}`);
   }
 
   leave(): void {

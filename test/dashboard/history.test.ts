@@ -1,12 +1,30 @@
 /** What two looks at a store say, and what they cannot. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Member, Queue } from '../../src/contract/store.ts';
 import { Board } from '../../src/dashboard/board.ts';
+import { Figures } from '../../src/dashboard/figures.ts';
 import { History } from '../../src/dashboard/history.ts';
+import { merged } from '../../src/dashboard/ui/merged.ts';
+import type { Report } from '../../src/dashboard/wire.ts';
 
 function member(number: bigint, leftMs = 10_000): Member {
   const holder = { host: 'api', pid: Number(number), since: 0 };
   return { number, kind: 'mutex', permits: 1, ttlMs: 10_000, leftMs, holder };
+}
+
+const by = (pid: number) => ({ host: 'api', pid, label: null });
+
+function reportOf(what: Report['what'], token: number | null, detail = ''): Report {
+  const own = token === null ? null : String(token);
+  return { resource: 'a', what, token: own, detail: detail || null, handOffMs: null };
+}
+
+/** What a page shows. */
+function toldBy(history: History): readonly string[] {
+  return merged([], history.since(0)).map(({ what, token, detail }) =>
+    [what, token, detail].filter(Boolean).join(' '),
+  );
 }
 
 type Look = readonly [holders: readonly Member[], waiters: readonly Member[]];
@@ -20,9 +38,7 @@ function conclude(...looks: readonly Look[]): readonly string[] {
     const change = board.take(queues, n * 1_000);
     if (n > 0) history.conclude(change, (name) => board.row(name), n * 1_000);
   });
-  return history
-    .since(0)
-    .map(({ what, token, detail }) => [what, token, detail].filter(Boolean).join(' '));
+  return toldBy(history);
 }
 
 describe('two looks', () => {
@@ -49,6 +65,135 @@ describe('two looks', () => {
   });
 });
 
+/** A store, looked at, and processes that report what they do with it. */
+class Scene {
+  readonly history: History = new History();
+  readonly #board = new Board();
+  #now = 0;
+
+  look(holders: readonly Member[], waiters: readonly Member[] = []): void {
+    this.#now += 1_000;
+    const queue: Queue = { resource: 'a', limit: 1, holders, waiters };
+    const queues = new Map(holders.length + waiters.length > 0 ? [['a', queue]] : []);
+    const change = this.#board.take(queues, this.#now);
+    if (this.#now > 1_000) {
+      this.history.conclude(change, (name) => this.#board.row(name), this.#now);
+    }
+  }
+
+  report(pid: number, ...told: Parameters<typeof reportOf>): void {
+    this.history.report('a', reportOf(...told), by(pid), this.#now);
+  }
+
+  get told(): readonly string[] {
+    return toldBy(this.history);
+  }
+}
+
+describe('reports and looks', () => {
+  const [N, M] = [1_024, 2_048];
+  const [n, m] = [member(BigInt(N)), member(BigInt(M))];
+
+  it('tell of one thing once, whichever comes first', () => {
+    const [early, late] = [new Scene(), new Scene()];
+    for (const scene of [early, late]) scene.look([], [n]);
+    early.report(N, 'granted', N);
+    early.look([n]);
+    early.report(N, 'lost', N, 'evicted: it hangs');
+    early.look([]);
+    late.look([n]);
+    late.report(N, 'granted', N);
+    late.look([]);
+    late.report(N, 'lost', N, 'evicted: it hangs');
+    for (const scene of [early, late]) {
+      expect(scene.told).toEqual([`granted ${N}`, `lost ${N} evicted: it hangs`]);
+      expect(scene.history.rates(3_000)).toMatchObject({ grants: 1, losses: 1 });
+    }
+  });
+
+  it('tell of a holder that died after hand-offs in its process', () => {
+    const scene = new Scene();
+    scene.look([n]);
+    scene.report(N, 'granted', N);
+    scene.report(N, 'released', N);
+    scene.report(N, 'handed on', N + 1);
+    scene.look([]);
+    expect(scene.told.at(-1)).toBe(`gone ${N}`);
+  });
+
+  it('keep whom a holder followed, and tell of one that a reporter followed', () => {
+    const [late, early] = [new Scene(), new Scene()];
+    late.look([n], [m]);
+    late.look([m]);
+    late.report(M, 'handed on', M);
+    expect(late.told).toEqual([`handed on ${M} after api · ${N}`]);
+    early.look([n], [m]);
+    early.report(M, 'handed on', M);
+    early.look([m]);
+    expect(early.told).toEqual([`handed on ${M}`, `gone ${N}`]);
+  });
+
+  it('tell of a wait that ended once, whichever comes first', () => {
+    const [late, early] = [new Scene(), new Scene()];
+    late.look([n], [m]);
+    late.look([n]);
+    late.report(M, 'missed', null, 'timeout');
+    early.look([n], [m]);
+    early.report(M, 'missed', null, 'timeout');
+    early.look([n]);
+    for (const { told } of [late, early]) expect(told).toEqual(['missed timeout']);
+  });
+
+  it('leave out what is reported again', () => {
+    const scene = new Scene();
+    for (let times = 0; times < 2; times += 1) {
+      scene.report(N, 'granted', N);
+      scene.report(N, 'lost', N, 'expired');
+    }
+    expect(scene.told).toEqual([`granted ${N}`, `lost ${N} expired`]);
+  });
+
+  it('never tell twice nor of nothing, whenever looks happen and reports come', () => {
+    const claims = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 5 });
+    const chances = fc.infiniteStream(fc.boolean());
+    fc.assert(
+      fc.property(claims, chances, (leases, coins) => {
+        const toss = (): boolean => coins.next().value as boolean;
+        const scene = new Scene();
+        const all = leases.map((_, c) => member(BigInt((c + 1) * N)));
+        const on = new Map<number, Parameters<typeof reportOf>[]>(leases.map((_, c) => [c, []]));
+        const expected: string[] = [];
+        const pass = (holder: number | undefined, waiters: readonly Member[]): void => {
+          if (toss()) scene.look(holder === undefined ? [] : [all[holder] as Member], waiters);
+          for (const [c, waiting] of on) {
+            while (waiting[0] && toss()) scene.report((c + 1) * N, ...waiting.shift()!);
+          }
+        };
+        scene.look([]);
+        leases.forEach((count, c) => {
+          for (let lease = 0; lease < count; lease += 1) {
+            const token = (c + 1) * N + lease;
+            for (const what of [lease > 0 ? 'handed on' : 'granted', 'released'] as const) {
+              on.get(c)?.push([what, token]);
+              expected.push(`${what} ${token}`);
+              if (what === 'granted' || toss()) pass(c, toss() ? all.slice(c + 1, c + 2) : []);
+            }
+          }
+        });
+        scene.look([]);
+        for (const [c, waiting] of on) {
+          for (const each of waiting) scene.report((c + 1) * N, ...each);
+        }
+        const told = scene.told.map((line) => line.replace(/ after .*/, ''));
+        expect(told.filter((line) => !line.startsWith('waits')).sort()).toEqual(expected.sort());
+        const grants = expected.filter((line) => !line.startsWith('released')).length;
+        expect(scene.history.rates(60_000).grants).toBe(grants);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe('a board', () => {
   const take = (board: Board, leftMs: number, now: number) =>
     board.take(
@@ -68,11 +213,19 @@ describe('a board', () => {
 
 describe('the figures of the last minute', () => {
   it('count every grant, however many there are', () => {
-    const history = new History();
-    for (let at = 0; at < 120_000; at += 10) history.count('grant', at);
-    expect(history.rates(119_999).grants).toBe(6_000);
-    expect(history.rates(150_000).grants).toBe(2_900);
-    expect(history.rates(179_000).grants).toBe(0);
+    const figures = new Figures();
+    for (let at = 0; at < 120_000; at += 10) figures.count('grant', at);
+    expect(figures.rates(119_999).grants).toBe(6_000);
+    expect(figures.rates(150_000).grants).toBe(2_900);
+    expect(figures.rates(179_000).grants).toBe(0);
+  });
+
+  it('count what is told late in the second in which it happened', () => {
+    const figures = new Figures();
+    for (let second = 100; second < 160; second += 1) figures.count('grant', second * 1_000);
+    figures.count('grant', 90_000);
+    figures.count('grant', 130_000);
+    expect(figures.rates(159_999).grants).toBe(61);
   });
 
   it('have the waits of those, too, whose grants were told by events', () => {
@@ -83,19 +236,17 @@ describe('the figures of the last minute', () => {
         Number(holder) * 1_000,
       );
     look(1n, [member(2n)]);
-    const told = { at: 1_500, name: 'a', token: '2', who: null, detail: null } as const;
-    history.tell({ ...told, what: 'granted', from: 'locks' }, '2');
+    history.report('a', reportOf('granted', 2), by(2), 1_500);
     history.conclude(look(2n, []), (name) => board.row(name), 2_000);
-    expect(history.next).toBe(1);
-    expect(history.rates(2_000)).toMatchObject({ grants: 0, waitMs: 2_000 });
+    expect(toldBy(history)).toEqual(['granted 2', 'gone 1']);
+    expect(history.rates(2_000)).toMatchObject({ grants: 1, waitMs: 2_000 });
   });
 });
 
 it('a history keeps the newest lines, and numbers them for ever', () => {
   const history = new History();
   for (let n = 0; n < 10_000; n += 1) {
-    const told = { at: n, name: `a${n}`, token: null, who: null, detail: null } as const;
-    history.tell({ ...told, what: 'missed', from: 'locks' }, null);
+    history.report(`a${n}`, reportOf('missed', null), by(1), n);
   }
   expect(history.next).toBe(10_000);
   expect(history.since(9_990).map(({ name }) => name)).toHaveLength(10);

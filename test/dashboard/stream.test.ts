@@ -197,10 +197,11 @@ it('tells of a deadlock that is confirmed, and of no wait beyond its prefix', as
   ];
   const page = new Page(url);
   await soon(() => page.last?.waits.map(({ deadlocked }) => deadlocked)).toEqual([true, true]);
-  expect(page.last?.waits.map(({ holds, name }) => [...holds, name].join()).sort()).toEqual([
-    'account:1,account:2',
-    'account:2,account:1',
-  ]);
+  expect(
+    page.last?.waits
+      .map(({ holds, name }) => [...holds.map((hold) => hold.name), name].join())
+      .sort(),
+  ).toEqual(['account:1,account:2', 'account:2,account:1']);
   over.abort();
   await Promise.allSettled(tasks);
   await lease.release();

@@ -1,5 +1,7 @@
 /** The picture of who waits for whom. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { edgesOf, isOn, isUpon, labelsOf, sizeOf } from '../../src/dashboard/ui/graph/geometry.ts';
 import { pictureOf } from '../../src/dashboard/ui/graph/picture.ts';
 import type { Row, Seat, Wait } from '../../src/dashboard/wire.ts';
 
@@ -39,7 +41,8 @@ const draw = (...queues: readonly string[]) => pictureOf(queues.map(rowOf), []);
 function waitOf(text: string): Wait {
   const [, pid, holds = '', name = '', sure] = /^(\d+): ([\w ]*?) > (\w+)(!?)$/.exec(text) ?? [];
   const who = { host: 'api', pid: Number(pid), label: null };
-  return { ...who, id: text, name, holds: holds.split(' '), deadlocked: sure === '!' };
+  const held = holds.split(' ').map((each) => ({ name: each, token: `${each} of ${pid}` }));
+  return { ...who, id: text, name, holds: held, deadlocked: sure === '!' };
 }
 
 const drawWith = (waits: readonly string[], ...queues: readonly string[]) =>
@@ -116,6 +119,16 @@ describe('the picture', () => {
     ]);
   });
 
+  it('shows the other task that holds permits beside one that waits for two names', () => {
+    const permits = { ...rowOf('gpu: 1 1 < 2'), limit: 2 };
+    const waits = ['1: gpu > a', '1: gpu > b'].map(waitOf);
+    const { edges } = pictureOf([permits, rowOf('a: 3 <'), rowOf('b: 3 <')], waits);
+    const from = edges.filter(({ names }) => names.includes('gpu'));
+    expect(from.map(({ to }) => to.id).sort()).toEqual([
+      ...['api\n1', 'wait 1: gpu > a', 'wait 1: gpu > b'],
+    ]);
+  });
+
   it('has a label on the first of the arrows that say the same', () => {
     const { edges } = draw('a: 1 < 2 3');
     expect(edges.filter(({ named }) => named)).toHaveLength(1);
@@ -143,5 +156,42 @@ describe('the picture', () => {
     expect(hidden).toBe(362);
     expect(cycles).toBe(1);
     expect(nodes.filter(({ mark }) => mark)).toHaveLength(2);
+  });
+});
+
+describe('labels', () => {
+  it('are upon no box and no other label, and in the picture', () => {
+    const queue = fc.record({
+      holders: fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 3 }),
+      waiters: fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(fc.array(queue, { minLength: 1, maxLength: 12 }), (queues) => {
+        const picture = draw(
+          ...queues.map(({ holders, waiters }, n) => {
+            return `q${n}: ${holders.join(' ')} < ${waiters.join(' ')}`;
+          }),
+        );
+        const labels = labelsOf(picture);
+        const { height } = sizeOf(picture, labels);
+        labels.forEach((label, n) => {
+          expect(picture.nodes.filter((node) => isOn(label, edgesOf(node)))).toEqual([]);
+          expect(labels.slice(n + 1).filter((other) => isUpon(label, other))).toEqual([]);
+          expect(label.y).toBeLessThan(height);
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('that are pushed away go past the boxes below', () => {
+    // All labels belong in the same place.
+    const queues = Array.from({ length: 12 }, (_, n) => `q${n}: 1 < ${n + 2} 20`);
+    const picture = draw(...queues, 'a: 20 < 21', 'b: 21 < 22 1');
+    const labels = labelsOf(picture);
+    const hidden = labels.filter((label) =>
+      picture.nodes.some((node) => isOn(label, edgesOf(node))),
+    );
+    expect([labels.length > 10, hidden]).toEqual([true, []]);
   });
 });

@@ -1,8 +1,7 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
 import type { Frame, Rates, Row, Told, Wait } from '../wire.ts';
+import { merged } from './merged.ts';
 import { retryMs } from './retry.ts';
-
-const MAX_TOLD = 2_000;
 
 /** One point a second, over as much as the figures beside it: a minute. */
 const POINTS = 60;
@@ -87,11 +86,14 @@ export class Feed {
       rows.set(name, { ...row, seats });
     }
     const { now, store, readOnly, cut, away, quarantineMs, rates, waits, told, more } = frame;
-    const grants = told.filter(({ what }) => what === 'granted' || what === 'handed on').length;
+    const known = new Set(this.view.told.map(({ id }) => id));
+    const grants = told.filter(
+      ({ id, what }) => (what === 'granted' || what === 'handed on') && !known.has(id),
+    ).length;
     this.#set({
       ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
       ...{ quarantineMs, waits },
-      told: told.length === 0 ? this.view.told : [...this.view.told, ...told].slice(-MAX_TOLD),
+      told: told.length === 0 ? this.view.told : merged(this.view.told, told),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
       isKnown: this.view.isKnown || !more,

@@ -8,7 +8,7 @@
  * apart from its process, and leads only those to it who wait for just that. A process that queues
  * behind itself for one name is no cycle, because one of its tasks holds and another waits.
  */
-import type { Row, Seat, Wait } from '../../wire.ts';
+import type { Row, Seat, Wait, Who } from '../../wire.ts';
 import { placeOf } from '../text.ts';
 
 /** Most holders of one queue that a wait leads to. */
@@ -44,16 +44,22 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
     if (who.label) found.labels.add(who.label);
     return found;
   };
-  /** Each published wait takes the place of one seat of its process. */
-  const partiesIn = (seats: readonly Seat[], published: readonly Wait[]): readonly Party[] => {
-    const tasks = new Map<string, number>();
-    for (const wait of published) {
-      tasks.set(processOf(wait), (tasks.get(processOf(wait)) ?? 0) + 1);
+  /** Published waits take the place of as many seats of their process as they are for. */
+  const partiesIn = (
+    seats: readonly Seat[],
+    published: readonly Wait[],
+    seatFor: (wait: Wait) => string | undefined,
+  ): readonly Party[] => {
+    const taken = new Set(published.map((wait) => `${processOf(wait)}\n${seatFor(wait)}`));
+    const left = new Map<string, number>();
+    for (const each of taken) {
+      const place = each.slice(0, each.lastIndexOf('\n'));
+      left.set(place, (left.get(place) ?? 0) + 1);
     }
     const others = seats.filter((seat) => {
-      const left = tasks.get(processOf(seat)) ?? 0;
-      tasks.set(processOf(seat), left - 1);
-      return left <= 0;
+      const place = processOf(seat);
+      left.set(place, (left.get(place) ?? 0) - 1);
+      return (left.get(place) as number) < 0;
     });
     return [
       ...new Set([
@@ -70,9 +76,11 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
     const holding = seats.filter(({ holds }) => holds);
     const places = new Set(holding.map(processOf));
     // What was published may be older than the seats.
-    const held = waits.filter((wait) => wait.holds.includes(name) && places.has(processOf(wait)));
-    const holders = partiesIn(holding, held).slice(0, MAX_HOLDERS);
-    for (const { to } of partiesIn(waiting, published)) {
+    const holdOf = ({ holds }: Wait) => holds.find((hold) => hold.name === name)?.token;
+    const held = waits.filter((wait) => holdOf(wait) && places.has(processOf(wait)));
+    // Several waits may be under one hold.
+    const holders = partiesIn(holding, held, holdOf).slice(0, MAX_HOLDERS);
+    for (const { to } of partiesIn(waiting, published, ({ id }) => id)) {
       for (const holder of holders) {
         holder.awaited = true;
         to.set(holder.id, (to.get(holder.id) ?? new Set()).add(name));
@@ -81,8 +89,6 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
   }
   return all;
 }
-
-type Who = Pick<Seat, 'host' | 'pid' | 'label'>;
 
 function processOf({ host, pid }: Who): string {
   return `${host}\n${pid}`;

@@ -48,7 +48,10 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
-        <Timeline told={told.filter((each) => each.name === name)} named={false} />
+        <Timeline
+          told={told.filter((each) => each.name === name || each.what === 'dropped')}
+          named={false}
+        />
       </div>
     </section>
   );

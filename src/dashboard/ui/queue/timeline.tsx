@@ -16,11 +16,11 @@ export function Timeline({ told, named, choose }: TimelineProps) {
   const lines = told.slice(-MAX_LINES).reverse();
   return (
     <ol class="timeline">
-      {lines.map(({ at, name, what, who, detail, from, token }, n) => (
-        <li key={`${at} ${name} ${what} ${token} ${told.length - n}`} class={classOf(what)}>
+      {lines.map(({ id, at, name, what, who, detail, from }) => (
+        <li key={id} class={classOf(what)}>
           <time>{clockTime(at)}</time>
           <span class="event">{what}</span>
-          {named && (
+          {named && name !== '' && (
             <button type="button" class="link name" onClick={() => choose?.(name)}>
               <bdi>{name}</bdi>
             </button>

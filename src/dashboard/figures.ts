@@ -1,0 +1,78 @@
+/** The figures of the last minute. */
+import type { Rates } from './wire.ts';
+
+/** Over how much rates are counted, in seconds. */
+const WINDOW_S = 60;
+
+/** Of how many samples, the newest, a median is. */
+const MAX_SAMPLES = 2_000;
+
+export class Figures {
+  readonly #counts = { grant: new Count(), loss: new Count() };
+  readonly #samples = { wait: new Samples(), 'hand-off': new Samples() };
+
+  count(what: 'grant' | 'loss', at: number): void {
+    this.#counts[what].add(at);
+  }
+
+  sample(what: 'wait' | 'hand-off', at: number, ms: number): void {
+    this.#samples[what].add(at, ms);
+  }
+
+  rates(now: number): Rates {
+    return {
+      grants: this.#counts.grant.total(now),
+      losses: this.#counts.loss.total(now),
+      waitMs: this.#samples.wait.median(now),
+      handOffMs: this.#samples['hand-off'].median(now),
+    };
+  }
+}
+
+/** How often something happened in the last minute, in buckets of a second. */
+class Count {
+  readonly #bySecond = new Map<number, number>();
+  #newest = 0;
+
+  /** What happened earlier may be told later. */
+  add(at: number): void {
+    const second = Math.floor(at / 1_000);
+    this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
+    if (second <= this.#newest) return;
+    this.#newest = second;
+    for (const each of this.#bySecond.keys()) {
+      if (each <= second - WINDOW_S) this.#bySecond.delete(each);
+    }
+  }
+
+  total(now: number): number {
+    const first = Math.floor(now / 1_000) - WINDOW_S + 1;
+    let total = 0;
+    for (const [second, times] of this.#bySecond) total += second >= first ? times : 0;
+    return total;
+  }
+}
+
+/** How long something took in the last minute. */
+class Samples {
+  #all: { readonly at: number; readonly ms: number }[] = [];
+
+  add(at: number, ms: number): void {
+    this.#all.push({ at, ms });
+    if (this.#all.length > 2 * MAX_SAMPLES) this.#all = this.#all.slice(-MAX_SAMPLES);
+  }
+
+  median(now: number): number | null {
+    const recent = this.#all.filter(({ at }) => now - at < WINDOW_S * 1_000);
+    const sorted = recent.map(({ ms }) => ms).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? null;
+  }
+}
+
+/** Deletes what was put in first, until so many are left. */
+export function keepNewest<K>(all: Set<K> | Map<K, unknown>, most: number): void {
+  for (const oldest of all.keys()) {
+    if (all.size <= most) return;
+    all.delete(oldest);
+  }
+}
