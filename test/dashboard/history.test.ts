@@ -92,7 +92,7 @@ class Scene {
 
 describe('reports and looks', () => {
   const [N, M] = [1_024, 2_048];
-  const [n, m] = [member(BigInt(N)), member(BigInt(M))];
+  const [n, m] = [member(BigInt(N), 1_500), member(BigInt(M), 1_500)];
 
   it('tell of one thing once, whichever comes first', () => {
     const [early, late] = [new Scene(), new Scene()];
@@ -118,7 +118,7 @@ describe('reports and looks', () => {
     scene.report(N, 'released', N);
     scene.report(N, 'handed on', N + 1);
     scene.look([]);
-    expect(scene.told.at(-1)).toBe(`gone ${N}`);
+    expect(scene.told.at(-1)).toBe(`gone ${N} its time may have run out`);
   });
 
   it('keep whom a holder followed, and tell of one that a reporter followed', () => {
@@ -127,10 +127,14 @@ describe('reports and looks', () => {
     late.look([m]);
     late.report(M, 'handed on', M);
     expect(late.told).toEqual([`handed on ${M} after api · ${N}`]);
+    late.report(N, 'released', N);
+    late.look([]);
+    late.report(M, 'released', M);
+    expect(late.told.slice(1)).toEqual([`released ${N}`, `released ${M}`]);
     early.look([n], [m]);
     early.report(M, 'handed on', M);
     early.look([m]);
-    expect(early.told).toEqual([`handed on ${M}`, `gone ${N}`]);
+    expect(early.told).toEqual([`handed on ${M}`, `gone ${N} its time may have run out`]);
   });
 
   it('tell of a wait that ended once, whichever comes first', () => {
@@ -163,20 +167,25 @@ describe('reports and looks', () => {
         const all = leases.map((_, c) => member(BigInt((c + 1) * N)));
         const on = new Map<number, Parameters<typeof reportOf>[]>(leases.map((_, c) => [c, []]));
         const expected: string[] = [];
-        const pass = (holder: number | undefined, waiters: readonly Member[]): void => {
-          if (toss()) scene.look(holder === undefined ? [] : [all[holder] as Member], waiters);
+        const pass = (holder: number, waiters: readonly Member[]): void => {
+          if (toss()) scene.look([all[holder] as Member], waiters);
           for (const [c, waiting] of on) {
             while (waiting[0] && toss()) scene.report((c + 1) * N, ...waiting.shift()!);
           }
         };
         scene.look([]);
         leases.forEach((count, c) => {
+          // Whether the next claim waits already.
+          let queues = false;
           for (let lease = 0; lease < count; lease += 1) {
             const token = (c + 1) * N + lease;
             for (const what of [lease > 0 ? 'handed on' : 'granted', 'released'] as const) {
               on.get(c)?.push([what, token]);
               expected.push(`${what} ${token}`);
-              if (what === 'granted' || toss()) pass(c, toss() ? all.slice(c + 1, c + 2) : []);
+              if (what === 'granted' || toss()) {
+                queues ||= toss();
+                pass(c, queues ? all.slice(c + 1, c + 2) : []);
+              }
             }
           }
         });

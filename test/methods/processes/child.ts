@@ -18,7 +18,15 @@ export class Child {
 
   /** @param patienceMs how long it is waited for a message. */
   constructor(
-    script: 'holder' | 'contender' | 'stormer' | 'candidate' | 'keeper' | 'runner' | 'diner',
+    script:
+      | 'holder'
+      | 'contender'
+      | 'stormer'
+      | 'candidate'
+      | 'keeper'
+      | 'runner'
+      | 'diner'
+      | 'seller',
     options: object,
     patienceMs: number = PATIENCE_MS,
   ) {
