@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts';
 
 const dashboard = { file: 'src/dashboard/dashboard.ts' };
+const history = { file: 'src/dashboard/history.ts' };
 const streams = { file: 'src/dashboard/streams.ts' };
 
 /** The page of all queues, and who may see and change what. */
@@ -41,14 +42,14 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'the lock beside the one that was meant is taken away',
   },
   {
-    file: 'src/dashboard/history.ts',
+    ...history,
     name: 'the dashboard tells a grant of its own process twice',
-    find: 'this.#known.add(key);',
+    find: 'for (const key of keys) this.#reported.add(key);',
     replace: '',
     why: 'rates and timelines show twice what happened',
   },
   {
-    file: 'src/dashboard/reports.ts',
+    file: 'src/dashboard/reports/listen.ts',
     name: 'the dashboard takes what another process held for the time of a hand-off',
     find: "event.handOff === 'local' && since",
     replace: 'event.handOff && since',
@@ -83,10 +84,10 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'a page on a sleeping machine fills the memory of the server',
   },
   {
-    file: 'src/dashboard/reports.ts',
+    file: 'src/dashboard/watcher.ts',
     name: 'the dashboard tells and counts what is beyond its prefix',
-    find: 'if (name.startsWith(prefix)) heard(event, name);',
-    replace: 'heard(event, name);',
+    find: 'if (!report.resource.startsWith(own + this.prefix) ||',
+    replace: 'if (!report.resource.startsWith(own) ||',
     why: 'those who may see some locks see all',
   },
   {
@@ -151,5 +152,54 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     find: 'standby ? { ...labelled, mark: CANDIDATE } : labelled',
     replace: 'labelled',
     why: 'the longest wait on the dashboard is for ever that of a standby',
+  },
+  {
+    ...dashboard,
+    name: 'the dashboard takes reports of those who may only look',
+    find: 'return bears(request, reports) ? reportsFrom',
+    replace: 'return bears(request, reports) || (await gate.admits(request)) ? reportsFrom',
+    why: 'a page elsewhere writes into the timeline, by the cookie of the operator',
+  },
+  {
+    ...history,
+    name: 'a report that comes after the look tells the same again',
+    find: 'this.#add(line, concluded?.id);',
+    replace: 'this.#add(line);',
+    why: 'each grant of another process is in the timeline twice',
+  },
+  {
+    ...history,
+    name: 'the timeline is silent about a holder that died after a hand-off in its process',
+    find: 'this.#reported.delete(goneKey(name, seatOf(token)));',
+    replace: '',
+    why: 'nothing says that a process died while it held the lock',
+  },
+  {
+    file: 'src/dashboard/reports/receiver.ts',
+    name: 'the dashboard takes a batch of reports twice',
+    find: 'reports.slice(Math.max(0, next - first))',
+    replace: 'reports',
+    why: 'a reply that was lost doubles what was missed',
+  },
+  {
+    file: 'src/dashboard/reports/outbox.ts',
+    name: 'a reporter keeps without bound what it cannot send',
+    find: 'if (this.#queue.length <= MAX_QUEUED) return;',
+    replace: 'if (this.#queue.length > 0) return;',
+    why: 'while the dashboard is away the memory of each program fills',
+  },
+  {
+    file: 'src/dashboard/ui/graph/waits.ts',
+    name: 'the graph takes two waits under one hold for two that hold',
+    find: 'partiesIn(holding, held, holdOf)',
+    replace: 'partiesIn(holding, held, ({ id }) => id)',
+    why: 'the arrow to another task that holds permits is hidden',
+  },
+  {
+    file: 'src/dashboard/ui/graph/geometry.ts',
+    name: 'a label of the graph lands on a box',
+    find: '!boxes.some((box) => isOn({ x, y }, box)) &&',
+    replace: '',
+    why: 'neither the process nor what it waits for can be read',
   },
 ];
