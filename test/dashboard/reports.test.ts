@@ -265,14 +265,14 @@ describe('an outbox', () => {
 });
 
 describe('the program that reports', () => {
-  type Handle = (request: IncomingMessage, bodies: readonly ReportBatch[]) => number | undefined;
+  type Answers = (request: IncomingMessage, bodies: readonly ReportBatch[]) => number | undefined;
 
   /** Locks that report to such a server; time runs fifty times as fast for them. */
-  async function reporting(handle: Handle) {
+  async function reporting(answers: Answers) {
     const bodies: ReportBatch[] = [];
     const server = createServer(async (request, response) => {
       bodies.push(JSON.parse(await textFrom(request)));
-      const status = handle(request, bodies);
+      const status = answers(request, bodies);
       if (status !== undefined) response.writeHead(status).end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -319,11 +319,9 @@ describe('the program that reports', () => {
   it('follows to nowhere else', async () => {
     const elsewhere = await reporting(() => 204);
     const { port } = elsewhere.server.address() as AddressInfo;
-    const status = 307;
-    const world = await reporting((request) => {
-      request.socket.end(
-        `HTTP/1.1 ${status} Moved\r\nlocation: http://127.0.0.1:${port}/\r\ncontent-length: 0\r\n\r\n`,
-      );
+    const location = `http://127.0.0.1:${port}/`;
+    const world = await reporting(({ socket }) => {
+      socket.end(`HTTP/1.1 307 Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
       return undefined;
     });
     await use(world);

@@ -63,12 +63,10 @@ const OPTIONS = {
  * import { memoryStore } from 'holdfast/memory';
  *
  * const locks = createLocks(memoryStore(), { label: 'api' });
- * const token = process.env.HOLDFAST_REPORTS_TOKEN ?? '';
+ * const token = 'of-its-option-reports';
  * const reporter = reportTo(locks, { url: 'https://ops.example/locks/', token });
- * process.once('SIGTERM', async () => {
- *   await locks.close();
- *   await reporter.close();
- * });
+ * await locks.close();
+ * await reporter.close();
  *
  * @throws UsageError, ClosedError
  */
