@@ -145,6 +145,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   };
 
   const reportsFrom = async (request: IncomingMessage): Promise<Answer> => {
+    if (streams.isClosed) return refusal(503, 'The dashboard is closed.');
     if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
     const body = json(await bodyOf(request, MAX_BATCH_BYTES));
     return receiver.receive(body, Date.now());

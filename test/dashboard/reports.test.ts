@@ -90,6 +90,12 @@ describe('a reporter', () => {
     expect((await send(bed, BATCH)).status).toBe(204);
   });
 
+  it('keeps its reports for later when the dashboard is closed', async () => {
+    const bed = await start({ reports: REPORTS });
+    bed.shown.close();
+    expect((await send(bed, BATCH)).status).toBe(503);
+  });
+
   it('is refused where no reports are wanted', async () => {
     const bed = await start();
     expect((await send(bed, BATCH, { ...HEADERS, ...BEARER })).status).toBe(404);

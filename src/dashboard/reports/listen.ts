@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Engine } from '../../core/engine.ts';
 import type { LockEvents } from '../../core/events.ts';
+import { MAX_LABEL } from '../board.ts';
 import { keepNewest } from '../figures.ts';
 import type { Report, Who } from '../wire.ts';
 
@@ -50,7 +51,8 @@ const NO_MORE = { detail: null, handOffMs: null } as const;
 
 /** The process that these locks are in. */
 export function processOf({ services: { settings } }: Engine): Who {
-  return { host: hostname(), pid: process.pid, label: settings.label ?? null };
+  const label = settings.label?.slice(0, MAX_LABEL) ?? null;
+  return { host: hostname(), pid: process.pid, label };
 }
 
 function takeoverText({ takeover }: LockEvents['acquired']): string | null {
