@@ -13,7 +13,6 @@ import { type Clock, OneTimer } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { afterInput, detached } from '../../base/event-loop.ts';
 import { checkOptions } from '../../base/options.ts';
-import { show } from '../../base/show.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import { checkToken } from '../auth.ts';
@@ -198,8 +197,7 @@ function addressOf(given: string | URL, name: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (!url || !isHttp || url.username || url.password) {
-    const wanted = 'an http: or https: URL without a password';
-    throw new UsageError(`${name} must be ${wanted}, not ${show(given)}.`);
+    throw new UsageError(`${name} must be an http: or https: URL, without a password.`);
   }
   const { origin, pathname } = url;
   return new URL(`${origin}${pathname.replace(/\/?$/, '/')}events`);
