@@ -1,10 +1,10 @@
 /**
  * Reports of other processes.
  *
- * Invariant: whatever a body says, it becomes no more than so many lines of text in the timeline and
- * counts in the figures. Each field is checked for its type and size; a batch that was taken
- * is not taken again, by the numbers of its reports; and times are ages on the reporter's own
- * clock, so that neither its wall clock nor what it says can date a line later than now.
+ * Invariant: whatever a body says, it becomes no more than so many lines of text in the timeline,
+ * and counts in the figures. Each field is checked for its type and size; a batch that was taken is
+ * not taken again, by the numbers of its reports; and times are ages on the reporter's own clock,
+ * so that neither its wall clock nor what it says can date a line later than now.
  * What would break it: a field that is used before it is checked.
  */
 import { UsageError } from '../../base/errors.ts';

@@ -64,7 +64,7 @@ const OPTIONS = {
  * const locks = createLocks(memoryStore(), { label: 'api' });
  * const token = 'of-its-option-reports';
  * const reporter = reportTo(locks, { url: 'https://ops.example/locks/', token });
- * await locks.close();
+ * // At the end, after `locks.close()`:
  * await reporter.close();
  *
  * @throws UsageError, ClosedError
