@@ -65,11 +65,18 @@ export const verb: Verb = {
       found.push({ about: 'hazard', ok: false, says: `${message} (${code})`, code });
     }
     if (status === 0 && found.some(({ ok }) => !ok)) status = STATUS.none;
-    if (given.has('json')) await printJson({ ok: status === 0, findings: found }, status);
+    if (given.has('json')) await printJson(jsonOf(status, found), status);
     else await print(`${tableLines(found.map(cells)).join('\n')}\n`, status);
     return status;
   },
 };
+
+function jsonOf(status: number, found: readonly Finding[]): object {
+  const findings = found.map((one) => {
+    return one.ms === undefined ? one : { ...one, ms: Number(one.ms.toFixed(1)) };
+  });
+  return { ok: status === 0, findings };
+}
 
 function cells({ about, ok, says }: Finding): string[] {
   return [ok ? 'ok' : 'LOOK', about, plain(says)];

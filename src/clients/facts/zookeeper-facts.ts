@@ -1,6 +1,6 @@
 /**
- * What ZooKeeper says of itself: a server's version to the command `srvr`, and the leader's clock by
- * the time at which it makes a node.
+ * What ZooKeeper says of itself: a server's version to the command `srvr`, and the leader's clock
+ * by the time at which it makes a node.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

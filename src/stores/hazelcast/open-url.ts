@@ -1,5 +1,4 @@
 /** The store that a URL of Hazelcast names: `hazelcast://host1:5701,host2:5701/cluster`. */
-import type { Client, IMap } from 'hazelcast-client';
 import { UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
 import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
@@ -9,7 +8,7 @@ import { apart } from '../document/apart.ts';
 import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
 import { optionsFrom } from '../url-options.ts';
 import { ENTRY_MS, mapOf } from './changes.ts';
-import { checkClient, type Hazelcast } from './client.ts';
+import { checkClient, type Hazelcast, type HazelcastMap, type OwnHazelcast } from './client.ts';
 import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
 import type { HazelcastStoreOptions } from './index.ts';
 
@@ -44,28 +43,28 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
   const client = await connect();
   try {
     const members = client.getCluster().getMembers();
-    // Not of its public interface.
-    const { version } = members[0] as { readonly version?: { toString(): string } };
-    const map = await client.getMap<string, string>(mapOf(own.prefix));
+    const version = members[0]?.version ?? 'of unknown version';
+    const map = await client.getMap(mapOf(own.prefix));
     const clock = await clockOffset(() => entryTime(map), ENTRY_STEP_MS).catch(() => undefined);
-    return { version: `Hazelcast ${version ?? ''}, ${members.length} members`, clock };
+    return { version: `Hazelcast ${version}, ${members.length} members`, clock };
   } finally {
     await client.shutdown();
   }
 }
 
 /** When an entry was made, by when it ends: most maps keep no other time of it. */
-async function entryTime(map: IMap<string, string>): Promise<number | undefined> {
+async function entryTime(map: HazelcastMap): Promise<number | undefined> {
   const key = randomId();
   await map.set(key, '', ENTRY_MS);
   const { expirationTime, ttl, maxIdle } = await map.getEntryView(key);
-  return maxIdle.lessThan(ttl) ? undefined : expirationTime.subtract(ttl).toNumber();
+  if (maxIdle.toNumber() < ttl.toNumber()) return undefined;
+  return expirationTime.toNumber() - ttl.toNumber();
 }
 
 interface Named {
   readonly common: DocumentStoreOptions;
   readonly own: HazelcastOptions;
-  connect(): Promise<Client>;
+  connect(): Promise<OwnHazelcast>;
 }
 
 async function read(rest: string): Promise<Named> {
@@ -80,12 +79,14 @@ async function read(rest: string): Promise<Named> {
     const advice = 'A Hazelcast URL needs a client: run `npm install hazelcast-client`.';
     throw new UnsupportedError('store', advice);
   }
-  const connect = (): Promise<Client> =>
-    hazelcast.Client.newHazelcastClient({
+  const connect = async (): Promise<OwnHazelcast> => {
+    const client: unknown = await hazelcast.Client.newHazelcastClient({
       clusterName,
       network: { clusterMembers: places.split(',') },
       connectionStrategy: { connectionRetry: { clusterConnectTimeoutMillis: CONNECT_MS } },
       properties: { 'hazelcast.logging.level': 'OFF' },
     });
+    return client as OwnHazelcast;
+  };
   return { common, own, connect };
 }

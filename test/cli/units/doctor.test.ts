@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { factFindings } from '../../../src/cli/verbs/doctor.ts';
 import { clockOffset } from '../../../src/clients/facts/server-facts.ts';
-import { hazardsOf } from '../../../src/stores/dynamodb/facts.ts';
 
 describe('the clock of a server', () => {
   const time = (aheadMs: number, withinMs = 1) =>
@@ -53,13 +52,6 @@ it('a server that tells its version alone has one finding', () => {
   expect(factFindings({ version: 'SQLite 3' })).toEqual([
     { about: 'server', ok: true, says: 'SQLite 3' },
   ]);
-});
-
-it('a table that several Regions write is a hazard, unless they agree on each write', () => {
-  const Replicas = [{ RegionName: 'us-west-2' }];
-  expect(hazardsOf({ Replicas })).toEqual([expect.stringMatching(/also in us-west-2, without/)]);
-  expect(hazardsOf({ Replicas, MultiRegionConsistency: 'STRONG' })).toEqual([]);
-  expect(hazardsOf({})).toEqual([]);
 });
 
 it('what a server complains of is to be looked at', () => {
