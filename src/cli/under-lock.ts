@@ -81,6 +81,7 @@ async function doWork(
     new WaitingLine(locks, {
       name,
       verbose: given.has('verbose'),
+      asJson: given.has('json'),
       refuse: (error) => refused.abort(error),
     });
   let line = waiting();

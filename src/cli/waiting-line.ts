@@ -1,6 +1,6 @@
 /**
  * Why this process waits, for people: a line on the terminal that is written again each second, or
- * one line with -v.
+ * one line with -v, and also without it where the store grants nothing after a loss of data.
  *
  * It also ends a wait that is for itself. A command under the lock has the holder's token in its
  * environment, so a nested `holdfast` that sees this token among the holders waits for its own
@@ -28,6 +28,8 @@ const LOOK_MS = 1000;
 export interface Wait {
   readonly name: string;
   readonly verbose: boolean;
+  /** What is written to the standard error is for programs. */
+  readonly asJson: boolean;
   /** Called when the wait would never end. */
   refuse(error: DeadlockError): void;
 }
@@ -40,7 +42,8 @@ export class WaitingLine {
   readonly #terminal = isatty(2);
   readonly #nested: boolean;
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #forget: () => void;
+  readonly #forget: readonly (() => void)[];
+  #telling: boolean;
   #shown = false;
   #over = false;
 
@@ -48,8 +51,12 @@ export class WaitingLine {
     this.#locks = locks;
     this.#wait = wait;
     this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;
-    // This line is what the process would warn of.
-    this.#forget = locks.on('slow', () => {});
+    this.#telling = this.#terminal || wait.verbose;
+    this.#forget = [
+      // This line is what the process would warn of.
+      locks.on('slow', () => {}),
+      locks.on('quarantine', () => this.#tellOfLoss()),
+    ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
     if (!this.#terminal && !this.#nested) return;
@@ -60,9 +67,15 @@ export class WaitingLine {
   async stop(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
-    this.#forget();
+    for (const forget of this.#forget) forget();
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#shown && this.#terminal) await draw(ERASE);
+  }
+
+  #tellOfLoss(): void {
+    if (this.#telling || this.#wait.asJson) return;
+    this.#telling = true;
+    this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
   }
 
   async #look(): Promise<void> {
@@ -74,7 +87,7 @@ export class WaitingLine {
       const why = 'the command that asks runs under it, and its holder waits for the command';
       return this.#wait.refuse(new DeadlockError(name, why));
     }
-    if (!this.#terminal && (!this.#wait.verbose || this.#shown)) return;
+    if (!this.#telling || (this.#shown && !this.#terminal)) return;
     const line = waitingLine(name, {
       waitedMs: performance.now() - this.#since,
       waiting: queue && { ...waitingAt(queue), cycle },

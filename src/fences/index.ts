@@ -3,6 +3,7 @@ export type {
   ObjectAccess,
   StoredObject,
 } from '../clients/objects/access.ts';
+export { probeObjects } from '../clients/objects/probe.ts';
 export type { SqlTransaction } from '../clients/sql/clients.ts';
 export { TransactionError } from '../clients/sql/errors.ts';
 export type { FencingToken } from '../contract/token.ts';
@@ -22,7 +23,6 @@ export {
   type RequestSource,
 } from './headers.ts';
 export { type ObjectEntry, type ObjectFenceOptions, objectFence } from './objects/fence.ts';
-export { probeObjects } from './objects/probe.ts';
 export type { RedisCommand, RedisEntry, RedisReply, RedisValue } from './redis/entry.ts';
 export { type RedisFence, type RedisFenceOptions, redisFence } from './redis/fence.ts';
 export { type SqlFence, type SqlFenceOptions, sqlFence } from './sql/fence.ts';

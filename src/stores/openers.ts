@@ -8,7 +8,7 @@ import type { Store } from '../contract/store.ts';
 
 export interface Opener {
   openUrl(scheme: string, rest: string): Store | Promise<Store>;
-  /** What the server says of itself; missing where none can be asked in a common way. */
+  /** What the server says of itself; missing where there is none, or only a module knows it. */
   facts?(scheme: string, rest: string): Promise<ServerFacts>;
 }
 

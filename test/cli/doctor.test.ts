@@ -35,6 +35,6 @@ it('says what is wrong with a file that is none, or not there', async () => {
   expect(status).not.toBe(0);
   expect(ok).toBe(false);
   expect(findings).toEqual([
-    { about: 'store', ok: false, says: expect.stringMatching(/database/) },
+    { about: 'store', ok: false, says: expect.stringMatching(/database/), code: 'STORE' },
   ]);
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
@@ -20,8 +19,8 @@ const HELP = `Usage: holdfast doctor [--store URL] [--json]
 
 Looks at the store as a program would use it, and prints a line for each finding: whether it can be
 reached, how long it takes to reply, whether it has lost its memory, whether a lock may be taken
-(it takes and releases one of its own), which server and which tables it found, whether the clocks
-agree, by whose clock locks end, and what the store warns of.
+(it takes and releases one of its own, holdfast-doctor), which server and which tables it found,
+whether the clocks agree, by whose clock locks end, and what the store warns of.
 
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
@@ -33,6 +32,10 @@ export interface Finding {
   readonly about: string;
   readonly ok: boolean;
   readonly says: string;
+  /** What it is about, as a number: how long it took, or lasts, or how far a clock is ahead. */
+  readonly ms?: number;
+  /** Of a warning, or of an error. */
+  readonly code?: string;
 }
 
 export const verb: Verb = {
@@ -55,24 +58,32 @@ export const verb: Verb = {
     } catch (error) {
       status = statusOf(error);
       if (status === STATUS.bug) throw error;
-      found.push({ about: 'store', ok: false, says: (error as Error).message });
+      const { message: says, code } = error as Error & { readonly code?: string };
+      found.push({ about: 'store', ok: false, says, ...(code !== undefined && { code }) });
     }
     for (const { code, message } of warnings) {
-      found.push({ about: 'hazard', ok: false, says: `${message} (${code})` });
+      found.push({ about: 'hazard', ok: false, says: `${message} (${code})`, code });
     }
     if (status === 0 && found.some(({ ok }) => !ok)) status = STATUS.none;
-    if (given.has('json')) await printJson({ ok: status === 0, findings: found }, status);
+    if (given.has('json')) await printJson(jsonOf(status, found), status);
     else await print(`${tableLines(found.map(cells)).join('\n')}\n`, status);
     return status;
   },
 };
 
+function jsonOf(status: number, found: readonly Finding[]): object {
+  const findings = found.map((one) => {
+    return one.ms === undefined ? one : { ...one, ms: Number(one.ms.toFixed(1)) };
+  });
+  return { ok: status === 0, findings };
+}
+
 function cells({ about, ok, says }: Finding): string[] {
   return [ok ? 'ok' : 'LOOK', about, plain(says)];
 }
 
-/** The name of the lock that it takes; nobody else asks for it. */
-const nameOfOwn = (): string => `holdfast-doctor:${randomUUID()}`;
+/** The lock that doctors take, and no other program: many stores never forget a name. */
+const NAME = 'holdfast-doctor';
 
 const LOOKS = 5;
 
@@ -82,46 +93,49 @@ const WAIT_MS = 2_000;
 /** @throws LockError if the store cannot be used at all. */
 async function examine(locks: Locks, note: (finding: Finding) => void): Promise<void> {
   const { store } = engineOf(locks).services.calls;
-  const name = nameOfOwn();
   const tookMs: number[] = [];
   let quarantineMs: number | undefined;
   for (let look = 0; look <= LOOKS; look++) {
     const since = performance.now();
-    ({ quarantineMs } = await locks.inspect(name));
+    ({ quarantineMs } = await locks.inspect(NAME));
     tookMs.push(performance.now() - since);
   }
   const [first = 0, ...others] = tookMs;
   others.sort((a, b) => a - b);
   const usual = others[others.length >> 1] ?? 0;
-  note({ about: 'store', ok: true, says: `${store.name}, reached in ${first.toFixed(1)} ms` });
-  note({
-    about: 'latency',
-    ok: true,
-    says: `${usual.toFixed(1)} ms, the median of ${LOOKS} looks`,
-  });
-  note(
-    quarantineMs === undefined
-      ? { about: 'memory', ok: true, says: 'the store has lost nothing that still counts' }
-      : { about: 'memory', ok: false, says: `${lossText(quarantineMs)}; wait for so long` },
-  );
-  note(await tryLock(locks, name));
+  const reached = `${store.name}, reached in ${first.toFixed(1)} ms`;
+  note({ about: 'store', ok: true, says: reached, ms: first });
+  const latency = `${usual.toFixed(1)} ms, the median of ${LOOKS} looks`;
+  note({ about: 'latency', ok: true, says: latency, ms: usual });
+  note(memoryFinding(quarantineMs));
+  note(await tryLock(locks));
   note({ about: 'clock', ok: true, says: CLOCKS[store.traits.clock] });
 }
 
-async function tryLock(locks: Locks, name: string): Promise<Finding> {
+function memoryFinding(lostMs: number | undefined): Finding {
+  const about = 'memory';
+  if (lostMs === undefined)
+    return { about, ok: true, says: 'the store has lost nothing that still counts' };
+  return { about, ok: false, says: `${lossText(lostMs)}; wait for so long`, ms: lostMs };
+}
+
+async function tryLock(locks: Locks): Promise<Finding> {
   const about = 'permissions';
   const since = performance.now();
   try {
-    await locks.mutex(name).run({ wait: WAIT_MS }, () => {});
+    await locks.mutex(NAME).run({ wait: WAIT_MS }, () => {});
   } catch (error) {
-    const lost = (error as Partial<AcquireTimeoutError>).why === 'data-loss';
-    if (lost) return { about, ok: true, says: 'a lock may be asked for' };
+    const { why } = error as Partial<AcquireTimeoutError>;
+    if (why === 'data-loss') return { about, ok: true, says: 'a lock may be asked for' };
+    if (why === 'held') return { about, ok: true, says: ANOTHER };
     if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error;
     return { about, ok: false, says: error.message };
   }
   const took = span(performance.now() - since);
   return { about, ok: true, says: `a lock was taken and released in ${took}` };
 }
+
+const ANOTHER = 'a lock may be asked for; another doctor has it';
 
 /** How long a server may take to tell about itself, in ms. */
 const PATIENCE_MS = 5_000;
@@ -131,12 +145,15 @@ async function askServer(url: string): Promise<readonly Finding[]> {
   const { opener, scheme, rest } = await openerOf(url);
   try {
     const facts = opener.facts?.(scheme, rest);
-    return facts ? factFindings(await Promise.race([facts, tooLate()])) : [];
+    if (!facts) return [{ about: 'server', ok: true, says: UNASKED }];
+    return factFindings(await Promise.race([facts, tooLate()]));
   } catch (error) {
     // The locks work, so there is nothing to do.
     return [{ about: 'server', ok: true, says: `tells nothing: ${(error as Error).message}` }];
   }
 }
+
+const UNASKED = 'not asked: only the module that opens the store knows it';
 
 async function tooLate(): Promise<never> {
   await sleep(PATIENCE_MS, undefined, { ref: false });
@@ -145,6 +162,9 @@ async function tooLate(): Promise<never> {
 
 /** From so many ms on, what people read of times misleads them. */
 const SKEW_MS = 5_000;
+
+/** From so many ms of doubt on, the figure is not given without it. */
+const COARSE_MS = 500;
 
 export function factFindings(facts: ServerFacts): readonly Finding[] {
   const { version, tables, clock, hazards = [] } = facts;
@@ -156,10 +176,11 @@ export function factFindings(facts: ServerFacts): readonly Finding[] {
   const off = Math.abs(aheadMs);
   const agrees = off - withinMs < SKEW_MS;
   const where = `${span(off)} ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine's`;
+  const about = withinMs < COARSE_MS ? '' : `, give or take ${span(withinMs)}`;
   const advice =
     '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
-  const says = `the server's clock is ${where}${agrees ? '' : advice}`;
-  return [...findings, { about: 'time', ok: agrees, says }];
+  const says = `the server's clock is ${where}${about}${agrees ? '' : advice}`;
+  return [...findings, { about: 'time', ok: agrees, says, ms: aheadMs }];
 }
 
 const CLOCKS: Readonly<Record<Traits['clock'], string>> = {

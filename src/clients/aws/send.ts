@@ -1,5 +1,6 @@
 /** Requests through the user's client of AWS, with the clock that its replies tell. */
 import { UnsupportedError } from '../../contract/errors.ts';
+import { timeIn } from '../http/date.ts';
 
 /** `DynamoDBClient`, `S3Client` and their like, of the SDK for JavaScript 3. */
 export interface AwsClient {
@@ -39,7 +40,7 @@ export async function sendTimed<Output>(
   const look = (next: Next): Next => {
     return async (args) => {
       const result = await next(args);
-      timed = timeIn(result.response);
+      timed = timeOf(result.response);
       return result;
     };
   };
@@ -50,13 +51,12 @@ export async function sendTimed<Output>(
 
 /** What the reply tells in which the client found this error. */
 export function timeOfError(error: unknown): Timed {
-  return timeIn((error as { readonly $response?: unknown } | undefined)?.$response);
+  return timeOf((error as { readonly $response?: unknown } | undefined)?.$response);
 }
 
-function timeIn(response: unknown): Timed {
+function timeOf(response: unknown): Timed {
   const { headers } = (response ?? {}) as { readonly headers?: Readonly<Record<string, string>> };
-  const nowMs = Date.parse(headers?.date ?? '');
-  return Number.isNaN(nowMs) ? {} : { nowMs };
+  return timeIn(headers);
 }
 
 /** What to say where a package of AWS's is not installed. */

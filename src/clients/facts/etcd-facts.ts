@@ -1,9 +1,14 @@
-/** What a server of etcd says of itself. It tells no wall clock. */
+/**
+ * What a server of etcd says of itself. No call of its protocol tells a wall clock; the page
+ * `/version` does, unless the server has it on another port.
+ */
 import { readAddress } from '../etcd/address.ts';
 import { Calls, type Method } from '../etcd/calls.ts';
 import { Channels } from '../etcd/channels.ts';
 import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
-import type { ServerFacts } from './server-facts.ts';
+import { HttpClient } from '../http/client.ts';
+import { askTimed } from './http-facts.ts';
+import type { ClockOffset, ServerFacts } from './server-facts.ts';
 
 interface Status {
   version: string;
@@ -12,6 +17,9 @@ interface Status {
   /** Alarms, and a missing leader. */
   errors: string[];
 }
+
+/** How long the page may take, in ms. */
+const CLOCK_MS = 2_000;
 
 const NOTHING: Message<Record<string, never>> = message(() => ({}));
 
@@ -34,10 +42,21 @@ export async function etcdFacts(address: string): Promise<ServerFacts> {
   try {
     const { version, size, errors } = await new Calls(channels, user).call(STATUS, {});
     const used = `database of ${(Number(size) / 2 ** 20).toFixed(1)} MiB`;
-    return { version: `etcd ${version}, ${used}`, hazards: errors.map(withAdvice) };
+    const clock = await clockAt(channels.current?.endpoint.url).catch(() => undefined);
+    return { version: `etcd ${version}, ${used}`, hazards: errors.map(withAdvice), clock };
   } finally {
     channels.close();
   }
+}
+
+async function clockAt(url: string | undefined): Promise<ClockOffset | undefined> {
+  if (url === undefined) return undefined;
+  const client = new HttpClient({ url: new URL(url) });
+  const signal = AbortSignal.timeout(CLOCK_MS);
+  const { clock } = await askTimed(() => client.ask({ path: '/version', signal })).finally(() =>
+    client.close(),
+  );
+  return clock;
 }
 
 /** Texts of etcd, such as `memberID:10276657743932975437 alarm:NOSPACE `. */

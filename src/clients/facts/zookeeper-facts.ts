@@ -1,18 +1,49 @@
-/** What a server of ZooKeeper says of itself to the command `srvr`. It tells no wall clock. */
+/**
+ * What ZooKeeper says of itself: a server's version to the command `srvr`, and the leader's clock
+ * by the time at which it makes a node.
+ */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
 import { type Address, destinationOf } from '../zookeeper/address.ts';
-import type { ServerFacts } from './server-facts.ts';
+import { zookeeperClient } from '../zookeeper/client.ts';
+import { type ClockOffset, clockOffset, type ServerFacts } from './server-facts.ts';
 
 /** How long a server may take, in ms. */
 const PATIENCE_MS = 2_000;
 
+/** @param root below it an ephemeral node is made, whose name is that of no lock. */
+export async function zookeeperFacts(address: string, root: string): Promise<ServerFacts> {
+  const [version, clock] = await Promise.all([versionAt(address), clockAt(address, root)]);
+  return { version, clock };
+}
+
 /** Of the first of the servers that replies. */
-export async function zookeeperFacts(address: string): Promise<ServerFacts> {
+async function versionAt(address: string): Promise<string> {
   const { addresses, tls } = destinationOf(address);
-  const asked = addresses.map(async (at) => factsIn(await srvr(at, tls)));
-  return Promise.any(asked).catch(({ errors }: AggregateError) => Promise.reject(errors.at(-1)));
+  const asked = addresses.map(async (at) => versionIn(await srvr(at, tls)));
+  return Promise.any(asked).catch(({ errors }: AggregateError) => {
+    return `ZooKeeper, which does not tell its version: ${(errors.at(-1) as Error).message}`;
+  });
+}
+
+async function clockAt(address: string, root: string): Promise<ClockOffset | undefined> {
+  const session = zookeeperClient(address).start();
+  const path = `${root === '/' ? '' : root}/%doctor-${randomUUID()}`;
+  const within = { timeoutMs: PATIENCE_MS };
+  try {
+    // What follows is not to wait for a connection.
+    await session.exists(root, within);
+    return await clockOffset(async () => {
+      const { stat } = await session.create(path, { ...within, kind: 'ephemeral' });
+      return stat.ctimeMs;
+    });
+  } catch {
+    return undefined;
+  } finally {
+    await session.close();
+  }
 }
 
 async function srvr(at: Address, tls: ConnectionOptions | undefined): Promise<string> {
@@ -36,10 +67,10 @@ async function srvr(at: Address, tls: ConnectionOptions | undefined): Promise<st
   }
 }
 
-function factsIn(said: string): ServerFacts {
+function versionIn(said: string): string {
   const [, version] = /^Zookeeper version: ([\d.]+)/m.exec(said) ?? [];
   const [, mode] = /^Mode: (\S+)/m.exec(said) ?? [];
-  if (version && mode) return { version: `ZooKeeper ${version}, ${mode}` };
+  if (version && mode) return `ZooKeeper ${version}, ${mode}`;
   if (/not currently serving/.test(said)) throw new Error('the server has no quorum to serve with');
   throw new Error('the server does not answer `srvr`; see its 4lw.commands.whitelist');
 }

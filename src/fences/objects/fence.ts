@@ -18,12 +18,12 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { checkAccess, type ObjectAccess, type StoredObject } from '../../clients/objects/access.ts';
+import { lookAt, putAt } from '../../clients/objects/requests.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { StaleTokenError } from '../errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, raised } from '../rule.ts';
 import { documentIn, type Mark, written } from './document.ts';
-import { lookAt, putAt } from './requests.ts';
 
 export interface ObjectFenceOptions<T> {
   /** The value of an object that does not exist yet; default `null`. */

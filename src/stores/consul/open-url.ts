@@ -1,15 +1,52 @@
 /** The store that a URL of Consul names: `consul://host:8500`, or `consuls:` for TLS. */
 import { UsageError } from '../../base/errors.ts';
+import { askTimed } from '../../clients/facts/http-facts.ts';
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { HttpClient } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';
 
 /** The query holds options of the store. @throws UsageError */
 export function openUrl(scheme: string, rest: string): Store {
+  const { url, options } = read(scheme, rest);
+  return consulStore(url, options);
+}
+
+/** Of the agent, as a token may ask that has `agent:read`; any may know the clock. */
+export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
+  const { url, options } = read(scheme, rest);
+  const client = new HttpClient({ url: new URL(url), ca: options.ca });
+  const headers: Record<string, string> = options.token ? { 'x-consul-token': options.token } : {};
+  try {
+    const asked = await askTimed(() => client.ask({ path: '/v1/agent/self', headers }));
+    const { status, text } = asked.reply;
+    const told = status === 200 ? versionIn(text) : `, which does not tell its version: ${text}`;
+    return { version: `Consul${told}`, clock: asked.clock };
+  } finally {
+    client.close();
+  }
+}
+
+interface Agent {
+  readonly Config: { readonly Version: string; readonly Datacenter: string };
+}
+
+function versionIn(text: string): string {
+  const { Version, Datacenter } = (JSON.parse(text) as Agent).Config;
+  return ` ${Version}, an agent in ${Datacenter}`;
+}
+
+interface Named {
+  readonly url: string;
+  readonly options: ConsulStoreOptions;
+}
+
+function read(scheme: string, rest: string): Named {
   const [, place, query = ''] = /^\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw new UsageError("'consul:' needs an agent's address, as in 'consul://localhost:8500'.");
   }
   const options = optionsFrom<ConsulStoreOptions>(new URLSearchParams(query));
-  return consulStore(`${scheme === 'consuls' ? 'https' : 'http'}://${place}`, options);
+  return { url: `${scheme === 'consuls' ? 'https' : 'http'}://${place}`, options };
 }

@@ -9,8 +9,14 @@ import { EventEmitter, on } from 'node:events';
 import { type Feed, SharedWatch } from '../shared-watch.ts';
 import type { Hazelcast, HazelcastMap } from './client.ts';
 
+/** What the names of all objects begin with, unless the options say otherwise. */
+export const PREFIX = 'holdfast/';
+
 /** An entry has been heard long before, in ms. */
-const ENTRY_MS = 60_000;
+export const ENTRY_MS = 60_000;
+
+/** The name of the map. */
+export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
 
 export class Changes {
   readonly #open: () => Promise<Hazelcast>;

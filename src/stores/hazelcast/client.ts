@@ -15,7 +15,14 @@ export interface Hazelcast {
   getCluster(): {
     addMembershipListener(listener: object): string;
     removeMembershipListener(id: string): boolean;
+    /** Their version is not of its public interface. */
+    getMembers(): readonly { readonly version?: { toString(): string } }[];
   };
+}
+
+/** One that was made by its URL, to be shut down by us. */
+export interface OwnHazelcast extends Hazelcast {
+  shutdown(): Promise<void>;
 }
 
 export interface CpSubsystem {
@@ -46,6 +53,18 @@ export interface HazelcastMap {
   set(key: string, value: string, ttlMs: number): Promise<void>;
   addEntryListener(listener: object, key: undefined, includeValue: boolean): Promise<string>;
   removeEntryListener(id: string): Promise<boolean>;
+  getEntryView(key: string): Promise<EntryView>;
+}
+
+/** In ms. */
+export interface EntryView {
+  readonly expirationTime: Long;
+  readonly ttl: Long;
+  readonly maxIdle: Long;
+}
+
+interface Long {
+  toNumber(): number;
 }
 
 /** @throws UsageError */

@@ -10,7 +10,7 @@
  */
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
 import type { Documents } from '../document/documents.ts';
-import { Changes } from './changes.ts';
+import { Changes, mapOf, PREFIX } from './changes.ts';
 import type { AtomicReference, Hazelcast } from './client.ts';
 import { objectName, Proxies } from './proxies.ts';
 
@@ -31,8 +31,8 @@ export function hazelcastDocuments(
   options: HazelcastOptions = {},
 ): Documents {
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
-  const { prefix = 'holdfast/', group = 'default', allowUnsafe } = given;
-  const changes = new Changes(open, `${prefix}changes`);
+  const { prefix = PREFIX, group = 'default', allowUnsafe } = given;
+  const changes = new Changes(open, mapOf(prefix));
   const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
     withNull(await cp.getAtomicReference(name)),
   );

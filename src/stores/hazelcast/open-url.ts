@@ -1,38 +1,29 @@
 /** The store that a URL of Hazelcast names: `hazelcast://host1:5701,host2:5701/cluster`. */
 import { UsageError } from '../../base/errors.ts';
+import { randomId } from '../../base/random-id.ts';
+import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
 import { apart } from '../document/apart.ts';
-import { documentStore } from '../document/index.ts';
+import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
 import { optionsFrom } from '../url-options.ts';
-import { checkClient, type Hazelcast } from './client.ts';
-import { hazelcastDocuments } from './documents.ts';
+import { ENTRY_MS, mapOf } from './changes.ts';
+import { checkClient, type Hazelcast, type HazelcastMap, type OwnHazelcast } from './client.ts';
+import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
 import type { HazelcastStoreOptions } from './index.ts';
 
 /** How long a verb that opens the connection waits for the cluster, in ms. */
 const CONNECT_MS = 10_000;
 
+/** Members keep the times of entries in seconds. */
+const ENTRY_STEP_MS = 1000;
+
 /** The query holds options of the store. @throws UsageError, UnsupportedError */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
-  const [, places, clusterName = 'dev', query = ''] =
-    /^\/\/([^/?#@]+)(?:\/([^/?#]+))?\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
-  if (places === undefined) {
-    throw new UsageError("'hazelcast:' needs a member, as in 'hazelcast://localhost:5701/dev'.");
-  }
-  const [common, own] = apart(optionsFrom<HazelcastStoreOptions>(new URLSearchParams(query)));
-  const hazelcast = await import('hazelcast-client').catch(() => undefined);
-  if (!hazelcast) {
-    const advice = 'A Hazelcast URL needs a client: run `npm install hazelcast-client`.';
-    throw new UnsupportedError('store', advice);
-  }
-  let opened: Promise<{ shutdown(): Promise<void> }> | undefined;
+  const { connect, common, own } = await read(rest);
+  let opened: ReturnType<typeof connect> | undefined;
   const open = async (): Promise<Hazelcast> => {
-    opened ??= hazelcast.Client.newHazelcastClient({
-      clusterName,
-      network: { clusterMembers: places.split(',') },
-      connectionStrategy: { connectionRetry: { clusterConnectTimeoutMillis: CONNECT_MS } },
-      properties: { 'hazelcast.logging.level': 'OFF' },
-    });
+    opened ??= connect();
     opened.catch(() => {
       opened = undefined;
     });
@@ -44,4 +35,58 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
     await (await opened?.catch(() => undefined))?.shutdown();
   };
   return documentStore({ ...documents, close }, common);
+}
+
+/** Of the members, and the clock of the one that has a new entry of the map of news. */
+export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
+  const { connect, own } = await read(rest);
+  const client = await connect();
+  try {
+    const members = client.getCluster().getMembers();
+    const version = members[0]?.version ?? 'of unknown version';
+    const map = await client.getMap(mapOf(own.prefix));
+    const clock = await clockOffset(() => entryTime(map), ENTRY_STEP_MS).catch(() => undefined);
+    return { version: `Hazelcast ${version}, ${members.length} members`, clock };
+  } finally {
+    await client.shutdown();
+  }
+}
+
+/** When an entry was made, by when it ends: most maps keep no other time of it. */
+async function entryTime(map: HazelcastMap): Promise<number | undefined> {
+  const key = randomId();
+  await map.set(key, '', ENTRY_MS);
+  const { expirationTime, ttl, maxIdle } = await map.getEntryView(key);
+  if (maxIdle.toNumber() < ttl.toNumber()) return undefined;
+  return expirationTime.toNumber() - ttl.toNumber();
+}
+
+interface Named {
+  readonly common: DocumentStoreOptions;
+  readonly own: HazelcastOptions;
+  connect(): Promise<OwnHazelcast>;
+}
+
+async function read(rest: string): Promise<Named> {
+  const [, places, clusterName = 'dev', query = ''] =
+    /^\/\/([^/?#@]+)(?:\/([^/?#]+))?\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
+  if (places === undefined) {
+    throw new UsageError("'hazelcast:' needs a member, as in 'hazelcast://localhost:5701/dev'.");
+  }
+  const [common, own] = apart(optionsFrom<HazelcastStoreOptions>(new URLSearchParams(query)));
+  const hazelcast = await import('hazelcast-client').catch(() => undefined);
+  if (!hazelcast) {
+    const advice = 'A Hazelcast URL needs a client: run `npm install hazelcast-client`.';
+    throw new UnsupportedError('store', advice);
+  }
+  const connect = async (): Promise<OwnHazelcast> => {
+    const client: unknown = await hazelcast.Client.newHazelcastClient({
+      clusterName,
+      network: { clusterMembers: places.split(',') },
+      connectionStrategy: { connectionRetry: { clusterConnectTimeoutMillis: CONNECT_MS } },
+      properties: { 'hazelcast.logging.level': 'OFF' },
+    });
+    return client as OwnHazelcast;
+  };
+  return { common, own, connect };
 }

@@ -6,7 +6,7 @@
  * change such a lease change its version, too, and are found out.
  */
 import type { IncomingMessage } from 'node:http';
-import type { HttpReply } from '../../clients/http/client.ts';
+import { timeIn } from '../../clients/http/date.ts';
 import type { Documents } from '../document/documents.ts';
 import { type Feed, SharedWatch } from '../shared-watch.ts';
 import type { KubernetesOptions } from './access.ts';
@@ -63,10 +63,14 @@ export function kubernetesDocuments(
     slackMs: SLACK_MS,
     async get(key) {
       const reply = await api.ask(`/${leaseName(key)}`);
-      if (reply.status === 404) return timeIn(reply);
+      if (reply.status === 404) return timeIn(reply.headers);
       const lease = read<Lease>(reply);
       const text = textIn(lease);
-      return { ...(text !== undefined && { text }), version: versionIn(lease), ...timeIn(reply) };
+      return {
+        ...(text !== undefined && { text }),
+        version: versionIn(lease),
+        ...timeIn(reply.headers),
+      };
     },
     async put(key, text, onto) {
       const holder = holderIn(text);
@@ -76,7 +80,7 @@ export function kubernetesDocuments(
           ? await api.ask('', { method: 'POST', body })
           : await api.ask(`/${leaseName(key)}`, { method: 'PUT', body });
       if (reply.status === 409) return 'other';
-      return { version: versionIn(read<Lease>(reply)), ...timeIn(reply) };
+      return { version: versionIn(read<Lease>(reply)), ...timeIn(reply.headers) };
     },
     async remove(key, version) {
       const question = { method: 'DELETE', body: conditionOf(version) } as const;
@@ -126,9 +130,4 @@ function feedOf(message: IncomingMessage): Feed {
       }
     },
   };
-}
-
-function timeIn({ headers }: HttpReply): { readonly nowMs?: number } {
-  const nowMs = Date.parse(String(headers.date));
-  return Number.isNaN(nowMs) ? {} : { nowMs };
 }

@@ -1,14 +1,40 @@
 /** The store that `kubernetes:` names: leases of the cluster in which this program runs. */
 import { UsageError } from '../../base/errors.ts';
+import { askTimed } from '../../clients/facts/http-facts.ts';
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { HttpClient } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
+import { apart } from '../document/apart.ts';
 import { optionsFrom } from '../url-options.ts';
+import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
+import { read } from './lease-api.ts';
 
 /** The query holds options of the store. @throws UsageError */
 export function openUrl(_scheme: string, rest: string): Store {
+  return kubernetesStore(optionsIn(rest));
+}
+
+/** Of the API server. */
+export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
+  const [, own] = apart(optionsIn(rest));
+  const access = await accessFrom(own, 'kubernetesStore')();
+  const client = new HttpClient(access);
+  try {
+    const headers = await access.headers();
+    const { reply, clock } = await askTimed(() => client.ask({ path: '/version', headers }));
+    const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
+    const where = `leases in the namespace ${access.namespace}`;
+    return { version: `Kubernetes ${gitVersion}, ${where}`, clock };
+  } finally {
+    client.close();
+  }
+}
+
+function optionsIn(rest: string): KubernetesStoreOptions {
   const [, query] = /^(?:\/\/)?(?:\?([^#]*))?$/.exec(rest) ?? [undefined, undefined];
   if (rest !== '' && rest !== '//' && query === undefined) {
     throw new UsageError("'kubernetes:' takes options alone, as in 'kubernetes:?namespace=shop'.");
   }
-  return kubernetesStore(optionsFrom<KubernetesStoreOptions>(new URLSearchParams(query)));
+  return optionsFrom<KubernetesStoreOptions>(new URLSearchParams(query));
 }

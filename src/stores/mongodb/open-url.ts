@@ -1,4 +1,5 @@
 /** The store that a URL of MongoDB names: the client's own, with `collection` in its query. */
+import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { UrlForm } from '../../clients/url-form.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
@@ -14,6 +15,42 @@ type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
 
 /** @throws UsageError, UnsupportedError */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
+  const { client, collection, options } = await open(scheme, rest);
+  const documents = mongodbDocuments(client.db().collection(collection));
+  const close = async (): Promise<void> => {
+    await documents.close?.();
+    await client.close();
+  };
+  return documentStore({ ...documents, close }, options);
+}
+
+/** Of the primary. */
+export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
+  const { client } = await open(scheme, rest);
+  const ask = (command: object): Promise<Told> =>
+    client.db('admin').command(command, { readPreference: 'primary' }) as Promise<Told>;
+  try {
+    const { version } = await ask({ buildInfo: 1 });
+    let set: string | undefined;
+    // Servers before 4.4 know it by no other name, and all later ones by this one as well.
+    const clock = await clockOffset(async () => {
+      const { localTime, setName } = await ask({ isMaster: 1 });
+      set = setName;
+      return localTime?.getTime();
+    });
+    return { version: `MongoDB ${version}, ${set ? `replica set ${set}` : 'sharded'}`, clock };
+  } finally {
+    await client.close();
+  }
+}
+
+interface Told {
+  readonly version?: string;
+  readonly localTime?: Date;
+  readonly setName?: string;
+}
+
+async function open(scheme: string, rest: string) {
   const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw FORM.malformed('it does not name a database');
@@ -25,10 +62,5 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
     throw new UnsupportedError('store', 'A MongoDB URL needs a client: run `npm install mongodb`.');
   }
   const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${url}`));
-  const documents = mongodbDocuments(client.db().collection(collection));
-  const close = async (): Promise<void> => {
-    await documents.close?.();
-    await client.close();
-  };
-  return documentStore({ ...documents, close }, own);
+  return { client, collection, options: own };
 }

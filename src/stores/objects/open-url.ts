@@ -1,6 +1,10 @@
 /** The store that a URL of S3 names: `s3://bucket/prefix/?region=eu-west-1`. */
+import { hostname } from 'node:os';
 import { UsageError } from '../../base/errors.ts';
 import { awsSettings } from '../../clients/aws/from-query.ts';
+import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
+import { DATE_STEP_MS } from '../../clients/http/date.ts';
+import { probeObjects } from '../../clients/objects/probe.ts';
 import { s3Client, s3Objects } from '../../clients/objects/s3-objects.ts';
 import type { Store } from '../../contract/store.ts';
 import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
@@ -11,12 +15,37 @@ const OPTIONS = ['maxWaiters'];
 
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
+  const { client, objects, options } = await open(rest);
+  const documents = objectDocuments(objects);
+  return documentStore({ ...documents, close: async () => client.destroy() }, options);
+}
+
+/**
+ * Whether the service compares before it writes, and its clock. It tells no version. Writes an
+ * object whose key is that of no lock, one for each machine.
+ */
+export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
+  const { client, bucket, objects } = await open(rest);
+  try {
+    const hazards = await probeObjects(objects, `doctor/${hostname()}`).then(
+      () => [],
+      (error: Error) => [error.message],
+    );
+    const time = async (): Promise<number | undefined> =>
+      (await objectDocuments(objects).get('doctor')).nowMs;
+    const clock = await clockOffset(time, DATE_STEP_MS);
+    return { version: `the bucket ${bucket}, of a service that tells no version`, hazards, clock };
+  } finally {
+    client.destroy();
+  }
+}
+
+async function open(rest: string) {
   const [, bucket, prefix = '', query = ''] =
     /^\/\/([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (bucket === undefined)
     throw new UsageError("'s3:' needs a bucket, as in 's3://plans/locks/'.");
   const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
   const client = await s3Client(awsSettings(url));
-  const documents = objectDocuments(s3Objects(client, { bucket, prefix }));
-  return documentStore({ ...documents, close: async () => client.destroy() }, options);
+  return { client, bucket, objects: s3Objects(client, { bucket, prefix }), options };
 }

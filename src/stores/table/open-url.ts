@@ -12,6 +12,7 @@ import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
 import { type TableStoreOptions, tableSchema, tableStore } from './index.ts';
+import { TABLE } from './statements.ts';
 
 const OPTIONS = ['table', 'maxWaiters'];
 
@@ -31,8 +32,9 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
 
 /** Of a server on which the store works. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
-  const { dialect, client } = read(scheme, rest);
-  return sqlFacts(await client(), dialect);
+  const { dialect, options, client } = read(scheme, rest);
+  const told = await sqlFacts(await client(), dialect);
+  return { ...told, tables: `the table ${options.table ?? TABLE}` };
 }
 
 /** @throws UsageError */

@@ -20,7 +20,7 @@ export interface Statements {
 /** Rows that a page of the list has. */
 export const PAGE = 1000;
 
-const TABLE = 'holdfast_documents';
+export const TABLE = 'holdfast_documents';
 
 /**
  * The statement that makes the table of `tableStore`.

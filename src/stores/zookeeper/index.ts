@@ -7,7 +7,7 @@ import { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/c
 import { checkPath } from '../../clients/zookeeper/paths.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import { type Recipe, Tree } from './layout.ts';
+import { PATH, type Recipe, Tree } from './layout.ts';
 import { SemaphoreStore } from './semaphore/semaphore-store.ts';
 import { SemaphoreTree } from './semaphore/semaphore-tree.ts';
 import { ZookeeperStore } from './zookeeper-store.ts';
@@ -35,7 +35,7 @@ export interface ZookeeperStoreOptions {
 }
 
 const CHECKS = {
-  path: (given: string = '/holdfast', name: string): string => {
+  path: (given: string = PATH, name: string): string => {
     const root = checkPath(given);
     if (root !== '/zookeeper' && !root.startsWith('/zookeeper/')) return root;
     throw new UsageError(`${name} must not be below /zookeeper, which is for the servers.`);

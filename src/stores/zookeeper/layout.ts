@@ -12,6 +12,9 @@ import type { Making, Within } from '../../clients/zookeeper/protected-create.ts
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
+/** Where the queues are, below the chroot, unless the options say otherwise. */
+export const PATH = '/holdfast';
+
 const FOLDERS = 256;
 
 /** Whose nodes the claims have, of the recipes of Curator (places.ts). */

@@ -5,6 +5,7 @@ import { zookeeperFacts } from '../../clients/facts/zookeeper-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom, serversIn } from '../url-options.ts';
 import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
+import { PATH } from './layout.ts';
 
 /**
  * The path of the URL is the chroot; its query holds options of the store, which connects with its
@@ -17,5 +18,6 @@ export function openUrl(scheme: string, rest: string): Store {
 }
 
 export function facts(scheme: string, rest: string): Promise<ServerFacts> {
-  return zookeeperFacts(`${scheme}:${serversIn(rest).servers}`);
+  const { servers, query } = serversIn(rest);
+  return zookeeperFacts(`${scheme}:${servers}`, query.get('path') ?? PATH);
 }

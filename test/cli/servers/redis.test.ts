@@ -44,8 +44,12 @@ it('says that the store grants nothing after a loss of data, and for how long', 
   const nightly = ['run', 'nightly', '--store', `${fresh.url}`];
   const tried = await place.fate(...nightly, '--try', '-E', '0', '--', 'true');
   expect([tried.status, tried.err]).toEqual([0, expect.stringMatching(told)]);
-  const waited = await place.fate(...nightly, '--wait', '1s', '--', 'true');
-  expect([waited.status, waited.err]).toEqual([75, expect.stringMatching(told)]);
+  const waits = /^holdfast: waiting \d\.\d s for nightly: the store lost its memory and .*\n.*/;
+  const both = expect.stringMatching(new RegExp(waits.source + told.source));
+  const waited = await place.fate(...nightly, '--wait', '2s', '--', 'true');
+  expect([waited.status, waited.err]).toEqual([75, both]);
+  const asJson = await place.fate(...nightly, '--wait', '500ms', '--json', '--', 'true');
+  expect(JSON.parse(asJson.err)).toMatchObject({ error: { status: 75 } });
   const once = ['once', 'nightly', '--keep', '1d', '--store', `${fresh.url}`];
   const skipped = await place.fate(...once, '--try', '-E', '0', '--', 'true');
   expect([skipped.status, skipped.err]).toEqual([0, expect.stringMatching(told)]);

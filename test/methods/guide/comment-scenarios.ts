@@ -52,7 +52,7 @@ export const COMMENTS: readonly Scenario[] = [
     },
   },
   { page: 'src/fences/objects/fence.ts', has: 'entry.write', before: serveObjects },
-  { page: 'src/fences/objects/probe.ts', has: 'probeObjects(', before: serveObjects },
+  { page: 'src/clients/objects/probe.ts', has: 'probeObjects(', before: serveObjects },
   { page: 'src/core/lease.ts', has: 'lease.assertHeld()', before: givenLease },
   { page: 'src/core/lease.ts', has: 'lease.renew()', before: givenLease },
   // The method is not called: a decorator needs no more.

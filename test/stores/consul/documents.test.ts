@@ -2,6 +2,7 @@
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { consulDocuments } from '../../../src/stores/consul/documents.ts';
+import { examined } from '../../cli/examined.ts';
 import { ConsulServer } from '../../servers/consul-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -65,4 +66,9 @@ test('a server that is not there is told as what it is', async () => {
   proxy.close();
   const put = consulDocuments(`http://127.0.0.1:${proxy.port}`).put('a', '1', undefined);
   await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
+});
+
+test('the doctor asks the agent for its version and its clock', async () => {
+  const { server: told } = await examined(`consul://127.0.0.1:${server.port}`);
+  expect(told?.says).toMatch(/^Consul 1\.\d+\.\d+\S*, an agent in dc1$/);
 });

@@ -2,6 +2,8 @@
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamodbDocuments } from '../../../src/stores/dynamodb/documents.ts';
+import { hazardsOf } from '../../../src/stores/dynamodb/facts.ts';
+import { examined } from '../../cli/examined.ts';
 import { type DynamodbServer, missingDynamodb } from '../../servers/dynamodb-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { client, startTable } from './table.ts';
@@ -53,4 +55,19 @@ test('text that is too long for an item is refused', async () => {
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
   const long = documents.put('long', 'x'.repeat(401 * 1024), undefined);
   await expect(long).rejects.toMatchObject(failed);
+});
+
+test('the doctor asks the service for its table and its clock', async () => {
+  const env = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const at = `endpoint=http://127.0.0.1:${server.port}&region=us-east-1`;
+  const found = await examined(`dynamodb://locks?${at}`, env);
+  expect(found.server?.says).toBe('DynamoDB, which has no version');
+  expect(found.tables?.says).toBe('up to date, the table locks, ACTIVE');
+});
+
+test('a table that several Regions write is a hazard, unless they agree on each write', () => {
+  const Replicas = [{ RegionName: 'us-west-2' }];
+  expect(hazardsOf({ Replicas })).toEqual([expect.stringMatching(/also in us-west-2, without/)]);
+  expect(hazardsOf({ Replicas, MultiRegionConsistency: 'STRONG' })).toEqual([]);
+  expect(hazardsOf({})).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Documents } from '../../../src/stores/document/documents.ts';
 import { checkClient, type HazelcastClient } from '../../../src/stores/hazelcast/client.ts';
 import { hazelcastDocuments } from '../../../src/stores/hazelcast/documents.ts';
+import { examined } from '../../cli/examined.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { until } from '../../servers/until.ts';
 
@@ -94,4 +95,9 @@ test('a client that is shut down is told as what it is', async () => {
   await one.shutdown();
   const put = documentsOf(one).put('a', '1', undefined);
   await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+});
+
+test('the doctor asks the members for their version and their clock', async () => {
+  const { server } = await examined(cluster.url);
+  expect(server?.says).toBe('Hazelcast 5.4.0, 3 members');
 });

@@ -3,6 +3,7 @@ import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { kubernetesDocuments } from '../../../src/stores/kubernetes/documents.ts';
 import { leaseName } from '../../../src/stores/kubernetes/lease.ts';
+import { examined } from '../../cli/examined.ts';
 import { KubernetesServer, missingKubernetes, TOKEN } from '../../servers/kubernetes-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
@@ -109,4 +110,11 @@ test('what may not be done, and what is too long, is refused', async () => {
 test('outside of a cluster it has to be told where the API server is', () => {
   expect(() => kubernetesDocuments()).toThrow(/needs url/);
   expect(() => kubernetesDocuments({ url: 'cluster' })).toThrow(/url must be/);
+});
+
+test('the doctor asks the API server for its version and its clock', async () => {
+  const { url, caFile } = server;
+  const query = new URLSearchParams({ url, token: TOKEN, namespace: 'default' });
+  const found = await examined(`kubernetes:?${query}`, { NODE_EXTRA_CA_CERTS: caFile });
+  expect(found.server?.says).toMatch(/^Kubernetes v\S+, leases in the namespace default$/);
 });

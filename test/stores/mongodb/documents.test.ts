@@ -4,6 +4,7 @@ import { documentsSuite } from 'holdfast/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mongodbDocuments } from '../../../src/stores/mongodb/documents.ts';
+import { examined } from '../../cli/examined.ts';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -87,4 +88,10 @@ test('a server that is not there is told as what it is', async () => {
   const put = documents(nowhere).put('a', '1', undefined);
   await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
   await nowhere.close();
+});
+
+test('the doctor asks the primary for its version and its clock', async () => {
+  const store = server.url.replace('/?', '/test?');
+  const { server: told } = await examined(store);
+  expect(told?.says).toMatch(/^MongoDB \d+\.\d+\.\d+, replica set alone$/);
 });

@@ -2,6 +2,7 @@
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { objectDocuments } from '../../../src/stores/objects/documents.ts';
+import { examined } from '../../cli/examined.ts';
 import { missing } from '../../servers/programs.ts';
 import type { S3Server } from '../../servers/s3-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -45,4 +46,15 @@ test('a bucket that is not there is told as what it is', async () => {
   await expect(nowhere.get('a')).rejects.toMatchObject(failed);
   await expect(nowhere.put('a', '1', undefined)).rejects.toMatchObject(failed);
   await expect(nowhere.put('a', '1', '"x"')).rejects.toMatchObject(failed);
+});
+
+test('the doctor asks the service whether it compares, and for its clock', async () => {
+  const env = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  const at = `endpoint=http://127.0.0.1:${server.port}&region=us-east-1&forcePathStyle=true`;
+  const found = await examined(`s3://locks/locks/?${at}`, env);
+  expect(found.server?.says).toBe('the bucket locks, of a service that tells no version');
+  // What it has written to find out is no lock.
+  const listed: string[] = [];
+  for await (const name of documents().list?.('') ?? []) listed.push(name);
+  expect(listed.filter((name) => name.includes('doctor'))).toEqual(['holdfast-doctor']);
 });

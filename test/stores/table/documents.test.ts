@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tableDocuments } from '../../../src/stores/table/documents.ts';
 import { migrate, migrationText } from '../../../src/stores/table/open-url.ts';
 import { tableSchema } from '../../../src/stores/table/statements.ts';
+import { examined } from '../../cli/examined.ts';
 import { PRODUCTS, type Server } from '../../database-locks/bed.ts';
 import { type Client, type Open, on } from '../../database-locks/clients.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -33,6 +34,8 @@ describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
       expect(await other.mutex('a').tryAcquire()).toBeNull();
     });
     await other.mutex('a').run(() => {});
+    const { tables } = await examined(url);
+    expect(tables?.says).toBe('up to date, the table by_url');
   });
 
   /** They own the client. */

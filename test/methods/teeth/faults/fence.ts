@@ -8,8 +8,8 @@ const redisEnter = { file: 'src/fences/redis/enter.lua' };
 const redisCheck = { file: 'src/fences/redis/check.lua' };
 const redisEntry = { file: 'src/fences/redis/entry.ts' };
 const object = { file: 'src/fences/objects/fence.ts' };
-const request = { file: 'src/fences/objects/requests.ts' };
-const probe = { file: 'src/fences/objects/probe.ts' };
+const request = { file: 'src/clients/objects/requests.ts' };
+const probe = { file: 'src/clients/objects/probe.ts' };
 const headers = { file: 'src/fences/headers.ts' };
 
 /** The fence in the user's own database. */

@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
-import { describe } from '../../clients/causes.ts';
-import { type Fate, fateOf } from '../../clients/http/fate.ts';
-import type { ObjectAccess, StoredObject } from '../../clients/objects/access.ts';
 import { StoreError, UnsupportedError } from '../../contract/errors.ts';
+import { describe } from '../causes.ts';
+import { type Fate, fateOf } from '../http/fate.ts';
+import type { ObjectAccess, StoredObject } from './access.ts';
 
 /** Pauses between tries, in ms: together long enough for a server to restart. */
 const PAUSES_MS = [50, 100, 200, 400, 800];

@@ -1,8 +1,8 @@
 /** Finds services that treat conditional writes as plain ones. */
 
 import { randomId } from '../../base/random-id.ts';
-import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
+import { checkAccess, type ObjectAccess } from './access.ts';
 import { lookAt, type Placed, putAt } from './requests.ts';
 
 /** So many that a service which checks first and then writes is likely to accept two. */
@@ -43,6 +43,6 @@ export async function probeObjects(objects: ObjectAccess, key: string): Promise<
 }
 
 function lacking(what: string): UnsupportedError {
-  const message = `The service does not ${what}, so this fence cannot protect its objects.`;
+  const message = `The service does not ${what}, so it can keep neither fences nor locks.`;
   return new UnsupportedError('conditional writes', message);
 }
