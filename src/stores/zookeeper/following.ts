@@ -4,7 +4,8 @@
  * A waiter watches one node: a mutex or a writer the claim right before its own, a reader the
  * writer before it. Of the waiters for permits, the first watches the list of children, each other
  * the claim before it. So a departure notifies one process, or the readers that it lets in. That
- * process lists the queue, and all its claims learn from the list where they stand.
+ * process lists the queue, and all its claims learn from the list where they stand; a lone claim
+ * first reads the note at the queue's node, which often shows as much (takeover.ts).
  * A later waiter for permits must learn that the claim before it was admitted. That claim writes
  * its own node once, when it is let in with a claim of another process behind it. No such write is
  * missed, because a waiter reads the node as it starts to watch it.
@@ -22,7 +23,7 @@ import type { ZookeeperClaim } from './own-claim.ts';
 import type { Place, View } from './places.ts';
 import { dataOf, type Note } from './places.ts';
 import { listQueue, readDetails, readNote } from './reading.ts';
-import { takeoverOf } from './takeover.ts';
+import { readSuccession, takeoverOf } from './takeover.ts';
 
 export interface QueueParts {
   readonly clock: Clock;
@@ -140,7 +141,11 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
     const changed = (event: WatchEvent): void => {
       if (own.awaited !== path) return;
       own.awaited = undefined;
-      if (event.type !== 'expired' && this.claims.has(own.id)) this.#lookAgain(own);
+      if (event.type === 'expired' || !this.claims.has(own.id)) return;
+      // A list would tell other claims of this process where they stand now.
+      const lone = this.claims.size === 1 && target === before;
+      if (event.type === 'deleted' && lone) this.#succeed(own);
+      else this.#lookAgain(own);
     };
     own.watcher = changed;
     try {
@@ -181,6 +186,17 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
       sealed,
       admitted: known.held,
     };
+  }
+
+  /** The claim right before it has gone: a list is not needed if it was released. */
+  #succeed(own: ZookeeperClaim): void {
+    const { kept } = own;
+    const succeeds = async (): Promise<unknown> => {
+      const seen = await readSuccession(own, this.path);
+      return seen ? this.#learn(own, { kept, ...seen }) : this.look(kept);
+    };
+    // Its heartbeat asks too.
+    succeeds().catch(() => {});
   }
 
   /** Never rejects: its heartbeat asks too. */

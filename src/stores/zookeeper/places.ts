@@ -10,7 +10,7 @@
  * The uuid comes from the claim's id and has version 8, which is for custom formats; Curator's are
  * random ones of version 4. So the names show which claims are ours.
  */
-import type { NodeData } from '../../clients/zookeeper/wire/requests.ts';
+import type { NodeData, Stat } from '../../clients/zookeeper/wire/requests.ts';
 import { type Claim, type Kind, MAX_PERMITS, type Takeover } from '../../contract/store.ts';
 import type { Place as AnyPlace, QueueView } from '../consensus/queue-view.ts';
 import { foreignLife, type Life, lifeOf, type Terms, termsIn } from '../consensus/terms.ts';
@@ -23,7 +23,7 @@ export interface Place extends AnyPlace {
   readonly sequence: number;
 }
 
-/** What the stat of a queue's node says of the note in it. */
+/** What the stat of a queue's node says of the note in it, and of departures. */
 export interface NoteFacts {
   /** 0: there is none. */
   readonly length: number;
@@ -31,9 +31,20 @@ export interface NoteFacts {
   readonly version: number;
   /** No claim came or went after it. */
   readonly latest: boolean;
+  /** The transaction that created the queue's node. */
+  readonly madeBy: bigint;
+  /** Twice the number of its children that have been deleted, in 32 bits. */
+  readonly departures: number;
 }
 
 export type View = QueueView<Place, NoteFacts>;
+
+export function factsOf(stat: Stat): NoteFacts {
+  const { dataLength: length, version, mzxid, pzxid, czxid: madeBy } = stat;
+  // `cversion` counts children that came and went; `numChildren` is their difference.
+  const departures = (stat.cversion - stat.numChildren) | 0;
+  return { length, version, latest: mzxid === pzxid, madeBy, departures };
+}
 
 const UUID = '[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}';
 const BASE = '(lock-|latch-|lease-|__READ__|__WRIT__)|permits-(\\d+)-of-(\\d+)-';

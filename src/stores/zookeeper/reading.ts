@@ -7,6 +7,7 @@ import type { KeptSession } from './kept-session.ts';
 import {
   type Details,
   detailsIn,
+  factsOf,
   type Note,
   noteIn,
   type Place,
@@ -40,8 +41,7 @@ export async function listQueue(
   const parsed = new Map(known?.places.map((place) => [place.name, place]));
   const { recipe } = kept;
   const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name, recipe) ?? []);
-  const { dataLength: length, version, mzxid, pzxid } = listed.stat;
-  const note = { length, version, latest: mzxid === pzxid };
+  const note = factsOf(listed.stat);
   const sure = places.every(({ kind, sequence }) => {
     return kind !== 'permits' || (sequence >= 0 && sequence < UNSURE);
   });

@@ -6,10 +6,25 @@
  * only an evictor, whose note is long, and that hold itself, which takes back an older note and
  * leaves none, could write meanwhile. Any other claim reads the note, which names the hold.
  * What would break it: notes by claims that do not hold.
+ *
+ * The note may also show whose turn it is, with no list. If it is of the claim right before, which
+ * held alone, all before that one had gone. The queue's node counts departures: if there were as
+ * many as claims stood before, nothing else has gone, so this claim is there, and the first. An
+ * eviction, a downgrade or a move to another session is one departure more; then the list decides.
+ * What would break it: a server that counts the children that it created twice.
  */
 import type { Takeover } from '../../contract/store.ts';
+import { QueueView } from '../consensus/queue-view.ts';
 import type { Seen, ZookeeperClaim } from './own-claim.ts';
-import { isEvicted, type Note, type Place, type View } from './places.ts';
+import {
+  factsOf,
+  isEvicted,
+  type Note,
+  type NoteFacts,
+  noteIn,
+  type Place,
+  type View,
+} from './places.ts';
 import { readNote } from './reading.ts';
 
 interface Taking {
@@ -46,6 +61,34 @@ export async function takeoverOf(
   // An earlier claim's note says nothing of one that may have held alone afterwards.
   if (noted && (view.note?.latest || !(silent && holdsAlone(last)))) return ending;
   return silent ? { reason: 'expired', token: before.number } : undefined;
+}
+
+/**
+ * The queue of a claim whose turn it is, if the queue's node alone shows that. A child that is no
+ * claim counts as a waiter.
+ * @throws RequestError
+ */
+export async function readSuccession(
+  { kept, seen }: ZookeeperClaim,
+  path: string,
+): Promise<{ readonly view: View; readonly note: Note } | undefined> {
+  const [own, before] = [seen?.view.places[seen.index], seen?.view.places[seen.index - 1]];
+  if (!seen || !own || !before || !isExclusive(own) || !isExclusive(before)) return undefined;
+  const { data, stat } = await kept.session.getData(path, kept.within);
+  const [facts, note] = [factsOf(stat), noteIn(data)];
+  if (note?.reason !== 'released' || note.sequence !== before.sequence) return undefined;
+  if (!onlyThoseBefore(seen, facts)) return undefined;
+  return { view: new QueueView([own], { total: stat.numChildren, note: facts }), note };
+}
+
+function isExclusive({ kind, foreign }: Place): boolean {
+  return !foreign && (kind === 'mutex' || kind === 'write');
+}
+
+/** As many have left the same queue as stood before this claim. */
+export function onlyThoseBefore({ view, index }: Seen, now: NoteFacts): boolean {
+  if (view.note?.madeBy !== now.madeBy) return false;
+  return ((now.departures - view.note.departures) | 0) === 2 * index;
 }
 
 /** `name` is of the claim whose token is known. */

@@ -125,8 +125,8 @@ async function costs(waiters: number, ...turns: readonly Terms[]): Promise<numbe
 
 describe('a hand-off', () => {
   test.each([
-    ['a mutex', 3, [MUTEX]],
-    ['writers', 3, [WRITE]],
+    ['a mutex', 2, [MUTEX]],
+    ['writers', 2, [WRITE]],
     ['readers and writers', 3, [WRITE, READ]],
     ['permits', 4, [permits(3)]],
     ['weighted permits', 4, [permits(3), permits(2), permits(1)]],
@@ -138,7 +138,7 @@ describe('a hand-off', () => {
     }
   });
 
-  test('to the one right behind costs one list beside the releases', async () => {
+  test('to the one right behind costs one request beside the releases', async () => {
     for (const terms of [MUTEX, WRITE, permits(3)]) expect(await costs(1, terms)).toBe(3);
   });
 });

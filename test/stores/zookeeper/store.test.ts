@@ -62,10 +62,10 @@ class Bed extends AnyBed {
     return (await this.#looking.exists(`${this.path}/${resource}`))?.cversion;
   }
 
-  /** The first in a queue goes without a word. */
-  async takeAway(resource: string): Promise<void> {
-    const [first] = await this.nodesOf(resource);
-    await this.#looking.delete(first?.path ?? '');
+  /** One in a queue goes without a word. */
+  async takeAway(resource: string, index = 0): Promise<void> {
+    const { [index]: node } = await this.nodesOf(resource);
+    await this.#looking.delete(node?.path ?? '');
   }
 
   /** Whose nodes each in a queue watches, by the time of their coming; of lists it is not told. */
@@ -315,4 +315,21 @@ test.concurrent('who ends later than its session is sure to live gets one of its
   expect(await bed.store(server).inspect('late')).toMatchObject({
     ...{ holders: [{ leftMs: LONG_TTL_MS }], waiters: [] },
   });
+});
+
+test('a waiter whose node is gone is not let in by the note of the one before it', async () => {
+  await using bed = new Bed();
+  const claims = [claimOf('a'), claimOf('a'), claimOf('a')] as const;
+  const [first, second, third] = (await bed.lineUp(claims)) as [Store, Store, Store];
+  const told: (ClaimStatus | undefined)[] = [];
+  await second.watch?.(claims[1], (status) => told.push(status));
+  await bed.takeAway('a', 1);
+  await first.release([claims[0]]);
+  await until('was it told', async () => told.length > 0);
+  expect(told).toEqual([undefined]);
+  expect(await ask(second, claims[1])).toMatchObject({ state: 'gone' });
+  await until(
+    'does the next one hold',
+    async () => (await ask(third, claims[2]))?.state === 'held',
+  );
 });

@@ -42,6 +42,13 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   },
   {
     ...at('takeover'),
+    name: 'ZooKeeper: the note of the one before lets a waiter in that has gone',
+    find: '  if (!onlyThoseBefore(seen, facts)) return undefined;\n',
+    replace: '',
+    why: 'a claim that was evicted as its turn came holds beside the next one',
+  },
+  {
+    ...at('takeover'),
     name: 'ZooKeeper: the note on an eviction stays',
     find: "=== 'evicted') forgetNote(own, path);",
     replace: "=== 'evicted') void own;",
