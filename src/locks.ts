@@ -1,7 +1,7 @@
 import { sleep } from './base/clock.ts';
 import { type Duration, duration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
-import { checkOptions } from './base/options.ts';
+import { checkOptions, noWork } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
 import { ClosedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Store } from './contract/store.ts';
@@ -61,7 +61,7 @@ export class Locks {
    * await locks.mutex('report').run(({ signal }) => buildReport(signal));
    */
   mutex(name: string, options: LockOptions = {}): Mutex {
-    const read = checkOptions(options, LOCK, 'mutex');
+    const read = checkOptions(noWork(options), LOCK, 'mutex');
     return new Mutex(this.engine, this.#spec(name, { ...read, kind: 'mutex', limit: 1 }));
   }
 
@@ -71,7 +71,7 @@ export class Locks {
    * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */
   semaphore(name: string, options: SemaphoreOptions): Semaphore {
-    const read = checkOptions(options, SEMAPHORE, 'semaphore');
+    const read = checkOptions(noWork(options), SEMAPHORE, 'semaphore');
     return new Semaphore(this.engine, this.#spec(name, { ...read, kind: 'permits' }));
   }
 
@@ -81,7 +81,7 @@ export class Locks {
    * const config = await locks.rwLock('config').read.run(() => readConfig());
    */
   rwLock(name: string, options: LockOptions = {}): RwLock {
-    const read = checkOptions(options, LOCK, 'rwLock');
+    const read = checkOptions(noWork(options), LOCK, 'rwLock');
     const side = (kind: 'read' | 'write') =>
       this.#spec(name, { ...read, kind, limit: MAX_PERMITS });
     return {

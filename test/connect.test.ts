@@ -56,6 +56,25 @@ test('ready rejects if the store does not reply, and when the locks are closed',
   await expect(ready(locks)).rejects.toMatchObject({ code: 'CLOSED' });
 });
 
+test.each([
+  ['redis://127.0.0.1:1'],
+  ['postgres://127.0.0.1:1/a'],
+  ['mysql://127.0.0.1:1/a'],
+  ['etcd://127.0.0.1:1'],
+  ['zookeeper://127.0.0.1:1'],
+])('%s: a time limit shorter than the pause of its client hides no cause', async (url) => {
+  await using locks = await connect(url, { ttl: '1s' });
+  const said = async (): Promise<string> => {
+    const error = await locks
+      .mutex('a')
+      .tryRun(() => {})
+      .catch(String);
+    return String(error);
+  };
+  await expect.poll(said, { timeout: 30_000 }).toContain('ECONNREFUSED');
+  for (let i = 0; i < 3; i++) expect(await said()).toContain('ECONNREFUSED 127.0.0.1:1');
+});
+
 test('module: is a store of your own, from a file or a package', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

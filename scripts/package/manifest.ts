@@ -18,3 +18,11 @@ export async function entries(): Promise<string[]> {
   const paths = Object.keys(exports).filter((path) => !path.endsWith('.json'));
   return paths.map((path) => name + path.slice(1));
 }
+
+/**
+ * The fields that the page of the package needs and lacks: relative links of the README lead to the
+ * repository, and nowhere if the manifest does not name it.
+ */
+export function missingOnPage(fields: object): string[] {
+  return ['repository', 'homepage', 'bugs'].filter((name) => !(name in fields));
+}

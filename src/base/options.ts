@@ -106,15 +106,19 @@ export function readOptions<T extends object>(
 /** A misspelt option would be ignored silently. */
 function refuseUnknown(options: object, known: readonly string[], what: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    const where =
-      typeof options === 'function' ? ': work goes to run(work), or after the options' : '';
-    throw new UsageError(`The options of ${what} must be an object${where}.`);
+    throw new UsageError(`The options of ${what} must be an object.`);
   }
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) {
     const all = known.join(', ');
     throw new UsageError(`${what} has no option ${JSON.stringify(unknown)}; it has ${all}.`);
   }
+}
+
+/** @throws UsageError if they are the work of a lock. */
+export function noWork<T>(options: T): T {
+  if (typeof options !== 'function') return options;
+  throw new UsageError('Options must be an object: work goes to run(work).');
 }
 
 /** @throws UsageError in place of the error of a getter or a proxy. */

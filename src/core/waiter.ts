@@ -3,7 +3,7 @@ import type { Timer } from '../base/clock.ts';
 import { type Duration, duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import type { Linked } from '../base/fifo.ts';
-import { asGiven, type Checks, checkOptions, text } from '../base/options.ts';
+import { asGiven, type Checks, checkOptions, noWork, text } from '../base/options.ts';
 import { perProcess } from '../base/per-process.ts';
 import type { GoneStatus, Kind } from '../contract/store.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
@@ -219,7 +219,7 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
   type Public = Omit<AcquireOptions, 'acquisition' | 'site' | 'standby' | 'refused'>;
-  return checkOptions<Public, typeof ACQUIRE>(options, ACQUIRE, 'an acquisition');
+  return checkOptions<Public, typeof ACQUIRE>(noWork(options), ACQUIRE, 'an acquisition');
 }
 
 export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {

@@ -3,7 +3,10 @@ import type { AcquireOptions } from '../core/waiter.ts';
 import { Lock } from './lock.ts';
 import type { Frame } from './reentrancy.ts';
 
-/** Many readers or one writer. Made by `locks.rwLock`. */
+/**
+ * Many readers or one writer. Made by `locks.rwLock`. Each side is a lock, and the whole is none:
+ * call `read.run` or `write.run`.
+ */
 export interface RwLock {
   readonly read: ReadLock;
   readonly write: WriteLock;
@@ -23,7 +26,7 @@ export class WriteLock extends Lock {
   protected override whyNever(around: Kind, options: AcquireOptions): string | undefined {
     if (around !== 'read') return super.whyNever(around, options);
     return (
-      'a read lock cannot become a write lock: two readers that tried would wait for each other; ' +
+      'a read lock cannot become a write lock: two that tried would wait for each other; ' +
       'take the write lock first and downgrade it'
     );
   }

@@ -19,7 +19,6 @@
  */
 
 import { type Clock, type Timer, timers } from '../base/clock.ts';
-import { MAX_DURATION_MS } from '../base/duration.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
@@ -191,9 +190,8 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #call(claims: Claim[]): Promise<readonly R[]> {
-    const { store, clock, verb } = this.#parts;
-    const ttlMs = claims.reduce((least, claim) => Math.min(least, claim.ttlMs), MAX_DURATION_MS);
-    return answerWithin(ttlMs / TRIES_PER_TTL, { clock, traits: store.traits }, verb(claims));
+    const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
+    return answerWithin(ttlMs / TRIES_PER_TTL, this.#parts, this.#parts.verb(claims));
   }
 }
 

@@ -51,10 +51,9 @@ export class StoreCalls {
     check: (reply: T) => T,
     about: { readonly ttlMs: number } = this.#parts,
   ): Promise<T> {
-    const { clock, store } = this.#parts;
     const limitMs = about.ttlMs / TRIES_PER_TTL;
     try {
-      return check(await answerWithin(limitMs, { clock, traits: store.traits }, question()));
+      return check(await answerWithin(limitMs, this.#parts, question()));
     } catch (error) {
       throw toStoreError(error);
     }

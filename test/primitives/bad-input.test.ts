@@ -91,12 +91,14 @@ const SETUPS: readonly (readonly [string, LocksOptions])[] = [
 
 test('names what was meant where work or a URL is in the wrong place', () => {
   const locks = createLocks(memoryStore());
-  expect(() =>
-    locks.mutex(
-      'a',
-      wrong(() => 1),
-    ),
-  ).toThrow(/work goes to run\(work\)/);
+  const work = wrong(() => 1);
+  const meant = /work goes to run\(work\)/;
+  expect(() => locks.mutex('a', work)).toThrow(meant);
+  expect(() => locks.semaphore('a', work)).toThrow(meant);
+  expect(() => locks.rwLock('a', work)).toThrow(meant);
+  expect(() => locks.mutex('a').acquire(work)).toThrow(meant);
+  expect(() => locks.mutex('a').run(work, wrong({}))).toThrow(meant);
+  expect(() => locks.close(work)).toThrow(/^The options of close must be an object\.$/);
   expect(() => createLocks(wrong('sqlite:x'))).toThrow(/for a URL there is connect\(url\)/);
 });
 

@@ -107,9 +107,12 @@ export function locked<Self extends object, A extends unknown[]>(
   name: string | ((...args: A) => string | LockedCall),
   options: LockedOptions = {},
 ): LockedDecorator<Self, A, boolean> {
-  const { ifBusy, wait, label, ...lockOptions } = checkOptions<LockedOptions, typeof LOCKED>(
+  // Not outside, or programs without it would carry them.
+  const called = { name: asGiven<string>, ...ACQUISITION };
+  const checks = { ...LOCK, wait: duration(), label: text, ifBusy: oneOf('wait', 'skip') };
+  const { ifBusy, wait, label, ...lockOptions } = checkOptions<LockedOptions, typeof checks>(
     options,
-    LOCKED,
+    checks,
     'locked',
   );
   if (typeof name !== 'string' && typeof name !== 'function') {
@@ -126,7 +129,7 @@ export function locked<Self extends object, A extends unknown[]>(
       const from = typeof locks === 'function' ? checkLocks(locks(this)) : locks;
       const made = typeof name === 'string' ? name : name.apply(this, args as A);
       const call: LockedCall = typeof made === 'string' ? { name: made } : made;
-      const { name: resource, ...said } = checkOptions(call, CALL, 'a locked call');
+      const { name: resource, ...said } = checkOptions(call, called, 'a locked call');
       const mutex = from.mutex(resource, lockOptions);
       const work = (): PromiseLike<unknown> => promiseOf(method.apply(this, args), method);
       if (ifBusy === 'wait') return mutex.run({ ...defaults, ...said }, work);
@@ -137,9 +140,6 @@ export function locked<Self extends object, A extends unknown[]>(
   };
   return decoratorOf(replace) as LockedDecorator<Self, A, boolean>;
 }
-
-const CALL = { name: asGiven<string>, ...ACQUISITION };
-const LOCKED = { ...LOCK, wait: duration(), label: text, ifBusy: oneOf('wait', 'skip') };
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 

@@ -117,8 +117,7 @@ export class Member {
    */
   within<T>(verb: () => Promise<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
     const { clock, patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
-    const { traits } = this.store;
-    return answerWithin(patienceMs, { clock, traits }, invoke(verb));
+    return answerWithin(patienceMs, { clock, store: this.store }, invoke(verb));
   }
 
   #send(

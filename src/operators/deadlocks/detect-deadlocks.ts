@@ -180,7 +180,8 @@ class Detector {
       // A standby of an election waits for ever, and holds nothing up.
       const waits = place && !place.waiter.options.standby && wait.holds;
       if (waits) found.push([wait, place]);
-      else this.#end(wait.acquisition);
+      // One in a deadlock has run out, and `missed` is about to ask for it.
+      else if (place || !wait.cycle) this.#end(wait.acquisition);
     }
     await Promise.all(
       found.map(([wait, place]) => wait.posted || wait.publish(place, wait.knot, wait.told)),

@@ -33,12 +33,6 @@ export interface PlainRedisOptions extends ServerOptions {
   readonly retry?: Duration;
 }
 
-const CHECKS = {
-  ...SERVER,
-  key: (given: PlainRedisOptions['key'] = asGiven, name: string) => callable(given, name),
-  retry: positive(100),
-};
-
 /**
  * A store that shares its locks with programs which use `SET key value NX PX` on the same server.
  * It has no queue, no permits and no readers; where all programs use Holdfast, take `redisStore`.
@@ -52,7 +46,13 @@ const CHECKS = {
  * @throws UsageError as `redisStore` does.
  */
 export function plainRedisStore(client: RedisClient, options: PlainRedisOptions = {}): Store {
-  const { key, retry: retryMs, ...given } = checkOptions(options, CHECKS, 'plainRedisStore');
+  // Not outside, or programs without it would carry them.
+  const checks = {
+    ...SERVER,
+    key: (given: PlainRedisOptions['key'] = asGiven, name: string) => callable(given, name),
+    retry: positive(100),
+  };
+  const { key, retry: retryMs, ...given } = checkOptions(options, checks, 'plainRedisStore');
   return storeOfKeys(partsOf(client, given), { name: PLAIN_FORM.name, key, retryMs });
 }
 

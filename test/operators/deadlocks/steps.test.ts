@@ -74,6 +74,22 @@ describe('a verdict', () => {
     expect(missed).toEqual([cycle]);
   });
 
+  it('is in it also if the detector looks while the error is made', async () => {
+    const world = new World();
+    const endsAt = 20_100;
+    const store = aroundStore(world.store, async ({ verb }, next) => {
+      const late = verb === 'inspect' && world.clock.now() >= endsAt;
+      // A look comes within 10 s.
+      if (late) await world.clock.sleep(10_000);
+      return next();
+    });
+    const all = [world.program('p0', {}, store), world.program('p1')];
+    const [first, second] = world.ring(all, 20_000) as [Promise<unknown>, Promise<unknown>];
+    const [{ code, cycle }] = await Promise.all([timedOut(first), timedOut(second)]);
+    expect([code, cycle]).toEqual(['ACQUIRE_TIMEOUT', all[0]?.told[0]?.cycle]);
+    expect(world.clock.now()).toBeGreaterThan(endsAt);
+  });
+
   it('is not in it when another has left the ring', async () => {
     const world = new World();
     const all = world.programs(2);

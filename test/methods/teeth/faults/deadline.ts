@@ -151,9 +151,23 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...timeLimit,
     name: 'an answer is waited for without end',
-    find: 'if (traits.synchronous) return answer;',
+    find: 'if (store.traits.synchronous) return answer;',
     replace: 'if (clock) return answer;',
     why: 'one lost packet stops the heartbeats of all locks',
+  },
+  {
+    ...timeLimit,
+    name: 'a request that runs out does not say why the one before it failed',
+    find: 'const cause = failures.get(store);',
+    replace: 'const cause: StoreError | undefined = undefined;',
+    why: 'while a server is away, nobody learns that its address refuses connections',
+  },
+  {
+    ...timeLimit,
+    name: 'the failure of one claim in a batch is not remembered',
+    find: 'over(failureIn(value));',
+    replace: 'over(undefined);',
+    why: 'stores that give each claim its own fate hide why they are away',
   },
   {
     file: 'src/base/event-loop.ts',

@@ -24,6 +24,13 @@ export const DEADLOCK_FAULTS: readonly Fault[] = [
   },
   {
     ...detecting,
+    name: 'a look forgets the deadlock of a wait that has just run out',
+    find: 'else if (place || !wait.cycle) this.#end(wait.acquisition);',
+    replace: 'else this.#end(wait.acquisition);',
+    why: 'at times the error of a wait does not tell of the deadlock that it was in',
+  },
+  {
+    ...detecting,
     name: 'all of a deadlock are rejected',
     find: 'const isVictim = victim?.id === wait.id;',
     replace: 'const isVictim = victim !== undefined;',
