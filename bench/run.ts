@@ -1,10 +1,12 @@
 /**
- * `npm run bench -- [figures] [--store URL]`: measures all figures, or those named, on their stores
- * or those named. JSON lines go to the standard output, tables to the other one. On a quiet machine
- * they are published: put into the README beside this file, or the page they are for.
+ * `npm run bench -- [figures] [--store URL] [--runs N]`: measures all figures, or those named, on
+ * their stores or those named. JSON lines go to the standard output, tables to the other one. On a
+ * quiet machine they are published: put into the README beside this file, or the page they are for.
+ * With several runs, each waits for a quiet machine and has servers of its own, and the table has
+ * their medians. `npm run bench -- --goals` measures nothing, and writes the table of goals anew.
  */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -13,13 +15,17 @@ import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { FIGURES, type Figure } from './figures.ts';
 import { javaRival } from './java-programs.ts';
-import { isQuiet, load, machine } from './machine.ts';
+import { calm, isQuiet, loadNow, loads, machine } from './machine.ts';
 import type { Result } from './measuring/result.ts';
-import { table } from './measuring/table.ts';
+import { goals, merged, table } from './measuring/table.ts';
 import { closeServers, type Servers, serversOf } from './servers.ts';
 import { stage } from './stage.ts';
 
-const options = { store: { type: 'string', multiple: true } } as const;
+const options = {
+  store: { type: 'string', multiple: true },
+  runs: { type: 'string', default: '1' },
+  goals: { type: 'boolean' },
+} as const;
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const asked = positionals.length > 0 ? positionals : Object.keys(FIGURES);
 
@@ -34,13 +40,21 @@ const stores = new Map(
   }),
 );
 
-/** The load of the last minute; later on it would be our own. */
-const conditions = `${machine()}; ${load()}`;
-const quiet = isQuiet();
+const runs = Number(values.runs);
+if (!Number.isInteger(runs) || runs < 1) fail('--runs takes a whole number, of 1 or more.');
+
+/** Later on it would be our own. */
+const loadAtStart = loadNow();
+
+const README = 'bench/README.md';
+if (values.goals) {
+  await publishGoals();
+  process.exit();
+}
 
 const jobs = asked.flatMap(jobsOf);
 if (jobs.length === 0) fail(`No figure is of ${[...stores.keys()].join(', ')}.`);
-console.error(`${conditions}\n`);
+console.error(`${machine()}; ${loads([loadAtStart])}\n`);
 const folder = stage();
 for (const job of jobs) await run(job);
 await closeServers();
@@ -70,26 +84,51 @@ function jobsOf(name: string): Job[] {
 async function run({ name, figure, stores: own }: Job): Promise<void> {
   const title = figure.together ? name : `${own[0]}/${name}`;
   console.error(`${title} …`);
-  const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
-  const env = await javaRival(own[0] ?? '');
-  const results = await measure(title, `${figure.room}/${name}`, { servers, env });
-  const labels = servers.flatMap(({ label }) => label ?? []);
-  const where = `${[conditions, ...labels].join('; ')}.`;
+  const each: Run[] = [];
+  for (let n = 0; n < runs; n++) each.push(await measured(title, { name, figure, stores: own }));
+  const results = runs === 1 ? (each[0]?.results ?? []) : merged(each.map((one) => one.results));
+  const started = each.map(({ load }) => load);
+  const labels = each[0]?.labels ?? [];
+  const where = `${[machine(), loads(started), ...labels].join('; ')}.`;
   const text = `${table(results)}\n\n${where}\n`;
   console.error(`\n${text}`);
-  const why = unpublished(figure, own);
+  const why = unpublished(figure, own, started.every(isQuiet));
   if (why !== undefined) {
     console.error(`Not published: ${why}\n`);
     return;
   }
-  await putText(figure.page ?? 'bench/README.md', title, text);
-  const { picture } = figure;
+  const { page = README, picture } = figure;
+  await putText(page, title, text);
+  if (page === README) await publishGoals();
   if (!picture || !own.includes(picture.store)) return;
   writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results, where));
 }
 
+/** What was measured at once, and the load before. */
+interface Run {
+  readonly load: number;
+  readonly labels: readonly string[];
+  readonly results: readonly Result[];
+}
+
+/** One of several runs has servers of its own, that no other has left anything on. */
+async function measured(title: string, { name, figure, stores: own }: Job): Promise<Run> {
+  const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
+  const env = await javaRival(own[0] ?? '');
+  if (runs > 1) await calm();
+  const load = runs > 1 ? loadNow() : loadAtStart;
+  const script = `${figure.room}/${name}`;
+  const results = await measure(title, script, { servers, env, quiet: isQuiet(load) });
+  if (runs > 1) await closeServers();
+  return { load, labels: servers.flatMap(({ label }) => label ?? []), results };
+}
+
+async function publishGoals(): Promise<void> {
+  await putText(README, 'goals', `${goals(readFileSync(join(ROOT, README), 'utf8'))}\n`);
+}
+
 /** Why a table stays where it is. */
-function unpublished(figure: Figure, own: readonly string[]): string | undefined {
+function unpublished(figure: Figure, own: readonly string[], quiet: boolean): string | undefined {
   if (!quiet && !figure.counts) {
     return 'the machine was not quiet at the start. Measure again when it is.';
   }
@@ -107,11 +146,17 @@ async function serversFor(store: string, { more }: Figure): Promise<Servers> {
   return { places: [{ name: 'one server', url, pids: [] }] };
 }
 
+interface Circumstances {
+  readonly servers: readonly Servers[];
+  readonly env: Record<string, string>;
+  readonly quiet: boolean;
+}
+
 /** Runs the script by itself, does what it asks for, and shows its results as they come. */
 async function measure(
   title: string,
   script: string,
-  { servers, env }: { servers: readonly Servers[]; env: Record<string, string> },
+  { servers, env, quiet }: Circumstances,
 ): Promise<Result[]> {
   const places = JSON.stringify(servers.flatMap((one) => one.places));
   const module = pathToFileURL(join(folder, `${script}.js`)).href;

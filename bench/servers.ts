@@ -125,6 +125,7 @@ export async function serversOf(scheme: string, more?: string): Promise<Servers>
 }
 
 export async function closeServers(): Promise<void> {
+  started.clear();
   await Promise.all(open.splice(0).map((one) => one.close()));
 }
 
