@@ -57,7 +57,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   'one-process': crowds(['redis'], { also: ALL }),
   local: crowds(['memory', 'sqlite'], { together: true, also: SERVERS }),
   'many-waiters': crowds(SCALE, {
-    ...{ together: true, counts: true, page: 'docs/guide/scale.md' },
+    ...{ together: true, counts: true, page: 'docs/guide/scale.md', also: ['mysql'] },
     picture: { store: 'redis', file: 'scale-waiters', draw: scalePicture },
   }),
   shared: crowds(['zookeeper'], { also: ALL }),
@@ -67,7 +67,9 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   }),
   inventory: crowds(['sqlite', 'postgres'], { together: true, page: 'docs/guide/which-lock.md' }),
   leases: held(ALL, { also: ['memory'] }),
-  'many-leases': held(SCALE, { together: true, counts: true, page: 'docs/guide/scale.md' }),
+  'many-leases': held(SCALE, {
+    ...{ together: true, counts: true, page: 'docs/guide/scale.md', also: ['mysql'] },
+  }),
   waiting: held(['sqlite', 'postgres', 'mysql'], { also: ALL }),
   tables: held(['postgres', 'mysql']),
   cluster: crowds(['redis'], { more: 'cluster' }),
