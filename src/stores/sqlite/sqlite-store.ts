@@ -96,11 +96,11 @@ export class SqliteStore implements Store {
     record: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
     if (!this.#database.checkNow()) return false;
-    return this.#step((queues, records) => {
-      const holds = queues.holds(claim);
-      if (holds) records.keep(claim.resource, record);
-      return holds;
-    });
+    // A claim whose turn has come is not a holder by its row before a step has seen that.
+    return this.#step(
+      (queues, records) =>
+        records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record)),
+    );
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
