@@ -1,6 +1,6 @@
 /**
  * The verbs of the store: each is one write transaction, repeated while the file is busy, and then
- * the wake-ups.
+ * the wake-ups. What only reads is one statement, and needs no transaction around it.
  */
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
@@ -96,22 +96,22 @@ export class SqliteStore implements Store {
     record: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
     if (!this.#database.checkNow()) return false;
-    return this.#step((queues, records) => {
-      const holds = queues.holds(claim);
-      if (holds) records.keep(claim.resource, record);
-      return holds;
-    });
+    // A claim whose turn has come is not a holder by its row before a step has seen that.
+    return this.#step(
+      (queues, records) =>
+        records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record)),
+    );
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     this.#database.checkNowAndThen();
-    return this.#read((_, records) => records.recall(resource));
+    return this.#database.untilFree(({ records }) => records.recall(resource));
   }
 
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
       const start = from;
-      const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
+      const page = await this.#database.untilFree(({ queues }) => queues.names(start, LIST_PAGE));
       for (const text of page) {
         const name = fromText(text);
         // In byte order, names that begin alike stand together.
@@ -140,14 +140,10 @@ export class SqliteStore implements Store {
     return statuses;
   }
 
-  #read<T>(work: Work<T>): Promise<T> {
-    return this.#step(work, 'read');
-  }
-
   /** One transaction, then the wake-ups. */
-  #step<T>(work: Work<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
+  #step<T>(work: Work<T>): Promise<T> {
     return this.#database.untilFree(({ connection, queues, records }) => {
-      const result = connection[kind](() => {
+      const result = connection.write(() => {
         queues.begin();
         return work(queues, records);
       });

@@ -59,11 +59,13 @@ test('who has left and come again by another way is found where it is', async ()
   const file = newFile();
   const [a, b] = [open(file, { front: 0 }), open(file, { front: 0 })];
   const claims = await line(a, 4);
-  const [, , moved] = claims as [Claim, Claim, Claim];
+  const [, , moved, other] = claims as [Claim, Claim, Claim, Claim];
   await b.release([moved]);
   await b.claim([moved]);
   // Not the last, nor the one before the last, which are read in any case.
   await line(b, 2);
+  const several = await a.renew([moved, other]);
+  expect(several).toMatchObject([{ state: 'waiting' }, { state: 'waiting' }]);
   expect(await one(a.renew([moved]))).toMatchObject({ state: 'waiting', ahead: 7 });
   expect(await a.release([moved])).toEqual([true]);
   expect(await one(b.renew([moved]))).toMatchObject({ state: 'gone' });

@@ -121,6 +121,20 @@ test('who may not renew any more keeps nothing, with life left or not', async ()
   }
 });
 
+test('whose turn has come keeps something, and who has outlived its claim does not', async () => {
+  const machine = new FakeMachine('first');
+  const store = open(newFile(), { machine });
+  const [dead, next] = [claimOf('job', { ttlMs: 1_000 }), claimOf('job')];
+  await store.claim([dead, next]);
+  expect(await store.keep(next, { text: 'early', ms: HOUR_MS })).toBe(false);
+  machine.pass(2_000_000);
+  expect(await store.keep(dead, { text: 'late', ms: HOUR_MS })).toBe(false);
+  expect(await store.keep(next, { text: 'done', ms: HOUR_MS })).toBe(true);
+  expect((await store.recall('job'))?.text).toBe('done');
+  expect(await store.keep(next, { text: '', ms: 0 })).toBe(true);
+  expect(await store.recall('job')).toBeUndefined();
+});
+
 test('what has ended is swept, whether more is kept or not', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');
