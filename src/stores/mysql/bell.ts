@@ -65,10 +65,14 @@ export interface Bell {
 /** The channels of processes; an address follows. */
 export const CHANNEL = 'holdfast_';
 
+/** The listening session of a process, as the server finds it. */
+export function sessionOf(address: string): string {
+  return `IS_USED_LOCK(${literal(`${CHANNEL}${address}`)})`;
+}
+
 /** Interrupts the listening session of another process. */
-export async function ring(connection: Connection, address: string): Promise<void> {
-  const text = `KILL QUERY IS_USED_LOCK(${literal(`${CHANNEL}${address}`)})`;
-  await connection.query(text).catch((error: unknown) => {
+export async function ring(connection: Connection, session: string): Promise<void> {
+  await connection.query(`KILL QUERY ${session}`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }

@@ -10,6 +10,7 @@
  * is as old as the statement.
  */
 import { literal } from '../../clients/mysql/connection.ts';
+import { CHANNEL } from './bell.ts';
 import {
   BEGAN,
   FIRST_LINE,
@@ -66,12 +67,12 @@ export const TERMS = {
 type Terms = Readonly<Record<keyof typeof TERMS, string>>;
 export const WORDS = Object.keys(TERMS) as readonly (keyof Terms)[];
 
-/** The row of a claim that is the first there, with the claim in it; `from` has the terms. */
-function insert({ lock, store }: Tables, terms: Terms, known: Known): string {
+/** The row of a claim that is the first there, with the claim in it: its ttl and its words. */
+function insert({ lock, store }: Tables, known: Known): string {
   return `
 INSERT INTO ${lock} (until, rev, last, number, crowd, ${WORDS.join(', ')})
-SELECT ${NOW} + ${terms.ttl} * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
-  ${WORDS.map((word) => terms[word]).join(', ')}
+SELECT ${NOW} + ? * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
+  ${WORDS.map(() => '?').join(', ')}
 FROM ${store} s WHERE ${granting(known)}
 ON DUPLICATE KEY UPDATE`;
 }
@@ -85,12 +86,12 @@ export function granting(known: Known): string {
  * The assignments by which the claim of `insert` becomes the one that holds, where it does; all but
  * that of its id. MariaDB spoils `VALUES` of a TEXT that has been assigned.
  */
-function held(holder: string, set: (column: string, value: string) => string): string {
+function held(set: (column: string, value: string) => string): string {
   const same = ['kind', 'permits', 'capacity', 'ttl', 'tag'];
   return [
     set('number', 'last'),
     set('until', `${NOW} + VALUES(ttl) * 1000`),
-    set('holder', holder),
+    set('holder', '?'),
     ...same.map((column) => set(column, `VALUES(${column})`)),
     ...NONE.map((column) => set(column, 'NULL')),
   ].join(', ');
@@ -104,9 +105,8 @@ export function takeFree(tables: Tables, known: Known): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
   const set = (column: string, value: string): string => `${column} = ${free(value, column)}`;
-  const terms = Object.fromEntries(WORDS.map((word) => [word, '?'])) as Terms;
-  return `${insert(tables, terms, known)}
-  last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held('?', set)},
+  return `${insert(tables, known)}
+  last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held(set)},
   ${set('rev', 'rev + 1')}, ${set('id', 'VALUES(id)')}`;
 }
 
@@ -117,28 +117,31 @@ export function freeValues(args: Args): string[] {
 }
 
 /** Of one claim: takes the row, or lines up where one holds the whole limit and all before live. */
-export function takeAny(tables: Tables, args: Args, known: Known): string {
-  const texts = WORDS.map((word, n) => [word, literal(args[n] ?? '')]);
-  const { id, ttl, kind, permits, capacity, holder, tag } = Object.fromEntries(texts) as Terms;
-  const trusts = literal(args[10] ?? '');
-  const most = Math.min(Number(args[13]), MOST_WAITERS);
+export function takeAny(tables: Tables, most: string, known: Known): string {
   const until = `${NOW} + VALUES(ttl) * 1000`;
+  const same = ['kind', 'permits', 'capacity'].map((column) => `${column} = VALUES(${column})`);
   const joins = `until > ${NOW} AND ${lives(1)} AND COALESCE(tail, until) > ${NOW}
-    AND permits >= capacity AND kind = ${kind} AND permits = ${permits}
-    AND capacity = ${capacity} AND waiters < ${most} AND id <> ${id} AND LOCATE(${id}, crowd) = 0`;
+    AND permits >= capacity AND ${same.join(' AND ')} AND waiters < ${Number(most)}
+    AND waiters < ${MOST_WAITERS} AND id <> VALUES(id) AND LOCATE(VALUES(id), crowd) = 0`;
   const left = `LEAST(${PER_WAITER - 1}, GREATEST(0, ${msUntil('COALESCE(tail, until)')}))`;
-  const words = `last, ${until}, ${id}, ${ttl}, ${tag}, ${trusts}, ${holder}`;
+  const words = `last, ${until}, VALUES(id), VALUES(ttl), VALUES(tag), ?, ?`;
   const set = (column: string, value: string): string =>
     `${column} = IF(step = 'h', ${value}, ${column})`;
-  return `${insert(tables, Object.fromEntries(texts) as Terms, known)}
+  return `${insert(tables, known)}
   step = IF(state IS NOT NULL, '-', IF(id IS NULL, 'h', IF(${joins}, 'w', '-'))),
   last = CASE step WHEN 'h' THEN LAST_INSERT_ID(${DRAWN})
     WHEN 'w' THEN ${DRAWN} + 0 * LAST_INSERT_ID((waiters + 1) * ${PER_WAITER} + ${left})
     ELSE last + LAST_INSERT_ID(0) END,
-  ${held(holder, set)}, ${set('id', id)},
+  ${held(set)}, ${set('id', 'VALUES(id)')},
   crowd = IF(step = 'w', CONCAT(crowd, CONCAT_WS(${TAB}, ${words}), ${NEWLINE}), crowd),
   tail = IF(step = 'w', ${until}, tail), waiters = waiters + (step = 'w'),
   told = IF(step = 'w' AND waiters = 1, ${toldOf('tag')}, told), rev = rev + (step <> '-')`;
+}
+
+/** The values of `takeAny`. */
+export function anyValues(args: Args): string[] {
+  const [holder = '', trusts = ''] = [args[6], args[10]];
+  return [...freeValues(args), trusts, holder];
 }
 
 /** Of one claim that holds; fails where another session has the row, and waits for none. */
@@ -158,22 +161,28 @@ UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}
 WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} AND ${WRITABLE}`;
 }
 
+/**
+ * What `leaveAny` says of the claim that holds then: there is none; it is of this process; its
+ * process has no session that hears. Anything greater is such a session, with this added.
+ */
+export const NEXT = { none: 1, own: 2, deaf: 3 } as const;
+
 /** Of one claim; the first line of the crowd holds, where there is one. */
-export function leaveAny(
-  { lock, store }: Tables,
-  [name = '', id = '']: Args,
-  known: Known,
-): string {
+export function leaveAny({ lock, store }: Tables, known: Known): string {
   const next = (value: string, other = 'NULL'): string => `IF(waiters > 0, ${value}, ${other})`;
+  // Names may not be NULL on MySQL, and no session has this one.
+  const address = "COALESCE(LEFT(told, 16), '')";
+  const session = `COALESCE(IS_USED_LOCK(CONCAT(${literal(CHANNEL)}, ${address})), 0)`;
   return `
-UPDATE ${lock} SET rev = rev + 1 + 0 * LAST_INSERT_ID(1 + (waiters > 0)),
+UPDATE ${lock} SET
   ended = ${next("'released'")}, ended_by = ${next('number')}, number = ${next(wordOf(1, 1))},
   until = ${next(wordOf(1, 2), NOW)}, id = ${next(wordOf(1, 3))}, ttl = ${next(wordOf(1, 4))},
   tag = ${next(wordOf(1, 5))}, holder = ${next(wordOf(1, 7))}, told = ${next(toldOf('tag'))},
   next_told = IF(waiters > 1, ${toldOf(wordOf(2, 5))}, NULL),
   crowd = SUBSTRING(crowd, CHAR_LENGTH(${FIRST_LINE}) + 2), waiters = GREATEST(waiters - 1, 0),
-  tail = ${next('tail')}
-WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND until > ${NOW}
+  tail = ${next('tail')}, rev = rev + 1 + 0 * LAST_INSERT_ID(IF(id IS NULL, ${NEXT.none},
+    IF(${address} = ?, ${NEXT.own}, ${NEXT.deaf} + ${session})))
+WHERE name = ? AND id = ? AND state IS NULL AND until > ${NOW}
   AND ${lives(1)} AND ${lives(2)} AND ${WRITABLE}
   AND IF(waiters = 0, TRUE, (
     SELECT COUNT(*) FROM ${store} s

@@ -11,15 +11,17 @@ import { type Connection, execute } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type Row } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
-import { type Bell, ring } from './bell.ts';
+import { type Bell, ring, sessionOf } from './bell.ts';
 import type { Tables } from './fragments.ts';
 import { isDue, type Known, settle } from './history.ts';
 import {
   type Args,
+  anyValues,
   beat,
   freeValues,
   leaveAny,
   leaveFree,
+  NEXT,
   takeAny,
   takeFree,
   takenIn,
@@ -93,12 +95,10 @@ export class Verbs {
       const [first = [], ...more] = claimsIn(args.slice(0, TERMS));
       if (more.length > 0) return [];
       const terms = [...first.map(String), ...args.slice(TERMS)];
-      const [name = '', , , , , , , , queue] = terms;
+      const [, , , , , , , , queue] = terms;
       if (queue !== 'true') return this.#takeFree(terms);
-      const text = takeAny(this.#tables, terms, this.#known);
-      return this.#take(terms, (session) =>
-        session.query(`${text};\n${holderOf(this.#tables, name)}`),
-      );
+      const text = takeAny(this.#tables, terms[13] ?? '', this.#known);
+      return this.#take(terms, (session) => execute(session, text, anyValues(terms)));
     },
     take_all: (args) => this.#batches.take(claimsIn(args.slice(0, WORDS.length)), this.#known),
     beat: async (lists) => {
@@ -118,13 +118,13 @@ export class Verbs {
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
     leave: async (args) => {
       const [name = '', id = ''] = args;
-      const text = leaveAny(this.#tables, args, this.#known);
-      const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
-      const [done, ...news] = await this.#inLine(name, (session) =>
-        session.query(`${text};\n${told}`),
-      );
+      const text = leaveAny(this.#tables, this.#known);
+      const own = this.#common.bell?.address ?? '-';
+      const [done] = await this.#inLine(name, (session) => execute(session, text, [own, name, id]));
       if (!isDone(done)) return [];
-      if (done?.[0] === '2') this.#tell(news);
+      const next = Number(done?.[0]);
+      if (next > NEXT.deaf) this.#ring(String(next - NEXT.deaf));
+      if (next === NEXT.own) this.#say(this.#tellOwn(name));
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
@@ -162,12 +162,12 @@ export class Verbs {
   async #take(args: Args, ask: Ask): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
-    const [done, ...news] = await this.#inLine(name, ask, secondBy([args]));
+    const [done] = await this.#inLine(name, ask, secondBy([args]));
     const taken = takenIn(Number(done?.[0] ?? 0));
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
     const { number, ahead, leftMs } = taken;
-    if (ahead === 1) this.#tell(news);
+    if (ahead === 1) this.#say(this.#tellHolder(name));
     return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} ${name}`];
   }
 
@@ -186,27 +186,38 @@ export class Verbs {
     const told = (each: News): boolean => written.includes(each.name);
     for (const { message } of own.filter(told)) bell?.tell(message);
     for (const address of new Set(others.filter(told).map((each) => each.address))) {
-      this.#ring(address);
+      this.#ring(sessionOf(address));
     }
     return written;
   }
 
-  /**
-   * Tells the process of the claim that holds, and that of the next if it is this one: another
-   * finds it when it looks, long before that holder can be dead.
-   */
-  #tell([holder, next]: readonly Row[]): void {
-    const { bell } = this.#common;
-    for (const row of [holder, next]) {
-      const [address = '', ...words] = String(row?.[0] ?? '').split(' ');
-      if (address === bell?.address) bell.news(words.join(' '));
-      else if (row === holder && row) this.#ring(address);
+  /** What the row says of the claims of this process that hold or wait first. */
+  async #tellOwn(name: string): Promise<void> {
+    const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
+    for (const row of await this.#query(told)) this.#tell(row, () => {});
+  }
+
+  /** A process that has no session for news finds them when it looks. */
+  async #tellHolder(name: string): Promise<void> {
+    for (const row of await this.#query(holderOf(this.#tables, name))) {
+      this.#tell(row, (address) => this.#ring(sessionOf(address)));
     }
   }
 
-  /** A connection that breaks says so to the next request as well. */
-  #ring(address: string): void {
-    ring(this.#connection, address).catch(() => {});
+  #tell(row: Row, others: (address: string) => void): void {
+    const { bell } = this.#common;
+    const [address = '', ...words] = String(row[0]).split(' ');
+    if (address === bell?.address) bell.news(words.join(' '));
+    else others(address);
+  }
+
+  #ring(session: string): void {
+    this.#say(ring(this.#connection, session));
+  }
+
+  /** Nothing depends on what is said: a connection that breaks says so to the next request too. */
+  #say(saying: Promise<void>): void {
+    saying.catch(() => {});
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
