@@ -63,22 +63,27 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     expect(last.heard).toEqual([]);
   });
 
-  test('the next in the process that releases is told at once', async () => {
+  test.each([
+    ['the next in the process that releases is told at once', 1, 2, 'waiting'],
+    ['who is let in is told at once, in another process', 2, 1, 'held'],
+  ])('%s', async (_, processes, later, state) => {
     await using bed = new Bed(server);
     await bed.server();
-    const store = bed.store(server);
-    const claims = Array.from({ length: 8 }, () => claimOf('a'));
+    const stores = Array.from({ length: processes }, () => bed.store(server));
+    const seats = Array.from({ length: 8 }, (_, n) => {
+      return { store: stores[n % processes] as Store, claim: claimOf('a') };
+    });
     const heard: string[] = [];
-    for (const [n, claim] of claims.entries()) {
+    for (const [n, { store, claim }] of seats.entries()) {
       await store.watch?.(claim, (hint) => heard.push(`${n} ${hint?.state}`));
       await store.claim([claim]);
     }
-    // It looks by itself each second, which one of several may happen upon.
+    // Each looks by itself each second, which one of several may happen upon.
     const ms: number[] = [];
-    for (const [n, claim] of claims.slice(0, 5).entries()) {
+    for (const [n, { store, claim }] of seats.slice(0, 5).entries()) {
       const since = performance.now();
       await store.release([claim]);
-      await until('was the next told', async () => heard.includes(`${n + 2} waiting`));
+      await until('was the next told', async () => heard.includes(`${n + later} ${state}`));
       ms.push(performance.now() - since);
     }
     expect(Math.max(...ms.sort((a, b) => a - b).slice(0, 3))).toBeLessThan(150);

@@ -73,9 +73,9 @@ UPDATE`,
   {
     ...holding,
     name: 'mysql: anybody releases',
-    find: `AND id = \${literal(id)} AND state IS NULL AND until > \${NOW}
+    find: `AND id = ? AND state IS NULL AND until > \${NOW}
   AND \${lives(1)} AND \${lives(2)}`,
-    replace: `AND state IS NULL AND until > \${NOW}
+    replace: `AND ? <> '' AND state IS NULL AND until > \${NOW}
   AND \${lives(1)} AND \${lives(2)}`,
     why: 'a late release takes the lock from another holder',
   },
@@ -226,6 +226,20 @@ UPDATE`,
     find: 'if (waits === null) setTimeout(',
     replace: 'if (waits === null && !over.signal.aborted) return look(asking);\n    setTimeout(',
     why: 'a listening session that is half-open keeps all heartbeats from the server',
+  },
+  {
+    ...verbs,
+    name: 'mysql: a release interrupts nobody',
+    find: 'if (next > NEXT.deaf)',
+    replace: 'if (next < 0)',
+    why: 'who is let in learns of it when it looks, up to a second later',
+  },
+  {
+    ...verbs,
+    name: 'mysql: a release tells its own process nothing',
+    find: 'if (next === NEXT.own)',
+    replace: 'if (next < 0)',
+    why: 'who is let in learns of it when it looks, up to a second later',
   },
   {
     ...bell,

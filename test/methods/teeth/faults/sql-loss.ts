@@ -32,8 +32,8 @@ export const SQL_LOSS_FAULTS: readonly Fault[] = [
   {
     ...holding,
     name: 'mysql: a claim that joins others does not say that it trusts',
-    find: `const trusts = literal(args[10] ?? '');`,
-    replace: `const trusts = literal('f');`,
+    find: '[args[6], args[10]]',
+    replace: `[args[6], 'f']`,
     why: LATE,
   },
 ];
