@@ -7,7 +7,7 @@
  * comes later is silent about it; a report that comes later takes the place of the look's line, by
  * its `id`. They meet in the token: the first lease of a claim has the one that the store shows,
  * and the next ones, of hand-offs in the process, are made from the same claim number. A miss has
- * no token; it meets the line `left` of its process.
+ * no token: each meets one line `left` of its process, and a try waits for nothing.
  * What would break it: a line of a look whose key a report of the same would not have.
  */
 import { numberOf, tokenOf } from '../contract/token.ts';
@@ -20,6 +20,12 @@ const MAX_TOLD = 2_000;
 
 /** How much of what was told is remembered, so that nothing tells it again. */
 const MAX_KNOWN = 40_000;
+
+/** Most waits of one process for one name that are remembered. */
+const MAX_ALIKE = 100;
+
+/** So long before the look that saw a waiter last, its miss may have been told, in ms. */
+const EARLY_MS = 10_000;
 
 /** A holder whose end was so near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
@@ -40,7 +46,10 @@ export class History {
   #first = 0;
   readonly #figures = new Figures();
   readonly #reported = new Set<string>();
-  readonly #concluded = new Map<string, Concluded>();
+  readonly #concluded = new Map<string, readonly Concluded[]>();
+  /** When what no look has seen yet was missed. */
+  readonly #misses = new Map<string, readonly number[]>();
+  #lookedAt = 0;
 
   /** The number that the next line gets. */
   get next(): number {
@@ -56,16 +65,22 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** What this process tells of its own locks; a repetition is left out. */
+  /** What a process tells of its own locks; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
-    const own = token === null ? missKey(name, by) : keyOf(isGrant ? 'grant' : 'end', name, token);
-    if (token !== null && this.#reported.has(own)) return;
-    const seen = token === null || isGrant ? own : goneKey(name, seatOf(token));
-    const concluded = this.#concluded.get(seen);
-    for (const key of concluded?.keys ?? []) this.#concluded.delete(key);
-    this.#know(own, seen);
+    let concluded: Concluded | undefined;
+    if (token !== null) {
+      const own = keyOf(isGrant ? 'grant' : 'end', name, token);
+      if (this.#reported.has(own)) return;
+      const seen = isGrant ? own : goneKey(name, seatOf(token));
+      concluded = this.#take(seen);
+      this.#know(own, seen);
+    } else if (report.detail !== 'taken') {
+      const key = missKey(name, by);
+      concluded = this.#take(key);
+      if (!concluded) put(this.#misses, key, at, MAX_KNOWN);
+    }
     if (isGrant && token !== null) {
       // The claim goes on with another lease.
       this.#reported.delete(goneKey(name, seatOf(token)));
@@ -98,7 +113,7 @@ export class History {
     for (const name of [...change.changed, ...change.gone]) {
       this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name), now);
     }
-    keepNewest(this.#concluded, MAX_TOLD);
+    this.#lookedAt = now;
   }
 
   #compare(name: string, before: readonly Seat[], row: Row | undefined, now: number): void {
@@ -109,7 +124,8 @@ export class History {
     const line = (seat: Seat, rest: Pick<Told, 'what' | 'detail'>, ...keys: string[]): void => {
       const { token } = seat;
       const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
-      for (const key of keys) this.#concluded.set(key, { id, detail: rest.detail, keys });
+      for (const key of keys)
+        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_TOLD);
     };
     // Of a holder that another one follows, the line of that one tells, if it is from this look.
     const followed = after.some(
@@ -124,10 +140,9 @@ export class History {
     }
     for (const seat of left.filter(({ holds }) => !holds)) {
       // It may have held and ended since the last look.
-      const keys = [goneKey(name, seat.token), missKey(name, seat)];
-      if (this.#reported.has(keys[0] as string) || this.#reported.delete(keys[1] as string))
-        continue;
-      line(seat, { what: 'left', detail: null }, ...keys);
+      const [end, miss] = [goneKey(name, seat.token), missKey(name, seat)];
+      if (this.#reported.has(end) || this.#isMissed(miss)) continue;
+      line(seat, { what: 'left', detail: null }, end, miss);
     }
     for (const seat of after) {
       const was = old.get(seat.token);
@@ -149,6 +164,26 @@ export class History {
     }
   }
 
+  /** The line of a look that a report takes the place of: of several, the newest. */
+  #take(key: string): Concluded | undefined {
+    const taken = this.#concluded.get(key)?.at(-1);
+    for (const each of taken?.keys ?? []) {
+      const rest = this.#concluded.get(each)?.filter((other) => other !== taken) ?? [];
+      if (rest.length > 0) this.#concluded.set(each, rest);
+      else this.#concluded.delete(each);
+    }
+    return taken;
+  }
+
+  /** Whether its process has told of a wait that ended; each time for one wait. */
+  #isMissed(key: string): boolean {
+    const since = this.#lookedAt - EARLY_MS;
+    const [first, ...rest] = this.#misses.get(key)?.filter((at) => at > since) ?? [];
+    if (rest.length > 0) this.#misses.set(key, rest);
+    else this.#misses.delete(key);
+    return first !== undefined;
+  }
+
   #know(...keys: readonly string[]): void {
     for (const key of keys) this.#reported.add(key);
     keepNewest(this.#reported, MAX_KNOWN);
@@ -165,6 +200,14 @@ export class History {
     }
     return id;
   }
+}
+
+/** Appends to the list of a key, which is the newest then. */
+function put<T>(lists: Map<string, readonly T[]>, key: string, value: T, most: number): void {
+  const list = [...(lists.get(key) ?? []), value].slice(-MAX_ALIKE);
+  lists.delete(key);
+  lists.set(key, list);
+  keepNewest(lists, most);
 }
 
 /** No two are equal, whatever the texts are. */

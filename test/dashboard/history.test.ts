@@ -148,6 +148,35 @@ describe('reports and looks', () => {
     for (const { told } of [late, early]) expect(told).toEqual(['missed timeout']);
   });
 
+  it('tell of each wait of one process, whichever comes first', () => {
+    const scenes = [new Scene(), new Scene(), new Scene()];
+    const waits = [m, n].map((each) => ({ ...each, holder: m.holder }));
+    const told = ['aborted', 'timeout'];
+    scenes.forEach((scene, early) => {
+      scene.look([], waits);
+      for (const why of told.slice(0, early)) scene.report(M, 'missed', null, why);
+      scene.look([]);
+      for (const why of told.slice(early)) scene.report(M, 'missed', null, why);
+      expect([...scene.told].sort()).toEqual(['missed aborted', 'missed timeout']);
+      scene.look([], waits.slice(1));
+      scene.look([]);
+      expect(scene.told.slice(2)).toEqual([`waits ${N}`, `left ${N}`]);
+    });
+  });
+
+  it.each([
+    ['a try that failed', 'taken', 0],
+    ['a wait that no look has seen', 'timeout', 15],
+  ])('tell of a wait that ended with its process after %s', (_, why, looks) => {
+    const scene = new Scene();
+    scene.look([n]);
+    scene.report(M, 'missed', null, why);
+    for (let times = 0; times < looks; times += 1) scene.look([n]);
+    scene.look([n], [m]);
+    scene.look([n]);
+    expect(scene.told).toEqual([`missed ${why}`, `waits ${M}`, `left ${M}`]);
+  });
+
   it('leave out what is reported again', () => {
     const scene = new Scene();
     for (let times = 0; times < 2; times += 1) {
