@@ -37,6 +37,7 @@ class Count {
   /** What happened earlier may be told later. */
   add(at: number): void {
     const second = Math.floor(at / 1_000);
+    if (second <= this.#newest - WINDOW_S) return;
     this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
     if (second <= this.#newest) return;
     this.#newest = second;

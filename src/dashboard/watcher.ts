@@ -62,11 +62,16 @@ export class Watcher {
     if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
   }
 
+  /** Whether the resource, prefix of its locks included, is one that is shown. */
+  shows(resource: string): boolean {
+    const own = this.#parts.engine.services.settings.prefix;
+    return resource.startsWith(own + this.prefix) && resource !== own;
+  }
+
   /** What a process tells of its locks; what is beyond the prefix is neither told nor counted. */
   report(report: Report, by: Who, at: number): void {
-    const own = this.#parts.engine.services.settings.prefix;
-    const name = report.resource.slice(own.length);
-    if (!report.resource.startsWith(own + this.prefix) || name === '') return;
+    if (!this.shows(report.resource)) return;
+    const name = report.resource.slice(this.#parts.engine.services.settings.prefix.length);
     this.history.report(name, report, by, at);
   }
 

@@ -1,12 +1,8 @@
-/** What other processes report: who may, what is taken, and what it costs the one that reports. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text as textFrom } from 'node:stream/consumers';
-import { createLocks, systemClock } from 'holdfast';
-import { dashboard, type Reporter, reportTo } from 'holdfast/dashboard';
+/** What other processes report: who may, and what is taken. */
+import { createLocks } from 'holdfast';
+import { dashboard, reportTo } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { History } from '../../src/dashboard/history.ts';
 import { Outbox } from '../../src/dashboard/reports/outbox.ts';
 import { Receiver } from '../../src/dashboard/reports/receiver.ts';
@@ -90,7 +86,7 @@ describe('a reporter', () => {
     expect((await send(bed, BATCH)).status).toBe(204);
   });
 
-  it('keeps its reports for later when the dashboard is closed', async () => {
+  it('is told to come again by a dashboard that is closed', async () => {
     const bed = await start({ reports: REPORTS });
     bed.shown.close();
     expect((await send(bed, BATCH)).status).toBe(503);
@@ -147,8 +143,8 @@ describe('of what is reported', () => {
 
   it('nothing is read that is too long', async () => {
     const bed = await start({ reports: REPORTS });
-    const fits = { ...BATCH, reporter: 'x'.repeat(70_000) };
-    const status = await send(bed, fits).then(
+    const long = { ...BATCH, more: 'x'.repeat(70_000) };
+    const status = await send(bed, long).then(
       ({ status }) => status,
       () => 'cut off',
     );
@@ -164,6 +160,14 @@ describe('of what is reported', () => {
     expect((await send(bed, { ...BATCH, reports })).status).toBe(204);
     await soon(() => page.told).toEqual(['account:2 granted']);
     expect(page.last?.rates.grants).toBe(1);
+    const beyond = { ...BATCH, reports: [{ ...REPORT, resource: 'shop:secret' }] };
+    expect((await send(bed, { ...beyond, first: 9 })).status).toBe(204);
+    expect((await send(bed, { ...BATCH, first: 12 })).status).toBe(204);
+    const mine = { ...BATCH, reports: [{ ...REPORT, resource: 'shop:account:3', at: BATCH.now }] };
+    expect((await send(bed, { ...mine, first: 15 })).status).toBe(204);
+    await soon(() => page.told).toContain('account:3 granted');
+    expect(page.told).toEqual(['account:2 granted', ' dropped', 'account:3 granted']);
+    expect(page.lines.find(({ what }) => what === 'dropped')?.detail).toBe('2 reports');
   });
 
   it('all is text, and is shown as it is', async () => {
@@ -193,6 +197,8 @@ const HOSTILE = [
 ];
 
 describe('a receiver', () => {
+  const NOW = 1_800_000_000_000;
+
   interface Taken {
     readonly report: Report;
     readonly at: number;
@@ -202,8 +208,8 @@ describe('a receiver', () => {
     const taken: Taken[] = [];
     const history = new History();
     const report = (report: Report, _: Who, at: number): void => void taken.push({ report, at });
-    const receiver = new Receiver({ history, report });
-    for (const batch of batches) receiver.receive({ ...BATCH, ...batch }, 1_000_000);
+    const receiver = new Receiver({ history, report, shows: () => true });
+    for (const batch of batches) receiver.receive({ ...BATCH, ...batch }, NOW);
     return { taken, told: history.since(0).map(({ what, detail }) => `${what} ${detail}`) };
   }
 
@@ -223,10 +229,28 @@ describe('a receiver', () => {
     const [day, at] = [86_400_000, REPORT.at];
     const { taken } = receive(
       { now: at + 300 },
-      { first: 1, now: at - 50 },
-      { first: 2, now: day },
+      { reporter: 'ahead', now: at - 50 },
+      { reporter: 'late', now: at + 3 * day },
+      { reporter: 'lies', now: at + 300 * day },
     );
-    expect(taken.map((each) => each.at)).toEqual([999_700, 1_000_000, 1_000_000 - 3_600_000]);
+    const ages = taken.map((each) => NOW - each.at);
+    expect(ages).toEqual([300, 0, 3 * day, 7 * day]);
+  });
+
+  it('keeps the order of a process, however long its requests take', () => {
+    const [now, at] = [REPORT.at + 300, REPORT.at];
+    const { taken } = receive(
+      { now, reports: [REPORT, { ...REPORT, at: at + 250 }] },
+      {
+        now,
+        first: 2,
+        reports: [
+          { ...REPORT, at: at + 100 },
+          { ...REPORT, at: at + 299 },
+        ],
+      },
+    );
+    expect(taken.map((each) => NOW - each.at)).toEqual([300, 50, 50, 1]);
   });
 });
 
@@ -267,91 +291,5 @@ describe('an outbox', () => {
       n += JSON.parse(text).reports.length;
     }
     expect(outbox.dropped).toBe(0);
-  });
-});
-
-describe('the program that reports', () => {
-  type Answers = (request: IncomingMessage, bodies: readonly ReportBatch[]) => number | undefined;
-
-  /** Locks that report to such a server; time runs fifty times as fast for them. */
-  async function reporting(answers: Answers) {
-    const bodies: ReportBatch[] = [];
-    const server = createServer(async (request, response) => {
-      bodies.push(JSON.parse(await textFrom(request)));
-      const status = answers(request, bodies);
-      if (status !== undefined) response.writeHead(status).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const clock = systemClock();
-    const locks = createLocks(memoryStore(), {
-      clock: { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, ms / 50) },
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const reporter: Reporter = reportTo(locks, { url, token: REPORTS });
-    onTestFinished(async () => {
-      await reporter.close();
-      server.closeAllConnections();
-      server.close();
-      await locks.close({ drain: 0 });
-    });
-    return { locks, reporter, bodies, server };
-  }
-
-  const use = ({ locks }: { readonly locks: Bed['locks'] }) => locks.mutex('a').run(() => {});
-
-  it('sends again what may not have arrived', async () => {
-    const world = await reporting((_, bodies) => (bodies.length === 1 ? 503 : 204));
-    await use(world);
-    await soon(() => world.bodies.length).toBe(2);
-    const [first, again] = world.bodies;
-    expect(again).toEqual({ ...first, now: expect.any(Number) });
-    await world.reporter.close();
-    expect([world.bodies.length, world.reporter.dropped]).toEqual([2, 0]);
-  });
-
-  it('drops what is refused, and warns once', async () => {
-    const warnings: unknown[] = [];
-    const warned = ({ code }: Error & { code?: string }): void => void warnings.push(code);
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
-    const world = await reporting(() => 401);
-    await use(world);
-    await soon(() => world.reporter.dropped).toBe(2);
-    await use(world);
-    await soon(() => world.reporter.dropped).toBe(4);
-    await soon(() => warnings).toEqual(['HOLDFAST_REPORTS']);
-  });
-
-  it('follows to nowhere else', async () => {
-    const elsewhere = await reporting(() => 204);
-    const { port } = elsewhere.server.address() as AddressInfo;
-    const location = `http://127.0.0.1:${port}/`;
-    const world = await reporting(({ socket }) => {
-      socket.end(`HTTP/1.1 307 Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`);
-      return undefined;
-    });
-    await use(world);
-    await soon(() => world.reporter.dropped).toBe(2);
-    expect(elsewhere.bodies).toEqual([]);
-  });
-
-  it('does not wait for a dashboard that hangs, and can close', async () => {
-    const world = await reporting(() => undefined);
-    await use(world);
-    await soon(() => world.bodies.length).toBe(1);
-    await use(world);
-    await world.reporter.close();
-    expect(world.reporter.dropped).toBe(4);
-    await use(world);
-    expect(world.reporter.dropped).toBe(4);
-  });
-
-  it('goes on when its dashboard is away', async () => {
-    const world = await reporting(() => 204);
-    world.server.closeAllConnections();
-    world.server.close();
-    await use(world);
-    await world.reporter.close();
-    expect(world.reporter.dropped).toBe(2);
   });
 });

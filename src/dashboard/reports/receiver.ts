@@ -4,7 +4,8 @@
  * Invariant: whatever a body says, it becomes no more than so many lines of text in the timeline,
  * and counts in the figures. Each field is checked for its type and size; a batch that was taken is
  * not taken again, by the numbers of its reports; and times are ages on the reporter's own clock,
- * so that neither its wall clock nor what it says can date a line later than now.
+ * so that neither its wall clock nor what it says can date a line later than now, nor the latency
+ * of a request one line of a reporter before another.
  * What would break it: a field that is used before it is checked.
  */
 import { UsageError } from '../../base/errors.ts';
@@ -20,33 +21,47 @@ const MAX_REPORTERS = 10_000;
 /** Longest text that is a name of a process, a host or a resource. */
 const MAX_TEXT = 1_024;
 
-/** No report is taken to be older, in ms. */
-const MAX_AGE_MS = 3_600_000;
+/** No report is taken to be older, in ms: a week. */
+const MAX_AGE_MS = 7 * 86_400_000;
 
 const WHAT: ReadonlySet<unknown> = new Set<Report['what']>([
   ...(['granted', 'handed on', 'released', 'lost', 'missed'] as const),
 ]);
 
-export class Receiver {
-  readonly #watcher: Pick<Watcher, 'report' | 'history'>;
+/** What is known of a reporter. */
+interface Heard {
   /** The number of the report that comes next. */
-  readonly #next = new Map<string, number>();
+  readonly next: number;
+  /** The time of its last line. */
+  last: number;
+}
 
-  constructor(watcher: Pick<Watcher, 'report' | 'history'>) {
+type Told = Pick<Watcher, 'report' | 'history' | 'shows'>;
+
+export class Receiver {
+  readonly #watcher: Told;
+  readonly #heard = new Map<string, Heard>();
+
+  constructor(watcher: Told) {
     this.#watcher = watcher;
   }
 
   /** @throws UsageError if it is not a `ReportBatch`. */
   receive(body: unknown, now: number): Answer {
     const { reporter, first, reports, now: sentAt, ...who } = readBatch(body);
-    const next = this.#next.get(reporter) ?? first;
-    this.#next.delete(reporter);
-    this.#next.set(reporter, Math.max(next, first + reports.length));
-    keepNewest(this.#next, MAX_REPORTERS);
-    if (first > next) this.#watcher.history.dropped(first - next, who, now);
+    const { next, last } = this.#heard.get(reporter) ?? { next: first, last: 0 };
+    const heard: Heard = { next: Math.max(next, first + reports.length), last };
+    this.#heard.delete(reporter);
+    this.#heard.set(reporter, heard);
+    keepNewest(this.#heard, MAX_REPORTERS);
+    // Beyond the prefix it is not told who reports.
+    if (first > next && reports.some(({ resource }) => this.#watcher.shows(resource))) {
+      this.#watcher.history.dropped(first - next, who, now);
+    }
     reports.slice(Math.max(0, next - first)).forEach(({ at, ...report }) => {
       const age = Math.min(Math.max(0, sentAt - at), MAX_AGE_MS);
-      this.#watcher.report(report, who, now - age);
+      heard.last = Math.min(now, Math.max(heard.last, now - age));
+      this.#watcher.report(report, who, heard.last);
     });
     return { status: 204 };
   }
@@ -107,5 +122,5 @@ function whole(given: Fields, name: string): number {
 }
 
 function wrong(name: string): UsageError {
-  return new UsageError(`The report has no such ${name} as one must have.`);
+  return new UsageError(`The report's ${name} is missing or not valid.`);
 }

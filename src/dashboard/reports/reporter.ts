@@ -3,9 +3,9 @@
  *
  * Invariant: the program never waits for it and never fails by it. An event puts a few words into
  * the outbox, which is bounded; one request at a time carries them off, out of every caller's
- * asynchronous context, and neither a timer nor a socket keeps the process alive, but while
- * `close` sends the rest. What cannot be sent is dropped and counted, and the process is warned
- * once.
+ * asynchronous context, and neither a timer nor an open socket keeps the process alive, but while
+ * `close` sends the rest; connecting does, for a second at most. What cannot be sent is dropped and
+ * counted, and the process is warned once.
  * What would break it: a wait without a bound; an error that leaves a promise.
  */
 import { randomBytes } from 'node:crypto';
@@ -13,6 +13,7 @@ import { type Clock, OneTimer } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { afterInput, detached } from '../../base/event-loop.ts';
 import { checkOptions } from '../../base/options.ts';
+import { show } from '../../base/show.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import { checkToken } from '../auth.ts';
@@ -44,6 +45,11 @@ const MAX_PAUSE_MS = 30_000;
 
 /** How long a request may take, in ms. */
 const REPLY_MS = 5_000;
+
+/** After so many failures in a row, in some two minutes, the process is warned. */
+const WARN_AFTER = 10;
+
+const LATE = 'it did not answer in time';
 
 /** How long `close` may take, in ms. */
 const CLOSE_MS = 2_000;
@@ -85,6 +91,8 @@ class Sender implements Reporter {
   /** A timer is set, or its request under way. */
   #isBusy = false;
   #failures = 0;
+  /** Why the last request failed. */
+  #trouble: string | undefined;
   #hasWarned = false;
   #request: AbortController | undefined;
   #sending: Promise<unknown> = Promise.resolve();
@@ -99,7 +107,9 @@ class Sender implements Reporter {
     this.#stopListening = listen(engine, (report) => {
       const { dropped } = this.#outbox;
       this.#outbox.add(report, this.#clock.now());
-      if (this.#outbox.dropped > dropped) this.#warn('more happens than can be sent');
+      if (this.#outbox.dropped > dropped) {
+        this.#warn(this.#trouble ?? 'more happens than can be sent');
+      }
       this.#arrange();
     });
   }
@@ -140,13 +150,14 @@ class Sender implements Reporter {
     const request = new AbortController();
     this.#request = request;
     const limit = new OneTimer(this.#clock);
-    limit.set(() => afterInput(() => request.abort(), this.#clock), REPLY_MS);
+    const giveUp = (): void => request.abort(LATE);
+    limit.set(() => afterInput(giveUp, this.#clock), REPLY_MS);
     limit.unref();
     try {
-      const status = await post(this.#address, body, request.signal);
+      const status = await post(this.#address, body, request.signal, this.#clock);
       return this.#settle(status);
-    } catch {
-      this.#failures += 1;
+    } catch (error) {
+      this.#failed(request.signal.aborted ? request.signal.reason : messageOf(error));
       return false;
     } finally {
       limit.clear();
@@ -157,14 +168,21 @@ class Sender implements Reporter {
     if (status >= 200 && status < 300) {
       this.#outbox.arrived();
       this.#failures = 0;
+      this.#trouble = undefined;
       return true;
     }
-    this.#failures += 1;
+    this.#failed(`it answers ${status}`);
     // The same may be taken later.
     if (status >= 500 || status === 408 || status === 429) return false;
     this.#outbox.refused();
     this.#warn(`it refuses them with ${status}`);
     return false;
+  }
+
+  #failed(why: string): void {
+    this.#failures += 1;
+    this.#trouble = why;
+    if (this.#failures >= WARN_AFTER) this.#warn(why);
   }
 
   async #finish(): Promise<void> {
@@ -175,20 +193,27 @@ class Sender implements Reporter {
     const limit = new OneTimer(this.#clock);
     limit.set(() => {
       isOver = true;
-      this.#request?.abort();
+      this.#request?.abort(this.#trouble ?? LATE);
     }, CLOSE_MS);
     await this.#sending;
     while (!isOver && (await this.#send()));
     limit.clear();
+    if (!this.#outbox.isEmpty) this.#warn(this.#trouble ?? LATE);
     this.#outbox.clear();
   }
 
   #warn(why: string): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const message = `Reports to the dashboard at ${this.#address.url.origin} are dropped: ${why}.`;
+    const message = `Reports do not reach the dashboard at ${this.#address.url.origin}: ${why}.`;
     process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_REPORTS' });
   }
+}
+
+/** An error of several addresses has no message. */
+function messageOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message || code || show(error);
 }
 
 /** Where it takes reports. */
