@@ -86,8 +86,8 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
   {
     file: 'src/dashboard/watcher.ts',
     name: 'the dashboard tells and counts what is beyond its prefix',
-    find: 'if (!report.resource.startsWith(own + this.prefix) ||',
-    replace: 'if (!report.resource.startsWith(own) ||',
+    find: 'return resource.startsWith(own + this.prefix) &&',
+    replace: 'return resource.startsWith(own) &&',
     why: 'those who may see some locks see all',
   },
   {
@@ -159,6 +159,27 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     find: 'return bears(request, reports) ? reportsFrom',
     replace: 'return bears(request, reports) || (await gate.admits(request)) ? reportsFrom',
     why: 'a page elsewhere writes into the timeline, by the cookie of the operator',
+  },
+  {
+    ...dashboard,
+    name: 'the dashboard reads reports of any length',
+    find: 'bodyOf(request, MAX_BATCH_BYTES)',
+    replace: 'bodyOf(request, Number.MAX_SAFE_INTEGER)',
+    why: 'one that has the token of reports fills the memory of the server',
+  },
+  {
+    file: 'src/dashboard/reports/receiver.ts',
+    name: 'the dashboard tells of a process beyond its prefix that its reports were dropped',
+    find: 'first > next && reports.some(({ resource }) => this.#watcher.shows(resource))',
+    replace: 'first > next',
+    why: 'those who may see some locks see the names of all processes',
+  },
+  {
+    ...history,
+    name: 'the dashboard takes a try that failed for the end of a wait',
+    find: "else if (report.detail !== 'taken')",
+    replace: 'else',
+    why: 'a wait that ends with its process has no line',
   },
   {
     ...history,
