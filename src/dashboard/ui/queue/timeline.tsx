@@ -1,8 +1,11 @@
 /** What happened, the newest first. */
 import type { Told } from '../../wire.ts';
-import { clockTime } from '../text.ts';
+import { clockTime, dateTime } from '../text.ts';
 
 const MAX_LINES = 200;
+
+/** What is older in ms, as reports can be, has its date. */
+const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
   readonly told: readonly Told[];
@@ -18,7 +21,7 @@ export function Timeline({ told, named, choose }: TimelineProps) {
     <ol class="timeline">
       {lines.map(({ id, at, name, what, who, detail, from }) => (
         <li key={id} class={classOf(what)}>
-          <time>{clockTime(at)}</time>
+          <time>{Date.now() - at < DATED_MS ? clockTime(at) : dateTime(at)}</time>
           <span class="event">{what}</span>
           {named && name !== '' && (
             <button type="button" class="link name" onClick={() => choose?.(name)}>
