@@ -1,17 +1,16 @@
-import { cpus, loadavg, release, type } from 'node:os';
+import { cpus, release, type } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { bindingName } from './floors/sqlite.ts';
 
 /**
- * Of the last minute, for each core. A figure keeps up to all cores busy: its client, its servers
- * and the kernel. What others take is missing in it, and not in each round alike; with this, they
- * had a quarter of the machine at most.
+ * How much of a core others may use. A figure keeps up to all cores busy: its client, its servers
+ * and the kernel. What others take is missing in it, and not in each round alike.
  */
-const QUIET_LOAD = 0.25;
+const QUIET_CORES = 0.2;
 
-/** Of our own run before, a load average forgets most in two minutes. */
+/** The average load of the system would remember the figure before. */
+const LOOK_MS = 5_000;
 const PATIENCE_MS = 10 * 60_000;
-const LOOK_EVERY_MS = 5_000;
 
 export function machine(): string {
   const [cpu] = cpus();
@@ -24,30 +23,43 @@ export function machine(): string {
   ].join('; ');
 }
 
-/** Of the last minute. */
-export function loadNow(): number {
-  return loadavg()[0] ?? 0;
+/** How many cores were busy on average while this looked. */
+export async function busyCores(): Promise<number> {
+  const before = ticks();
+  await setTimeout(LOOK_MS);
+  const after = ticks();
+  const [all, idle] = [after.all - before.all, after.idle - before.idle];
+  return (cpus().length * (all - idle)) / all;
 }
 
-/** Whether figures that begin at this load can be published. */
-export function isQuiet(load: number): boolean {
-  return load <= QUIET_LOAD * cpus().length;
+function ticks(): { readonly all: number; readonly idle: number } {
+  let [all, idle] = [0, 0];
+  for (const { times } of cpus()) {
+    for (const ms of Object.values(times)) all += ms;
+    idle += times.idle;
+  }
+  return { all, idle };
 }
 
-/** Waits until the machine is quiet, or has not been for too long. */
-export async function calm(): Promise<void> {
+/** Whether figures that begin at this can be published. */
+export function isQuiet(busy: number): boolean {
+  return busy <= QUIET_CORES;
+}
+
+/** Waits until the machine is quiet, or has not been for too long; returns what it saw last. */
+export async function calm(): Promise<number> {
   const until = Date.now() + PATIENCE_MS;
-  if (isQuiet(loadNow())) return;
+  let busy = await busyCores();
+  if (isQuiet(busy)) return busy;
   console.error(`Waits up to ${PATIENCE_MS / 60_000} minutes for a quiet machine …`);
-  while (!isQuiet(loadNow()) && Date.now() < until) await setTimeout(LOOK_EVERY_MS);
+  while (!isQuiet(busy) && Date.now() < until) busy = await busyCores();
+  return busy;
 }
 
-/** What the loads at the start of each run were, with a warning if the machine was not quiet. */
-export function loads(each: readonly number[]): string {
-  const all = each.map((load) => load.toFixed(2)).join(', ');
-  const text =
-    each.length === 1
-      ? `load ${all} at the start`
-      : `medians of ${each.length} runs, load ${all} at their starts`;
+/** How busy the machine was before each run, with a warning if it was not quiet. */
+export function conditions(each: readonly number[]): string {
+  const all = each.map((busy) => busy.toFixed(2)).join(', ');
+  const before = `${all} cores busy with others before`;
+  const text = each.length === 1 ? before : `medians of ${each.length} runs, ${before} each`;
   return each.every(isQuiet) ? text : `${text}, not a quiet machine: measure again`;
 }

@@ -15,7 +15,7 @@ import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { FIGURES, type Figure } from './figures.ts';
 import { javaRival } from './java-programs.ts';
-import { calm, isQuiet, loadNow, loads, machine } from './machine.ts';
+import { busyCores, calm, conditions, isQuiet, machine } from './machine.ts';
 import type { Result } from './measuring/result.ts';
 import { goals, merged, table } from './measuring/table.ts';
 import { closeServers, type Servers, serversOf } from './servers.ts';
@@ -43,9 +43,6 @@ const stores = new Map(
 const runs = Number(values.runs);
 if (!Number.isInteger(runs) || runs < 1) fail('--runs takes a whole number, of 1 or more.');
 
-/** Later on it would be our own. */
-const loadAtStart = loadNow();
-
 const README = 'bench/README.md';
 if (values.goals) {
   await publishGoals();
@@ -54,7 +51,7 @@ if (values.goals) {
 
 const jobs = asked.flatMap(jobsOf);
 if (jobs.length === 0) fail(`No figure is of ${[...stores.keys()].join(', ')}.`);
-console.error(`${machine()}; ${loads([loadAtStart])}\n`);
+console.error(`${machine()}\n`);
 const folder = stage();
 for (const job of jobs) await run(job);
 await closeServers();
@@ -87,12 +84,12 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   const each: Run[] = [];
   for (let n = 0; n < runs; n++) each.push(await measured(title, { name, figure, stores: own }));
   const results = runs === 1 ? (each[0]?.results ?? []) : merged(each.map((one) => one.results));
-  const started = each.map(({ load }) => load);
+  const before = each.map(({ busy }) => busy);
   const labels = each[0]?.labels ?? [];
-  const where = `${[machine(), loads(started), ...labels].join('; ')}.`;
+  const where = `${[machine(), conditions(before), ...labels].join('; ')}.`;
   const text = `${table(results)}\n\n${where}\n`;
   console.error(`\n${text}`);
-  const why = unpublished(figure, own, started.every(isQuiet));
+  const why = unpublished(figure, own, before.every(isQuiet));
   if (why !== undefined) {
     console.error(`Not published: ${why}\n`);
     return;
@@ -104,9 +101,9 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
   writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results, where));
 }
 
-/** What was measured at once, and the load before. */
+/** What was measured at once, and how many cores were busy before. */
 interface Run {
-  readonly load: number;
+  readonly busy: number;
   readonly labels: readonly string[];
   readonly results: readonly Result[];
 }
@@ -115,12 +112,11 @@ interface Run {
 async function measured(title: string, { name, figure, stores: own }: Job): Promise<Run> {
   const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
   const env = await javaRival(own[0] ?? '');
-  if (runs > 1) await calm();
-  const load = runs > 1 ? loadNow() : loadAtStart;
+  const busy = runs > 1 ? await calm() : await busyCores();
   const script = `${figure.room}/${name}`;
-  const results = await measure(title, script, { servers, env, quiet: isQuiet(load) });
+  const results = await measure(title, script, { servers, env, quiet: isQuiet(busy) });
   if (runs > 1) await closeServers();
-  return { load, labels: servers.flatMap(({ label }) => label ?? []), results };
+  return { busy, labels: servers.flatMap(({ label }) => label ?? []), results };
 }
 
 async function publishGoals(): Promise<void> {

@@ -14,7 +14,7 @@ import type { Store } from '../contract/store.ts';
 /** The time limit of one request is the TTL divided by this: three tries fit into one life. */
 export const TRIES_PER_TTL = 3;
 
-/** Why the last request with a reply failed; none if it succeeded. */
+/** Why the last request with a reply failed, where that says something of other requests. */
 const failures = new WeakMap<Store, StoreError | undefined>();
 
 /** The store's reply, or, if none has come within `ms`, a `StoreError` with an unknown outcome. */
@@ -35,7 +35,8 @@ export function answerWithin<T>(
     timer.unref();
     const over = (failure: unknown): void => {
       clock.clearTimeout(timer);
-      failures.set(store, failure === undefined ? failure : toStoreError(failure));
+      const error = failure === undefined ? undefined : toStoreError(failure);
+      failures.set(store, error?.retryable ? error : undefined);
     };
     Promise.resolve(answer).then(
       (value) => {

@@ -178,6 +178,7 @@ it('a read-write lock has no limit', async () => {
 it('watch appends a line for each change, until it is interrupted', async () => {
   const place = await used();
   const watch = place.start(['watch', 'a']);
+  await watch.says('no holders');
   const holder = await hold(place, 'a');
   await watch.says('holds');
   const waiter = place.start(['run', 'a', '--', 'cat']);

@@ -76,6 +76,19 @@ export class Connection {
   /** Runs `work` alone on the file, all or nothing. */
   write<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
+    return this.#finish(work);
+  }
+
+  /** Runs `work` on one state of the file. */
+  read<T>(work: () => T): T {
+    this.#database.exec('BEGIN');
+    return this.#finish(() => {
+      this.#database.exec('SELECT 1 FROM holdfast_meta');
+      return work();
+    });
+  }
+
+  #finish<T>(work: () => T): T {
     try {
       const result = work();
       this.#database.exec('COMMIT');

@@ -70,9 +70,12 @@ export function sessionOf(address: string): string {
   return `IS_USED_LOCK(${literal(`${CHANNEL}${address}`)})`;
 }
 
-/** Interrupts the listening session of another process. */
+/**
+ * Interrupts the listening session of another process. The brackets are for proxies, which take a
+ * bare number for that of a session of their own.
+ */
 export async function ring(connection: Connection, session: string): Promise<void> {
-  await connection.query(`KILL QUERY ${session}`).catch((error: unknown) => {
+  await connection.query(`KILL QUERY (${session})`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }
@@ -183,7 +186,7 @@ async function endFormer(connection: Connection, channel: string): Promise<void>
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);
   if (!former) return;
-  await connection.query(`KILL CONNECTION ${former}`).catch((error: unknown) => {
+  await connection.query(`KILL CONNECTION (${former})`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }

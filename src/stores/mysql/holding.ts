@@ -162,17 +162,16 @@ WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} A
 }
 
 /**
- * What `leaveAny` says of the claim that holds then: there is none; it is of this process; its
- * process has no session that hears. Anything greater is such a session, with this added.
+ * What `leaveAny` says of the claim that holds then: there is none, or its process does not listen;
+ * it is of this process; no session was found that hears. Anything greater is such a session, with
+ * this added.
  */
 export const NEXT = { none: 1, own: 2, deaf: 3 } as const;
 
 /** Of one claim; the first line of the crowd holds, where there is one. */
 export function leaveAny({ lock, store }: Tables, known: Known): string {
   const next = (value: string, other = 'NULL'): string => `IF(waiters > 0, ${value}, ${other})`;
-  // Names may not be NULL on MySQL, and no session has this one.
-  const address = "COALESCE(LEFT(told, 16), '')";
-  const session = `COALESCE(IS_USED_LOCK(CONCAT(${literal(CHANNEL)}, ${address})), 0)`;
+  const session = `COALESCE(IS_USED_LOCK(CONCAT(${literal(CHANNEL)}, LEFT(told, 16))), 0)`;
   return `
 UPDATE ${lock} SET
   ended = ${next("'released'")}, ended_by = ${next('number')}, number = ${next(wordOf(1, 1))},
@@ -180,8 +179,8 @@ UPDATE ${lock} SET
   tag = ${next(wordOf(1, 5))}, holder = ${next(wordOf(1, 7))}, told = ${next(toldOf('tag'))},
   next_told = IF(waiters > 1, ${toldOf(wordOf(2, 5))}, NULL),
   crowd = SUBSTRING(crowd, CHAR_LENGTH(${FIRST_LINE}) + 2), waiters = GREATEST(waiters - 1, 0),
-  tail = ${next('tail')}, rev = rev + 1 + 0 * LAST_INSERT_ID(IF(id IS NULL, ${NEXT.none},
-    IF(${address} = ?, ${NEXT.own}, ${NEXT.deaf} + ${session})))
+  tail = ${next('tail')}, rev = rev + 1 + 0 * LAST_INSERT_ID(IF(told IS NULL, ${NEXT.none},
+    IF(LEFT(told, 16) = ?, ${NEXT.own}, ${NEXT.deaf} + ${session})))
 WHERE name = ? AND id = ? AND state IS NULL AND until > ${NOW}
   AND ${lives(1)} AND ${lives(2)} AND ${WRITABLE}
   AND IF(waiters = 0, TRUE, (

@@ -125,6 +125,9 @@ export class Verbs {
       const next = Number(done?.[0]);
       if (next > NEXT.deaf) this.#ring(String(next - NEXT.deaf));
       if (next === NEXT.own) this.#say(this.#tellOwn(name));
+      // A session that begins to wait has no name for a moment. After the commit, it has one, or it
+      // will find the news by its own look.
+      if (next === NEXT.deaf) this.#say(this.#tellHolder(name));
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),

@@ -160,7 +160,7 @@ export class Queues {
 
   /** The texts of resources with live claims, in order, from one on. */
   names(from: string, count: number): string[] {
-    const rows = this.#sql.names.all(from, this.#parts.machine.nowUs(), count);
+    const rows = this.#sql.names.all(from, this.now, count);
     return (rows as { resource: string }[]).map((row) => row.resource);
   }
 

@@ -1,6 +1,6 @@
 /**
  * The verbs of the store: each is one write transaction, repeated while the file is busy, and then
- * the wake-ups. What only reads is one statement, and needs no transaction around it.
+ * the wake-ups.
  */
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
@@ -105,13 +105,13 @@ export class SqliteStore implements Store {
 
   async recall(resource: string): Promise<Kept | undefined> {
     this.#database.checkNowAndThen();
-    return this.#database.untilFree(({ records }) => records.recall(resource));
+    return this.#read((_, records) => records.recall(resource));
   }
 
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
       const start = from;
-      const page = await this.#database.untilFree(({ queues }) => queues.names(start, LIST_PAGE));
+      const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
       for (const text of page) {
         const name = fromText(text);
         // In byte order, names that begin alike stand together.
@@ -140,10 +140,14 @@ export class SqliteStore implements Store {
     return statuses;
   }
 
+  #read<T>(work: Work<T>): Promise<T> {
+    return this.#step(work, 'read');
+  }
+
   /** One transaction, then the wake-ups. */
-  #step<T>(work: Work<T>): Promise<T> {
+  #step<T>(work: Work<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
     return this.#database.untilFree(({ connection, queues, records }) => {
-      const result = connection.write(() => {
+      const result = connection[kind](() => {
         queues.begin();
         return work(queues, records);
       });

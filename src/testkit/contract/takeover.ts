@@ -39,7 +39,7 @@ export const takeover: Topic = {
       name: 'a waiter learns that the holder before it died, even if its process lives on',
       needs: ['queue'],
       async run(bed) {
-        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 3 * bed.ttlMs });
+        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
         const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
         const { token } = held(await bed.enter(a));
         held(await bed.enter(kept));

@@ -78,15 +78,16 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
       await store.watch?.(claim, (hint) => heard.push(`${n} ${hint?.state}`));
       await store.claim([claim]);
     }
-    // Each looks by itself each second, which one of several may happen upon.
     const ms: number[] = [];
-    for (const [n, { store, claim }] of seats.slice(0, 5).entries()) {
+    for (const [n, { store, claim }] of seats.slice(0, 6).entries()) {
       const since = performance.now();
       await store.release([claim]);
       await until('was the next told', async () => heard.includes(`${n + later} ${state}`));
       ms.push(performance.now() - since);
     }
-    expect(Math.max(...ms.sort((a, b) => a - b).slice(0, 3))).toBeLessThan(150);
+    // Each looks by itself each second: by looks alone, two hand-offs in a row take a second.
+    const [, , third = 0, fourth = 0, fifth = 0, sixth = 0] = ms;
+    expect(Math.min(third + fourth, fifth + sixth)).toBeLessThan(500);
   });
 
   test('the holder is rung when somebody begins to wait, and when it is evicted', async () => {

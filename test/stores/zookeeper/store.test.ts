@@ -333,3 +333,25 @@ test('a waiter whose node is gone is not let in by the note of the one before it
     async () => (await ask(third, claims[2]))?.state === 'held',
   );
 });
+
+test('the note of an earlier hold lets in no waiter that has gone', async () => {
+  await using bed = new Bed();
+  const [before, holder, one, gone] = Array.from({ length: 4 }, () => claimOf('a')) as [
+    Claim,
+    Claim,
+    Claim,
+    Claim,
+  ];
+  const [leaving, holding] = (await bed.lineUp([before, holder])) as [Store, Store];
+  await leaving.release([before]);
+  await until('does it hold', async () => (await ask(holding, holder))?.state === 'held');
+  const [, last] = (await bed.lineUp([one, gone])) as [Store, Store];
+  const told: (ClaimStatus | undefined)[] = [];
+  await last.watch?.(gone, (status) => told.push(status));
+  // As many go as stood before it, and it is one of them.
+  await bed.takeAway('a', 2);
+  await bed.takeAway('a', 1);
+  await until('was it told', async () => told.length > 0);
+  expect(told).toEqual([undefined]);
+  expect(await ask(last, gone)).toMatchObject({ state: 'gone' });
+});

@@ -263,6 +263,13 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   },
   {
     ...store,
+    name: 'SQLite: a claim whose turn has come is told that it kept a record, which it did not',
+    find: '(queues.holds(claim) && records.keep(claim, record))',
+    replace: 'queues.holds(claim)',
+    why: 'the work is done a second time',
+  },
+  {
+    ...store,
     name: 'a record is kept in a file that is gone',
     find: 'if (!this.#database.checkNow()) return false;',
     replace: "if (this.#parts.file === '') return false;",

@@ -42,6 +42,13 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   },
   {
     ...at('takeover'),
+    name: 'ZooKeeper: the note of any release lets a waiter in',
+    find: ' || note.sequence !== before.sequence',
+    replace: '',
+    why: 'a claim that was evicted holds beside another one',
+  },
+  {
+    ...at('takeover'),
     name: 'ZooKeeper: the note of the one before lets a waiter in that has gone',
     find: '  if (!onlyThoseBefore(seen, facts)) return undefined;\n',
     replace: '',
