@@ -46,6 +46,11 @@ test('names with marks of Hazelcast are different names', async () => {
   for (const name of names) expect((await documents.get(name)).text).toBe(`of ${name}`);
 });
 
+test('the doctor asks the members for their version and their clock', async () => {
+  const { server } = await examined(cluster.url);
+  expect(server?.says).toBe('Hazelcast 5.4.0, 3 members');
+});
+
 test('a member that crashes takes nothing along, and watches go on', async () => {
   const documents = documentsOf(client);
   let told = 0;
@@ -95,9 +100,4 @@ test('a client that is shut down is told as what it is', async () => {
   await one.shutdown();
   const put = documentsOf(one).put('a', '1', undefined);
   await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-});
-
-test('the doctor asks the members for their version and their clock', async () => {
-  const { server } = await examined(cluster.url);
-  expect(server?.says).toBe('Hazelcast 5.4.0, 3 members');
 });
