@@ -118,7 +118,7 @@ function refuseUnknown(options: object, known: readonly string[], what: string):
 /** @throws UsageError if they are the work of a lock. */
 export function noWork<T>(options: T): T {
   if (typeof options !== 'function') return options;
-  throw new UsageError('Options must be an object: work goes to run(work).');
+  throw new UsageError('Options must be an object: work goes to run(work) or run(options, work).');
 }
 
 /** @throws UsageError in place of the error of a getter or a proxy. */

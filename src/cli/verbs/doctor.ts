@@ -138,7 +138,7 @@ async function tryLock(locks: Locks): Promise<Finding> {
 const ANOTHER = 'a lock may be asked for; another doctor has it';
 
 /** How long a server may take to tell about itself, in ms. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 15_000;
 
 /** Over a connection of its own. */
 async function askServer(url: string): Promise<readonly Finding[]> {

@@ -44,9 +44,10 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
   try {
     const members = client.getCluster().getMembers();
     const version = members[0]?.version ?? 'of unknown version';
+    const count = members.length === 1 ? '1 member' : `${members.length} members`;
     const map = await client.getMap(mapOf(own.prefix));
     const clock = await clockOffset(() => entryTime(map), ENTRY_STEP_MS).catch(() => undefined);
-    return { version: `Hazelcast ${version}, ${members.length} members`, clock };
+    return { version: `Hazelcast ${version}, ${count}`, clock };
   } finally {
     await client.shutdown();
   }

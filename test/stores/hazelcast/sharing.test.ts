@@ -100,7 +100,7 @@ const LOSSES = [
   { holder: 'ours', next: 'java' },
 ] as const;
 
-describe.concurrent.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
+describe.each(LOSSES)('a holder of $holder', ({ holder, next }) => {
   const nextOf = (): ForeignThread => (next === 'java' ? java : ours).thread();
 
   test('that is killed makes way when its session ends', async () => {

@@ -1,16 +1,13 @@
 /** The one queue of a fair lock, in which waiters in Java and of ours stand. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
-import { until } from '../../servers/until.ts';
 import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
+const POLL = { timeout: 20_000 };
 /** Within which a waiter of ours in a program of its own is dead, in ms (own-program.ts). */
 const OWN_TTL = 1000;
-
-/** Each has a lock of its own, and mostly waits. */
-const it = test.concurrent;
 
 describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
   let bed: RedissonBed;
@@ -31,7 +28,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     return new Map(pairs.flatMap((one, i) => (i % 2 ? [] : [[one, Number(pairs[i + 1])]])));
   };
   const inLine = (name: string, count: number): Promise<void> =>
-    until(`${count} wait for ${name}`, async () => (await waiters(name)).length === count);
+    expect.poll(async () => (await waiters(name)).length, POLL).toBe(count);
   const take = (thread: ForeignThread, name: string, wait = -1): Promise<boolean> =>
     thread.acquire('fair', name, { wait, lease: LONG });
 
@@ -190,7 +187,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await bed.client.zadd(`redisson_lock_timeout:{${name}}`, 1, place);
     const last = bed.java.thread();
     const gotLast = take(last, name);
-    await inLine(name, 2);
+    await expect.poll(() => waiters(name), POLL).toHaveLength(2);
     expect((await waiters(name))[0]).toBe(place);
     await first.release('fair', name);
     const lease = await ours;
@@ -213,7 +210,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     const before = await ends(name);
     const moved = async (one: string): Promise<number> =>
       ((await ends(name)).get(one) ?? 0) - (before.get(one) ?? 0);
-    await until('its end has moved', async () => (await moved(first)) > 0);
+    await expect.poll(() => moved(first), POLL).toBeGreaterThan(0);
     expect(await moved(second)).toBeGreaterThan(0);
     await holder.release();
     await (await ours).release();
