@@ -110,9 +110,9 @@ interface Run {
 
 /** One of several runs has servers of its own, that no other has left anything on. */
 async function measured(title: string, { name, figure, stores: own }: Job): Promise<Run> {
+  const busy = runs > 1 ? await calm() : await busyCores();
   const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
   const env = await javaRival(own[0] ?? '');
-  const busy = runs > 1 ? await calm() : await busyCores();
   const script = `${figure.room}/${name}`;
   const results = await measure(title, script, { servers, env, quiet: isQuiet(busy) });
   if (runs > 1) await closeServers();

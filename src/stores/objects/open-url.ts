@@ -14,7 +14,7 @@ import { objectDocuments } from './documents.ts';
 
 const OPTIONS = ['maxWaiters'];
 
-/** How often a service has to fail a probe to be said to. */
+/** So many failed probes are a finding. */
 const PROBES = 3;
 
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
