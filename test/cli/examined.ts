@@ -21,5 +21,6 @@ export async function examined(
   expect(found.permissions?.says).toMatch(/^a lock was taken and released/);
   expect(found.time?.says).toMatch(/^the server's clock is \d+\.\d s .* this machine's/);
   expect(Math.abs(found.time?.ms ?? Number.NaN)).toBeLessThan(NEAR_MS);
+  expect(found.time?.withinMs).toBeLessThan(NEAR_MS);
   return found;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
-import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Traits } from '../../contract/store.ts';
 import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Locks } from '../../locks.ts';
@@ -34,6 +34,8 @@ export interface Finding {
   readonly says: string;
   /** What it is about, as a number: how long it took, or lasts, or how far a clock is ahead. */
   readonly ms?: number;
+  /** Of a clock: how far `ms` may be off. */
+  readonly withinMs?: number;
   /** Of a warning, or of an error. */
   readonly code?: string;
 }
@@ -66,20 +68,24 @@ export const verb: Verb = {
     }
     if (status === 0 && found.some(({ ok }) => !ok)) status = STATUS.none;
     if (given.has('json')) await printJson(jsonOf(status, found), status);
-    else await print(`${tableLines(found.map(cells)).join('\n')}\n`, status);
+    else await print(`${linesOf(found).join('\n')}\n`, status);
     return status;
   },
 };
 
-function jsonOf(status: number, found: readonly Finding[]): object {
+export function jsonOf(status: number, found: readonly Finding[]): object {
   const findings = found.map((one) => {
-    return one.ms === undefined ? one : { ...one, ms: Number(one.ms.toFixed(1)) };
+    return { ...one, ms: tenths(one.ms), withinMs: tenths(one.withinMs) };
   });
   return { ok: status === 0, findings };
 }
 
-function cells({ about, ok, says }: Finding): string[] {
-  return [ok ? 'ok' : 'LOOK', about, plain(says)];
+function tenths(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Number(ms.toFixed(1));
+}
+
+export function linesOf(found: readonly Finding[]): readonly string[] {
+  return tableLines(found.map(({ about, ok, says }) => [ok ? 'ok' : 'LOOK', about, plain(says)]));
 }
 
 /** The lock that doctors take, and no other program: many stores never forget a name. */
@@ -119,7 +125,7 @@ function memoryFinding(lostMs: number | undefined): Finding {
   return { about, ok: false, says: `${lossText(lostMs)}; wait for so long`, ms: lostMs };
 }
 
-async function tryLock(locks: Locks): Promise<Finding> {
+export async function tryLock(locks: Locks): Promise<Finding> {
   const about = 'permissions';
   const since = performance.now();
   try {
@@ -141,7 +147,7 @@ const ANOTHER = 'a lock may be asked for; another doctor has it';
 const PATIENCE_MS = 15_000;
 
 /** Over a connection of its own. */
-async function askServer(url: string): Promise<readonly Finding[]> {
+export async function askServer(url: string): Promise<readonly Finding[]> {
   const { opener, scheme, rest } = await openerOf(url);
   try {
     const facts = opener.facts?.(scheme, rest);
@@ -149,7 +155,7 @@ async function askServer(url: string): Promise<readonly Finding[]> {
     return factFindings(await Promise.race([facts, tooLate()]));
   } catch (error) {
     // The locks work, so there is nothing to do.
-    return [{ about: 'server', ok: true, says: `tells nothing: ${(error as Error).message}` }];
+    return [{ about: 'server', ok: true, says: `tells nothing: ${reasonOf(error)}` }];
   }
 }
 
@@ -180,7 +186,7 @@ export function factFindings(facts: ServerFacts): readonly Finding[] {
   const advice =
     '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
   const says = `the server's clock is ${where}${about}${agrees ? '' : advice}`;
-  return [...findings, { about: 'time', ok: agrees, says, ms: aheadMs }];
+  return [...findings, { about: 'time', ok: agrees, says, ms: aheadMs, withinMs }];
 }
 
 const CLOCKS: Readonly<Record<Traits['clock'], string>> = {

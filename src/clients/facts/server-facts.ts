@@ -1,4 +1,6 @@
 /** What a server says of itself, for people: no grant depends on it. */
+import { describe } from '../causes.ts';
+
 export interface ServerFacts {
   /** Such as `PostgreSQL 15.7`; its name alone if it does not tell its version. */
   readonly version: string;
@@ -8,6 +10,26 @@ export interface ServerFacts {
   readonly tables?: string | undefined;
   /** What it complains of, and what to do about it. */
   readonly hazards?: readonly string[];
+}
+
+/** So many characters of what a server says are enough to recognise it by. */
+const REASON = 200;
+
+/** Why a server did not tell something: one line, even if a proxy has sent a whole page. */
+export function reasonOf(error: unknown): string {
+  return describe(error).slice(0, REASON);
+}
+
+/** The version, or why it is not told: other questions are asked all the same. */
+export async function versionOr(
+  server: string,
+  ask: () => string | Promise<string>,
+): Promise<string> {
+  try {
+    return await ask();
+  } catch (error) {
+    return `${server}, which does not tell its version: ${reasonOf(error)}`;
+  }
 }
 
 export interface ClockOffset {

@@ -8,7 +8,7 @@ import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
 import { type Address, destinationOf } from '../zookeeper/address.ts';
 import { zookeeperClient } from '../zookeeper/client.ts';
-import { type ClockOffset, clockOffset, type ServerFacts } from './server-facts.ts';
+import { type ClockOffset, clockOffset, type ServerFacts, versionOr } from './server-facts.ts';
 
 /** How long a server may take, in ms. */
 const PATIENCE_MS = 2_000;
@@ -20,12 +20,13 @@ export async function zookeeperFacts(address: string, root: string): Promise<Ser
 }
 
 /** Of the first of the servers that replies. */
-async function versionAt(address: string): Promise<string> {
+export async function versionAt(address: string, ask: typeof srvr = srvr): Promise<string> {
   const { addresses, tls } = destinationOf(address);
-  const asked = addresses.map(async (at) => versionIn(await srvr(at, tls)));
-  return Promise.any(asked).catch(({ errors }: AggregateError) => {
-    return `ZooKeeper, which does not tell its version: ${(errors.at(-1) as Error).message}`;
+  const asked = addresses.map(async (at) => versionIn(await ask(at, tls)));
+  const first = Promise.any(asked).catch(({ errors }: AggregateError) => {
+    throw errors.at(-1);
   });
+  return versionOr('ZooKeeper', () => first);
 }
 
 async function clockAt(address: string, root: string): Promise<ClockOffset | undefined> {

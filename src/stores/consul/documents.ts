@@ -119,7 +119,7 @@ function checkLength(text: string): void {
 }
 
 /** @throws StoreError */
-function read<T>(reply: HttpReply, status: number): T {
+export function read<T>(reply: HttpReply, status: number): T {
   if (reply.status !== status) throw unexpected(reply);
   try {
     return JSON.parse(reply.text) as T;

@@ -1,10 +1,11 @@
 /** The store that a URL of Consul names: `consul://host:8500`, or `consuls:` for TLS. */
 import { UsageError } from '../../base/errors.ts';
-import { askTimed } from '../../clients/facts/http-facts.ts';
+import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
-import { HttpClient } from '../../clients/http/client.ts';
+import { HttpClient, type HttpReply } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
+import { read as bodyOf } from './documents.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';
 
 /** The query holds options of the store. @throws UsageError */
@@ -19,10 +20,8 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   const client = new HttpClient({ url: new URL(url), ca: options.ca });
   const headers: Record<string, string> = options.token ? { 'x-consul-token': options.token } : {};
   try {
-    const asked = await askTimed(() => client.ask({ path: '/v1/agent/self', headers }));
-    const { status, text } = asked.reply;
-    const told = status === 200 ? versionIn(text) : `, which does not tell its version: ${text}`;
-    return { version: `Consul${told}`, clock: asked.clock };
+    const ask = () => client.ask({ path: '/v1/agent/self', headers });
+    return await httpFacts('Consul', ask, versionIn);
   } finally {
     client.close();
   }
@@ -32,9 +31,10 @@ interface Agent {
   readonly Config: { readonly Version: string; readonly Datacenter: string };
 }
 
-function versionIn(text: string): string {
-  const { Version, Datacenter } = (JSON.parse(text) as Agent).Config;
-  return ` ${Version}, an agent in ${Datacenter}`;
+/** Throws for a reply that does not tell it. */
+export function versionIn(reply: HttpReply): string {
+  const { Version, Datacenter } = bodyOf<Agent>(reply, 200).Config;
+  return `Consul ${Version}, an agent in ${Datacenter}`;
 }
 
 interface Named {

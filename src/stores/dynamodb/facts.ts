@@ -1,6 +1,6 @@
 /** What DynamoDB says of a table, and its clock by the `Date` of a reply. */
 import { type AwsClient, sendTimed } from '../../clients/aws/send.ts';
-import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
+import { clockOffset, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { DATE_STEP_MS } from '../../clients/http/date.ts';
 import { dynamodbDocuments } from './documents.ts';
 
@@ -12,13 +12,12 @@ export interface Described {
 }
 
 export async function dynamodbFacts(client: AwsClient, table: string): Promise<ServerFacts> {
-  const told = await describe(client, table).catch((error: Error) => error);
+  const told = await describe(client, table).catch(reasonOf);
   const documents = dynamodbDocuments(client, { table });
   const time = async (): Promise<number | undefined> => (await documents.get('doctor')).nowMs;
   const clock = await clockOffset(time, DATE_STEP_MS).catch(() => undefined);
-  if (told instanceof Error) {
-    const lacks = `which does not describe the table ${table}: ${told.message}`;
-    return { version: `DynamoDB, ${lacks}`, clock };
+  if (typeof told === 'string') {
+    return { version: `DynamoDB, which does not describe the table ${table}: ${told}`, clock };
   }
   const tables = `the table ${table}, ${told.TableStatus}`;
   return { version: 'DynamoDB, which has no version', tables, clock, hazards: hazardsOf(told) };

@@ -1,6 +1,6 @@
 /** The store that `kubernetes:` names: leases of the cluster in which this program runs. */
 import { UsageError } from '../../base/errors.ts';
-import { askTimed } from '../../clients/facts/http-facts.ts';
+import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { HttpClient } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
@@ -22,10 +22,11 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
   const client = new HttpClient(access);
   try {
     const headers = await access.headers();
-    const { reply, clock } = await askTimed(() => client.ask({ path: '/version', headers }));
-    const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
-    const where = `leases in the namespace ${access.namespace}`;
-    return { version: `Kubernetes ${gitVersion}, ${where}`, clock };
+    const ask = () => client.ask({ path: '/version', headers });
+    return await httpFacts('Kubernetes', ask, (reply) => {
+      const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
+      return `Kubernetes ${gitVersion}, leases in the namespace ${access.namespace}`;
+    });
   } finally {
     client.close();
   }

@@ -1,7 +1,16 @@
 /** What the doctor makes of what a server says of itself. */
+import { createLocks } from 'holdfast';
+import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it } from 'vitest';
-import { factFindings } from '../../../src/cli/verbs/doctor.ts';
+import {
+  askServer,
+  factFindings,
+  jsonOf,
+  linesOf,
+  tryLock,
+} from '../../../src/cli/verbs/doctor.ts';
 import { clockOffset } from '../../../src/clients/facts/server-facts.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 describe('the clock of a server', () => {
   const time = (aheadMs: number, withinMs = 1) =>
@@ -9,11 +18,12 @@ describe('the clock of a server', () => {
 
   it('agrees while nobody is misled, and else is to be set', () => {
     const says = "the server's clock is 0.4 s ahead of this machine's";
-    expect(time(400)).toEqual({ about: 'time', ok: true, says, ms: 400 });
+    expect(time(400)).toEqual({ about: 'time', ok: true, says, ms: 400, withinMs: 1 });
     expect(time(-90_000)).toEqual({
       about: 'time',
       ok: false,
       ms: -90_000,
+      withinMs: 1,
       says: expect.stringMatching(/^the server's clock is 90 s behind .*; synchronise them/),
     });
     expect(time(90_000)).toMatchObject({ ok: false });
@@ -60,4 +70,36 @@ it('what a server complains of is to be looked at', () => {
     ok: false,
     says: 'etcd reports NOSPACE',
   });
+});
+
+it('a store that only a module opens is not asked', async () => {
+  expect(await askServer('module:./store.mjs')).toEqual([
+    { about: 'server', ok: true, says: expect.stringMatching(/^not asked: only the module/) },
+  ]);
+});
+
+it('a server that tells nothing keeps its line', async () => {
+  expect(await askServer('sqlite:/nowhere/locks.db')).toEqual([
+    { about: 'server', ok: true, says: expect.stringMatching(/^tells nothing: ./) },
+  ]);
+});
+
+it('a lock that another doctor has may be asked for', async () => {
+  const clock = new FakeClock();
+  const store = memoryStore({ clock });
+  await createLocks(store, { clock }).mutex('holdfast-doctor').acquire();
+  const found = tryLock(createLocks(store, { clock }));
+  await clock.advance(2_000);
+  expect(await found).toEqual({
+    about: 'permissions',
+    ok: true,
+    says: 'a lock may be asked for; another doctor has it',
+  });
+});
+
+it('a server gives no orders to a terminal, and programs get figures to a tenth', () => {
+  const clock = { aheadMs: 1.26, withinMs: 0.54 };
+  const found = factFindings({ version: 'X\u001b[2J\n1', clock });
+  expect(linesOf(found)[0]).toBe('ok  server  X\\u{1b}[2J\\u{a}1');
+  expect(jsonOf(0, found)).toMatchObject({ ok: true, findings: [{}, { ms: 1.3, withinMs: 0.5 }] });
 });

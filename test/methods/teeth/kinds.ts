@@ -59,8 +59,12 @@ const DASHBOARD = /^test\/dashboard\/(ends|history|reports|requests|stream|waits
 /** As an application. */
 const NESTJS = 'test/integrations/nestjs/nestjs.test.ts';
 
+/** What servers say of themselves, which the command line alone asks. */
+const FACTS = /^src\/(clients\/facts\/|stores\/\w+\/facts\.ts$)/;
+
 /** The room of a source that has tests of its own. */
 export function partOf(source: string): string {
+  if (FACTS.test(source)) return 'cli';
   // A client is tried with the store that speaks through it, and what stores share with one.
   const path = source
     .replace('src/stores/sql/', 'src/stores/postgres/')

@@ -2,7 +2,6 @@
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dynamodbDocuments } from '../../../src/stores/dynamodb/documents.ts';
-import { hazardsOf } from '../../../src/stores/dynamodb/facts.ts';
 import { examined } from '../../cli/examined.ts';
 import { type DynamodbServer, missingDynamodb } from '../../servers/dynamodb-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -63,11 +62,4 @@ test('the doctor asks the service for its table and its clock', async () => {
   const found = await examined(`dynamodb://locks?${at}`, env);
   expect(found.server?.says).toBe('DynamoDB, which has no version');
   expect(found.tables?.says).toBe('up to date, the table locks, ACTIVE');
-});
-
-test('a table that several Regions write is a hazard, unless they agree on each write', () => {
-  const Replicas = [{ RegionName: 'us-west-2' }];
-  expect(hazardsOf({ Replicas })).toEqual([expect.stringMatching(/also in us-west-2, without/)]);
-  expect(hazardsOf({ Replicas, MultiRegionConsistency: 'STRONG' })).toEqual([]);
-  expect(hazardsOf({})).toEqual([]);
 });

@@ -1,6 +1,8 @@
 import type { Fault } from '../fault.ts';
 
 const elect = { file: 'src/cli/verbs/elect.ts' };
+const doctor = { file: 'src/cli/verbs/doctor.ts' };
+const objects = { file: 'src/stores/objects/facts.ts' };
 const bash = { file: 'src/cli/completion/bash.ts' };
 const view = { file: 'src/cli/top/view.ts' };
 
@@ -63,14 +65,63 @@ export const COMMAND_LINE_FAULTS: readonly Fault[] = [
     why: 'what was told to end begins its work',
   },
   {
-    file: 'src/cli/verbs/doctor.ts',
+    ...doctor,
     name: 'the doctor takes a slow reply for a wrong clock',
     find: 'off - withinMs < SKEW_MS',
     replace: 'off < SKEW_MS',
     why: 'an operator sets a clock that was right',
   },
   {
-    file: 'src/cli/verbs/doctor.ts',
+    ...doctor,
+    name: 'the doctor blames a store for the lock of another doctor',
+    find: "why === 'held'",
+    replace: "why === 'limit'",
+    why: 'an operator looks for what is wrong with a store that is well',
+  },
+  {
+    ...doctor,
+    name: 'the doctor lets a server give orders to a terminal',
+    find: 'about, plain(says)]',
+    replace: 'about, says]',
+    why: 'a page of a proxy clears the screen, or writes lines of its own',
+  },
+  {
+    file: 'src/clients/facts/server-facts.ts',
+    name: 'the doctor prints all that a server says',
+    find: '.slice(0, REASON)',
+    replace: '',
+    why: 'the page of a proxy pushes all findings off the screen',
+  },
+  {
+    file: 'src/clients/facts/zookeeper-facts.ts',
+    name: 'the doctor asks the first server alone for its version',
+    find: 'Promise.any(asked)',
+    replace: 'Promise.any(asked.slice(0, 1))',
+    why: 'one server that is down hides the version of all',
+  },
+  {
+    ...objects,
+    name: 'the doctor blames a service of objects for what another doctor writes',
+    find: 'tries === PROBES',
+    replace: 'tries > 0',
+    why: 'two doctors at once, and a service that is sound is said to keep no locks',
+  },
+  {
+    ...objects,
+    name: 'the doctor takes a service that it could not try for one that compares',
+    find: 'return [UNTRIED + reasonOf(error)]',
+    replace: 'return []',
+    why: 'a service that ignores conditions is found sound, because a policy forbade to try it',
+  },
+  {
+    file: 'src/stores/dynamodb/facts.ts',
+    name: 'the doctor gives up on a table that it may not describe',
+    find: 'describe(client, table).catch(reasonOf)',
+    replace: 'describe(client, table)',
+    why: 'nobody hears that the clock of the service and that of the machine differ',
+  },
+  {
+    ...doctor,
     name: 'the doctor takes a clock that counts seconds for an exact one',
     find: "withinMs < COARSE_MS ? ''",
     replace: "withinMs > 0 ? ''",
