@@ -27,9 +27,10 @@ interface Known {
 /**
  * Most tests on servers wait more than they work: so many copies of the project a core. What hangs
  * does nothing but wait, until it is given up: that has copies of its own, whatever the cores do.
+ * Two are enough to end before the others, and more would take the cores while all start.
  */
 const COPIES_A_CORE = 2;
-const COPIES_FOR_HANGS = 4;
+const COPIES_FOR_HANGS = 2;
 
 /** How the test that notices a fault counts time. What is on no clock can give way. */
 export type Pace = 'on real clocks' | 'on no clock';
@@ -54,24 +55,22 @@ export function teethStep(pace: Pace): Step {
         inTrials(tries, COPIES_A_CORE * availableParallelism(), look),
       ]);
       const looks = tries.length + hangs.length;
-      const { failed, onlyAlone } = await askAgain(name, pace, wrong);
+      const { failed, onlyAlone } = await askAgain(name, wrong);
       return { passed: looks - failed.length, failed, onlyAlone, skipped: [] };
     },
   };
 }
 
 /**
- * What counts on real clocks may be missed by a machine that stands still: a few are asked again,
- * one at a time, as failed tests are.
+ * Where the machine stands still, locks on real clocks end, and a test gives up the process that it
+ * has started: so at each pace, a few are asked again, one at a time, as failed tests are.
  */
 async function askAgain(
   step: string,
-  pace: Pace,
   wrong: readonly Wrong[],
 ): Promise<Required<Pick<Tally, 'failed' | 'onlyAlone'>>> {
   const all = wrong.map(({ complaint }) => complaint);
-  if (pace === 'on no clock' || wrong.length > MOST_ASKED_AGAIN)
-    return { failed: all, onlyAlone: [] };
+  if (wrong.length > MOST_ASKED_AGAIN) return { failed: all, onlyAlone: [] };
   const failed: string[] = [];
   await inTrials(wrong, 1, async (trial, { each, complaint }) => {
     if (await each(trial).catch(String)) failed.push(complaint);
@@ -100,7 +99,7 @@ function soundness(known: readonly Known[]): Look[] {
   const all = known.flatMap(({ notice }) => notice ?? []);
   return [...new Set(all.map(({ file }) => file))].map((file) => async (trial) => {
     const group = all.filter((notice) => notice.file === file);
-    // Twice, for tests on real clocks: the machine may have stood still.
+    // Twice: the machine may have stood still.
     const failed = (await trial.fails(group)) && (await trial.fails(group));
     return failed && `fails with no fault planted: ${JSON.stringify(failed)}`;
   });

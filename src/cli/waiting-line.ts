@@ -1,6 +1,8 @@
 /**
- * Why this process waits, for people: a line on the terminal that is written again each second, or
- * one line with -v, and also without it where the store grants nothing after a loss of data.
+ * Why this process waits, for people: a line on the terminal that is written again each second. In
+ * a log, with -v, one line, and one more each time that the claim was lost, as that of a process
+ * that stood still, and is last in the queue again. Without -v, one where the store grants nothing
+ * after a loss of data.
  *
  * It also ends a wait that is for itself. A command under the lock has the holder's token in its
  * environment, so a nested `holdfast` that sees this token among the holders waits for its own
@@ -45,6 +47,9 @@ export class WaitingLine {
   readonly #forget: readonly (() => void)[];
   #telling: boolean;
   #shown = false;
+  /** When the claim that waits was made, by its own word. */
+  #claimed: number | undefined;
+  #lostPlace = false;
   #over = false;
 
   constructor(locks: Locks, wait: Wait) {
@@ -59,7 +64,6 @@ export class WaitingLine {
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
-    if (!this.#terminal && !this.#nested) return;
     this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
   }
 
@@ -87,16 +91,27 @@ export class WaitingLine {
       const why = 'the command that asks runs under it, and its holder waits for the command';
       return this.#wait.refuse(new DeadlockError(name, why));
     }
-    if (!this.#telling || (this.#shown && !this.#terminal)) return;
+    const lost = this.#loses(queue);
+    if (!this.#telling || (this.#shown && !this.#terminal && !lost)) return;
     const line = waitingLine(name, {
       waitedMs: performance.now() - this.#since,
       waiting: queue && { ...waitingAt(queue), cycle },
+      lostPlace: this.#lostPlace,
     });
     this.#shown = true;
     if (!this.#terminal) return tell(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
     const columns = process.stderr.columns || 80;
     return draw(`${ERASE}${line.slice(0, columns - 1)}`);
+  }
+
+  /** Whether another claim of this process waits than at the last look. */
+  #loses(queue: Inspection | undefined): boolean {
+    const claimed = queue?.waiters.find(isOurs)?.holder.since ?? this.#claimed;
+    const lost = this.#claimed !== undefined && claimed !== this.#claimed;
+    this.#claimed = claimed;
+    this.#lostPlace ||= lost;
+    return lost;
   }
 }
 
@@ -119,9 +134,12 @@ export function waitingLine(
     readonly waitedMs: number;
     /** Undefined if the store did not reply. */
     readonly waiting: Partial<Waiting> | undefined;
+    /** Others may have come first since. */
+    readonly lostPlace: boolean;
   },
 ): string {
-  const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}`;
+  const again = seen.lostPlace ? ', in line again after its place was lost' : '';
+  const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}${again}`;
   if (!seen.waiting) return `${what}: the store does not reply`;
   const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = seen.waiting;
   if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;

@@ -1,7 +1,7 @@
 /** What candidates of the shell do, each in a process of its own. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLocks } from 'holdfast';
+import { createLocks, evict } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
@@ -15,7 +15,7 @@ const LEAD = [
   'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done',
 ];
 
-/** Seven waits in a row, each of which ends by itself if it hangs. */
+/** Many waits in a row, each of which ends by itself if it hangs. */
 const SLOW_MS = 120_000;
 
 const LOST = /^holdfast: Lease lost on "boss": .* Ending the command\.$/;
@@ -25,9 +25,10 @@ function elect(place: Place, ...flags: string[]): Program {
 }
 
 async function evictLeader(place: Place): Promise<void> {
-  const { out } = await place.fate('show', 'boss', '--json');
-  const { token } = JSON.parse(out).holders[0] as { token: string };
-  await place.fate('evict', 'boss', '--token', token, '--reason', 'a test', '--now');
+  const locks = createLocks(sqliteStore(place.file));
+  const [leader] = (await locks.inspect('boss')).holders;
+  await evict(locks, 'boss', { token: leader?.number ?? 0n, reason: 'a test', now: true });
+  await locks.close();
 }
 
 it('one leads, the others stand by and take over in their order', async () => {
@@ -114,12 +115,10 @@ it.each([
 
 it('fails at once where the name is another lock, or the store cannot be used', async () => {
   const place = new Place();
-  const holder = place.start(['run', 'boss', '--', 'cat']);
-  await place.holding(1, 0);
-  expect((await place.fate('elect', 'boss', '--', 'true')).status).toBe(77);
-  expect((await place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true')).status).toBe(69);
-  holder.process.stdin?.end();
-  await holder.fate;
+  await place.holds('boss');
+  const other = place.fate('elect', 'boss', '--', 'true');
+  const broken = place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true');
+  expect([(await other).status, (await broken).status]).toEqual([77, 69]);
 });
 
 it.each([

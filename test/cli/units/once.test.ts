@@ -4,7 +4,6 @@ import { Place } from '../program.ts';
 
 it('once runs nothing if SIGTERM comes between the lock and the command', async () => {
   const place = new Place();
-  await place.fate('run', 'other', '--', 'true');
   const store = `module:${join(import.meta.dirname, '../children/early-store.ts')}?${place.file}`;
   const flags = ['--keep', '7d', '--store', store];
   const fate = await place.fate('once', 'a', ...flags, '--', 'touch', 'ran');

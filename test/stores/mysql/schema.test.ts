@@ -6,10 +6,11 @@ import { until } from '../../servers/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { asked, type Caller, numberOf, World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
+import { waitsAtGate } from './waiting.ts';
 
-/** A claim on this lock, as the statement takes it. */
-function take(name: string, id: string, ttl = '30000'): string[] {
-  const terms = [name, id, 'm', '1', '1', ttl, '{}', '- -', 'true', '1'];
+/** A claim on this lock, as the statement takes it; the tag has the address of its process. */
+function take(name: string, id: string, tag = '- -'): string[] {
+  const terms = [name, id, 'm', '1', '1', '30000', '{}', tag, 'true', '1'];
   return [...terms.map((word) => JSON.stringify([word])), 'f', '30000000', 'false', '100'];
 }
 
@@ -129,6 +130,39 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     expect(await wire.call('leave', ['stuck', stuck.id])).toEqual([]);
     await unlock();
     numberOf((await two.renew([stuck]))[0]);
+  });
+
+  test('a session that takes its name while a release commits is interrupted', async () => {
+    const { wire, connection } = await world.session();
+    const { execute, query } = connection;
+    const [holder, waiter, address] = ['d'.repeat(32), 'e'.repeat(32), 'f'.repeat(16)];
+    await wire.call('take', take('deaf', holder));
+    await wire.call('take', take('deaf', waiter, `${address} 1`));
+    await query("DO GET_LOCK('gate', 0)");
+    const { host, port } = server;
+    const listener = await createConnection({ host, port, user: 'root' });
+    let interrupted: Promise<unknown> | undefined;
+    connection.execute = async (text, values) => {
+      const rows = await execute(text, values);
+      // The release is committed, and the store has not read the reply.
+      await listener.query(`DO GET_LOCK('holdfast_${address}', 0)`);
+      interrupted = refusal(listener.query("SELECT GET_LOCK('gate', 60)"));
+      await until('did it wait', () => waitsAtGate(server, listener.threadId));
+      return rows;
+    };
+    const asked: string[] = [];
+    connection.query = (text) => {
+      asked.push(text);
+      return query(text);
+    };
+    expect(await wire.call('leave', ['deaf', holder])).toEqual([holder]);
+    // The store looks for the session before the first, and interrupts it before the second.
+    await wire.ping();
+    await wire.ping();
+    expect(asked.filter((text) => text.startsWith('KILL QUERY'))).toHaveLength(1);
+    // Nothing else opens the gate.
+    await interrupted;
+    listener.destroy();
   });
 
   test('a heartbeat waits for no row', async () => {

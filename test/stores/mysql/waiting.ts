@@ -10,8 +10,9 @@ export async function waitsForRow(server: MysqlServer): Promise<boolean> {
   return (await server.query(waiting)).length > 0;
 }
 
-/** Somebody waits for a named lock. */
-export async function waitsAtGate(server: MysqlServer): Promise<boolean> {
-  const waiting = "select 1 from information_schema.processlist where state = 'User lock'";
-  return (await server.query(waiting)).length > 0;
+/** This session, or any, waits for a named lock. */
+export async function waitsAtGate(server: MysqlServer, session?: number): Promise<boolean> {
+  const waiting = "select id as id from information_schema.processlist where state = 'User lock'";
+  const sessions = await server.query<{ readonly id: number }>(waiting);
+  return sessions.some(({ id }) => session === undefined || id === session);
 }

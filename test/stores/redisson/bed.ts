@@ -29,7 +29,7 @@ export const WORLDS: readonly { readonly program: ProgramName; readonly version:
 ];
 
 /** How long a lock of Redisson lives without its watchdog, here, in ms. */
-export const WATCHDOG_MS = 1000;
+export const WATCHDOG_MS = 2000;
 
 /** A message that says nothing to Redisson. */
 const NO_NEWS = 7;

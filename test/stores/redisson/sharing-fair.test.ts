@@ -232,7 +232,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     const name = 'holder stopped';
     const stopped = await ForeignProgram.start(bed.command('java', 'fair'));
     const holder = stopped.thread();
-    await holder.acquire('fair', name, { lease: 2 * WATCHDOG_MS });
+    await holder.acquire('fair', name, { lease: WATCHDOG_MS });
     const ours = bed.ours('fair', name).acquire();
     await inLine(name, 1);
     stopped.pause();

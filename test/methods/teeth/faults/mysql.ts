@@ -242,6 +242,13 @@ UPDATE`,
     why: 'who is let in learns of it when it looks, up to a second later',
   },
   {
+    ...verbs,
+    name: 'mysql: a release looks for a session only before its commit',
+    find: 'if (next === NEXT.deaf)',
+    replace: 'if (next < 0)',
+    why: 'who takes its name meanwhile learns of it when it looks, up to a second later',
+  },
+  {
     ...bell,
     name: 'mysql: a wait is two statements',
     find: `GET_LOCK(\${begun}, 0),`,
