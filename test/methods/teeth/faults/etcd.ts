@@ -77,7 +77,7 @@ export const ETCD_FAULTS: readonly Fault[] = [
   },
   {
     ...at('verbs/claim'),
-    name: 'etcd: a claim that was to wait, and is admitted, does not read how the hold before ended',
+    name: 'etcd: a claim that is admitted after all is told of no hold before it',
     find: 'if (view && !view.holds(key)) return view;',
     replace: 'if (view) return view;',
     why: 'it is not told of the unfinished work of a claim that was evicted',
