@@ -63,7 +63,7 @@ export abstract class OwnClaim {
     const admitted = view.holds(this.id);
     this.#ahead = index < 0 ? view.total - 1 : index;
     this.#waiters = view.waiters;
-    this.#limit = view.limitAt(index);
+    this.#limit = view.limitFor(this.claim.limit);
     const waiting = index === view.admitted ? 'first' : 'waiting';
     return this.#learn(admitted ? (view.waiters > 0 ? 'crowded' : 'held') : waiting);
   }

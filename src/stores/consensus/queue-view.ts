@@ -80,9 +80,8 @@ export class QueueView<P extends Place = Place, N = unknown> {
     return this.total - this.admitted;
   }
 
-  /** The limit in force for this place, if it is another's. */
-  limitAt(index: number): number | undefined {
-    const own = this.places[index]?.limit ?? 0;
+  /** The limit in force for a claim with this one, if it is another's. */
+  limitFor(own: number): number | undefined {
     this.#limit ??= limitOf(this.places.slice(0, this.admitted));
     return this.#limit < own ? this.#limit : undefined;
   }

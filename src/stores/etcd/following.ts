@@ -43,6 +43,14 @@ interface Step {
 
 /** A status that waits longer for this watch is of no use. */
 const PATIENCE_MS = 1000;
+/** A claim that waits longer for this watch reads the queue. */
+const NEWS_MS = 100;
+
+/** Something that a reply has said of a claim. */
+interface Awaited {
+  readonly known: () => boolean;
+  readonly done: () => void;
+}
 
 export class QueueWatch {
   readonly #parts: QueueWatchParts;
@@ -54,7 +62,7 @@ export class QueueWatch {
   #pending: Step[] | undefined;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
-  readonly #waitingFor = new Map<string, () => void>();
+  readonly #waitingFor = new Map<string, Awaited>();
 
   constructor(parts: QueueWatchParts) {
     this.#parts = parts;
@@ -62,6 +70,11 @@ export class QueueWatch {
 
   get open(): boolean {
     return this.#watcher !== undefined;
+  }
+
+  /** The holders and the first waiter; undefined while they are not known. */
+  get view(): View | undefined {
+    return this.#watcher && !this.#pending ? this.#front() : undefined;
   }
 
   get waiters(): number {
@@ -95,21 +108,33 @@ export class QueueWatch {
   }
 
   /** Waits until this watch, too, has seen that the claim is admitted, as a reply has said. */
-  async admitted({ key }: EtcdClaim): Promise<void> {
-    if (!this.#watcher || (this.#admitted.has(key) && !this.#pending)) return;
+  admitted({ key }: EtcdClaim): Promise<void> {
+    return this.#wait(key, PATIENCE_MS, () => this.#admitted.has(key));
+  }
+
+  /** The view that has this key, which a reply has told of; undefined if it is late. */
+  async viewWith(key: string): Promise<View | undefined> {
+    const known = (): boolean => this.#places.has(key);
+    await this.#wait(key, NEWS_MS, known);
+    return known() ? this.view : undefined;
+  }
+
+  async #wait(key: string, ms: number, known: () => boolean): Promise<void> {
+    if (!this.#watcher || (known() && !this.#pending)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, PATIENCE_MS);
-      this.#waitingFor.set(key, () => {
+      const timer = clock.setTimeout(resolve, ms);
+      const done = (): void => {
         clock.clearTimeout(timer);
         resolve();
-      });
+      };
+      this.#waitingFor.set(key, { known, done });
     });
     this.#waitingFor.delete(key);
   }
 
   #stopWaiting(): void {
-    for (const done of this.#waitingFor.values()) done();
+    for (const { done } of this.#waitingFor.values()) done();
   }
 
   /** Reads first: that fails if watching is not permitted any more. */
@@ -136,6 +161,7 @@ export class QueueWatch {
 
   async #read({ answers, revision }: Reply): Promise<void> {
     const { keys, resource, own } = this.#parts;
+    const old = [...this.#places.values()];
     this.#places.clear();
     for (const kv of rangeIn(answers[0])?.kvs ?? []) {
       if (keys.isClaim(resource, kv.key)) this.#places.set(kv.key, placeOf(kv));
@@ -145,16 +171,17 @@ export class QueueWatch {
       const place = this.#places.get(key);
       if (!place || place.sealed) this.#tell(key, false);
     }
-    const missed = this.#missed();
+    const missed = this.#missed(old);
     if (missed) return this.#settleAfter(missed);
     this.#settle();
     this.#catchUp();
   }
 
-  /** A hold that ended between a waiter's claim and this read. */
-  #missed(): Place | undefined {
+  /** A hold that ended between a waiter's claim, or the last picture, and this read. */
+  #missed(old: readonly Place[]): Place | undefined {
     const [first] = this.#places.values();
-    const before = first && this.#parts.own.get(first.id)?.before;
+    const own = first && this.#parts.own.get(first.id);
+    const before = own && (old[old.findIndex(({ id }) => id === own.key) - 1] ?? own.before);
     return before && !this.#places.has(before.id) ? before : undefined;
   }
 
@@ -212,8 +239,8 @@ export class QueueWatch {
       const own = this.#parts.own.get(key);
       if (own && !own.held) own.succeed(this.#ended);
       if (own?.see(view)) this.#tell(key, true);
-      this.#waitingFor.get(key)?.();
     }
+    for (const { known, done } of this.#waitingFor.values()) if (known()) done();
     const first = view.places[view.admitted];
     if (first && this.#parts.own.get(first.id)?.see(view)) this.#tell(first.id, true);
     if (view.admitted > 0) this.#ended = undefined;

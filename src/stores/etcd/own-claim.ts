@@ -1,4 +1,5 @@
 /** A claim of this process in a queue of etcd. */
+import type { Timer } from '../../base/clock.ts';
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claim.ts';
 import type { Lease, Note, Occupant } from './lease.ts';
@@ -22,6 +23,8 @@ export class EtcdClaim extends OwnClaim implements Occupant {
   before: Place | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
+  /** Until its queue is followed. */
+  timer: Timer | undefined;
 
   constructor(claim: Claim, { key, noteKey, lease, until }: Beginning) {
     super(claim, key, until);

@@ -51,6 +51,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
   /** It is about to be deleted, and needs no more news. */
   leave(own: EtcdClaim): void {
     this.byId.delete(own.claim.id);
+    if (own.timer) this.clock.clearTimeout(own.timer);
     const queue = this.queues.get(own.claim.resource);
     if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
@@ -69,11 +70,9 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
   /** Follows at once for waiters, soon for holders. */
   follow(own: EtcdClaim, now: boolean): void {
     if (now || this.queues.has(own.claim.resource)) this.#follow(own);
-    else if (this.isSubscribed(own)) {
-      const later = (): void => {
-        if (this.find(own.claim) === own) this.#follow(own);
-      };
-      this.clock.setTimeout(later, HOLDS_MS).unref();
+    else if (this.isSubscribed(own) && !own.timer) {
+      own.timer = this.clock.setTimeout(() => this.#follow(own), HOLDS_MS);
+      own.timer.unref();
     }
   }
 

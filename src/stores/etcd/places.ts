@@ -37,6 +37,21 @@ export function textOf(
   return JSON.stringify({ kind, permits, limit, ttl, holder, ...changes } satisfies ClaimTerms);
 }
 
+/** A claim as it will be read. */
+export function newPlace(
+  { kind, permits, limit, ttlMs: ttl, holder }: Claim,
+  { key: id, revision: number, lease }: NewKey,
+): Place {
+  const own = { id, number, lease: lease.id, admitted: false, foreign: false };
+  return { ...own, kind, permits, limit, ...lifeOf({ ttl, holder }) };
+}
+
+interface NewKey {
+  readonly key: string;
+  readonly revision: bigint;
+  readonly lease: { readonly id: bigint };
+}
+
 export function placeOf({ key, value, createRevision, lease }: KeyValue): Place {
   const own = { id: key, number: createRevision, lease, admitted: false };
   const terms = termsIn<ClaimTerms>(value, NUMBERS);

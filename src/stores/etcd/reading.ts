@@ -55,7 +55,7 @@ function isEnough({ places, total, admitted }: View, kind: Kind): boolean {
   return places.length === total || isExclusive(kind) || admitted < places.length;
 }
 
-function isExclusive(kind: Kind | undefined): boolean {
+export function isExclusive(kind: Kind | undefined): boolean {
   return kind === 'mutex' || kind === 'write';
 }
 

@@ -6,18 +6,22 @@ export interface Outcome {
   readonly answers: readonly Answer[];
 }
 
-/** One alone stays as it is. */
+/** One alone stays as it is; a lone operation without a condition needs no transaction. */
 export function together(txns: readonly Txn[]): Txn {
   const [only] = txns;
   if (only && txns.length === 1) return only;
-  return { success: txns.map((txn): Operation => ({ txn })) };
+  return { success: txns.map((txn) => bareIn(txn) ?? { txn }) };
+}
+
+function bareIn({ compare, success, failure }: Txn): Operation | undefined {
+  return compare || failure || success.length !== 1 ? undefined : success[0];
 }
 
 /** The outcomes of so many sent together. */
 export function apart(reply: Outcome, count: number): readonly Outcome[] {
   if (count === 1) return [reply];
   return reply.answers.map((answer) => {
-    return 'txn' in answer ? answer.txn : { succeeded: false, answers: [] };
+    return 'txn' in answer ? answer.txn : { succeeded: true, answers: [answer] };
   });
 }
 

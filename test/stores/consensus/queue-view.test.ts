@@ -59,9 +59,5 @@ it('knows the oldest of a queue, and how many there are', () => {
 
 it('tells the limit in force to whom it is another’s', () => {
   const queue = new QueueView([place('permits', { limit: 3 }), place('permits', { limit: 5 })]);
-  expect([queue.limitAt(0), queue.limitAt(1), queue.limitAt(-1)]).toEqual([
-    undefined,
-    3,
-    undefined,
-  ]);
+  expect([queue.limitFor(3), queue.limitFor(5)]).toEqual([undefined, 3]);
 });

@@ -1,8 +1,8 @@
 /** What claims that wait are told by the watch of their queue, when that is not as usual. */
-import { StoreError } from 'holdfast';
+import { type Store, StoreError } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
-import type { EtcdClient, Watcher } from '../../../src/clients/etcd/client.ts';
+import type { EtcdClient, Txn, Watcher } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
@@ -124,4 +124,109 @@ test('a watch that is not permitted any more is not asked for again and again', 
   // When somebody asks it watches again.
   await own.renew([waiter]);
   expect(watchers).toHaveLength(2);
+});
+
+interface Follower {
+  /** Follows the queue `a`, which `others` holds and in which no claim waits. */
+  readonly own: Store;
+  readonly others: Store;
+  readonly token: bigint;
+  /** What `own` has sent since. */
+  readonly asked: readonly Txn[];
+  /** Called once, before the next of these is sent. */
+  before: () => Promise<unknown>;
+}
+
+const nothing = async (): Promise<void> => {};
+
+async function follower(bed: Bed, { changed }: Pick<Late, 'changed'>): Promise<Follower> {
+  const client = etcdClient(server.url);
+  const asked: Txn[] = [];
+  const own = bed.storeOf({
+    ...client,
+    watch: (watcher) => client.watch({ ...watcher, changed: changed(watcher) }),
+    async txn(txn) {
+      asked.push(txn);
+      const { before } = follows;
+      follows.before = nothing;
+      await before();
+      return client.txn(txn);
+    },
+  });
+  const others = bed.store(server);
+  const [held] = await others.claim([claimOf('a')]);
+  const { token } = held as Extract<ClaimStatus, { state: 'held' }>;
+  const follows = { own, others, token, asked, before: nothing as () => Promise<unknown> };
+  await until('does it follow', async () => {
+    const claim = claimOf('a');
+    await own.claim([claim]);
+    const reads = asked.splice(0).some(isReading);
+    await own.release([claim]);
+    asked.length = 0;
+    return !reads;
+  });
+  return follows;
+}
+
+interface Late {
+  readonly changed: (watcher: Watcher) => Watcher['changed'];
+  /** Tells what was held back, and holds back nothing more. */
+  catchUp(): void;
+  late: boolean;
+}
+
+/** Watches that hold changes back while it is `late`. */
+function lateness(): Late {
+  let held: (() => void)[] = [];
+  const changed: Late['changed'] = (watcher) => (changes, revision) => {
+    const tell = (): void => watcher.changed(changes, revision);
+    if (late.late) held.push(tell);
+    else tell();
+  };
+  const catchUp = (): void => {
+    late.late = false;
+    for (const tell of held) tell();
+    held = [];
+  };
+  const late: Late = { changed, catchUp, late: false };
+  return late;
+}
+
+function isReading({ success }: Txn): boolean {
+  return success.some((operation) => 'range' in operation);
+}
+
+test('a claim of a process that follows its queue reads nothing', async () => {
+  await using bed = new Bed(server);
+  const { own, asked } = await follower(bed, lateness());
+  const claims = [claimOf('a'), claimOf('a'), claimOf('a', { kind: 'read' })];
+  const statuses: ClaimStatus[] = [];
+  for (const claim of claims) statuses.push(...(await own.claim([claim])));
+  expect(statuses).toMatchObject([
+    { state: 'waiting', ahead: 1 },
+    { state: 'waiting', ahead: 2 },
+    { state: 'gone', why: 'mismatch' },
+  ]);
+  expect(asked.map(isReading)).toEqual([false, false, false, false]);
+});
+
+test('it reads the queue if its watch is late', async () => {
+  await using bed = new Bed(server);
+  const late = lateness();
+  const { own, asked } = await follower(bed, late);
+  late.late = true;
+  const waiter = claimOf('a');
+  expect(await own.claim([waiter])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
+  expect(asked.map(isReading)).toEqual([false, true]);
+  late.catchUp();
+});
+
+test('it is told how the hold before it ended if it is admitted after all', async () => {
+  await using bed = new Bed(server);
+  const follows = await follower(bed, lateness());
+  const { own, others, token } = follows;
+  follows.before = async () => others.evict?.('a', token, { reason: 'test', now: true });
+  expect(await own.claim([claimOf('a')])).toMatchObject([
+    { state: 'held', takeover: { reason: 'evicted', token } },
+  ]);
 });

@@ -25,9 +25,10 @@ export interface Header {
 }
 
 /** It has the one of these fields that its target names. */
-export interface CompareMessage extends Keys, Partial<Omit<KeyValue, 'key'>> {
+export interface CompareMessage extends Partial<KeyValue> {
   result: number;
   target: number;
+  end?: string | undefined;
 }
 
 interface RangeRequest extends Omit<Range, 'oldestFirst'> {

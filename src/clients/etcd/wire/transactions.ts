@@ -49,9 +49,8 @@ function headerOf({ header }: TxnResponse): Header {
   return header;
 }
 
-function compareOf({ target, is, to, ...keys }: Compare): CompareMessage {
-  const [result, field] = [RESULTS[is], FIELDS[target]];
-  return { result, target: TARGETS[target], ...keys, [field]: to };
+function compareOf({ target, is, to, key, end }: Compare): CompareMessage {
+  return { result: RESULTS[is], target: TARGETS[target], key, end, [FIELDS[target]]: to };
 }
 
 function requestOf(operation: Operation): RequestOp {

@@ -12,8 +12,10 @@ export class MalformedError extends Error {
 
 const FIRST_BYTES = 512;
 const MAX_DEPTH = 32;
-/** Numbers with more bits are read as a bigint. */
+/** So many bits of a number are read as an integer of 32 bits. */
 const SMALL_BITS = 28;
+/** The bit of a byte after which another one of the same number comes. */
+const MORE = 128;
 
 export class Writer {
   #buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -38,24 +40,26 @@ export class Writer {
   uint(value: number): void {
     let size = 1;
     for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
-    this.#grow(size);
-    this.#start -= size;
-    let rest = value;
-    for (let n = 0; n < size; n++) {
-      this.#buffer[this.#start + n] = (rest % 128) | (n < size - 1 ? 128 : 0);
-      rest = Math.floor(rest / 128);
-    }
+    this.#sevens(value, size, 0);
   }
 
   /** Negative ones as two's complement of 64 bits. */
   int(value: bigint): void {
-    let rest = BigInt.asUintN(64, value);
-    const bytes: number[] = [];
-    for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
-    bytes.push(Number(rest));
-    this.#grow(bytes.length);
-    this.#start -= bytes.length;
-    this.#buffer.set(bytes, this.#start);
+    const whole = BigInt.asUintN(64, value);
+    if (whole <= Number.MAX_SAFE_INTEGER) return this.uint(Number(whole));
+    this.uint(Number(whole >> 35n));
+    this.#sevens(Number(BigInt.asUintN(35, whole)), 5, MORE);
+  }
+
+  /** Bytes of seven bits; all but the last have `MORE`, and that has `last`. */
+  #sevens(value: number, size: number, last: number): void {
+    this.#grow(size);
+    this.#start -= size;
+    let rest = value;
+    for (let n = 0; n < size; n++) {
+      this.#buffer[this.#start + n] = (rest % 128) | (n < size - 1 ? MORE : last);
+      rest = Math.floor(rest / 128);
+    }
   }
 
   #grow(more: number): void {
@@ -97,7 +101,7 @@ export class Reader {
       value |= (byte & 127) << bits;
       if (byte < 128) return value;
     }
-    return value + Number(this.#rest());
+    return value + this.#rest() * 2 ** SMALL_BITS;
   }
 
   int(): bigint {
@@ -107,7 +111,7 @@ export class Reader {
       value |= (byte & 127) << bits;
       if (byte < 128) return BigInt(value);
     }
-    return BigInt.asIntN(64, BigInt(value) + this.#rest());
+    return BigInt.asIntN(64, BigInt(value) + (BigInt(this.#rest()) << BigInt(SMALL_BITS)));
   }
 
   /** Reads the message that begins here. */
@@ -123,20 +127,20 @@ export class Reader {
   }
 
   skip(wire: number): void {
-    if (wire === 0) this.int();
+    if (wire === 0) this.uint();
     else if (wire === 1) this.#pass(8);
     else if (wire === 2) this.#pass(this.uint());
     else if (wire === 5) this.#pass(4);
     else throw new MalformedError(`there is no wire type ${wire}`);
   }
 
-  /** What a number has beyond four bytes. */
-  #rest(): bigint {
-    let value = 0n;
+  /** What a number has beyond four bytes: 42 bits at most. */
+  #rest(): number {
+    let value = 0;
     for (let bits = SMALL_BITS; bits < 70; bits += 7) {
       const byte = this.#byte();
-      value |= BigInt(byte & 127) << BigInt(bits);
-      if (byte < 128) return value;
+      value += (byte % MORE) * 2 ** (bits - SMALL_BITS);
+      if (byte < MORE) return value;
     }
     throw new MalformedError('a number has no end');
   }

@@ -3,10 +3,12 @@
  *
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
  * keeps it out. A queueing claim writes its key and reads the queue; if it is refused, which is
- * rare, it asks why. A try writes nothing unless it is admitted: first if the queue is
- * empty; then, having read the queue, if it fits and nothing was written since. Departures
- * meanwhile do no harm. Each compares the mark of its lease (lease.ts), and is sent again when that
- * was written meanwhile.
+ * rare, it asks why. It reads nothing where that would tell nothing new: a mutex or a writer first
+ * enters on the condition that nothing is there, and where this process follows the queue (see
+ * following.ts) and the claim will wait, the watch tells its place. A try writes nothing unless it
+ * is admitted: first if the queue is empty; then, having read the queue, if it fits and nothing was
+ * written since. Departures meanwhile do no harm. Each compares the mark of its lease (lease.ts),
+ * and is sent again when that was written meanwhile.
  */
 import { isLockError } from '../../../base/errors.ts';
 import type { Answer, Compare, Operation, Reply, Txn } from '../../../clients/etcd/client.ts';
@@ -16,10 +18,11 @@ import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { errorStatus } from '../../each.ts';
+import type { QueueWatch } from '../following.ts';
 import type { Lease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
-import { placeOf, textOf, type View } from '../places.ts';
-import { firstIn, reading, readQueue, viewIn } from '../reading.ts';
+import { newPlace, placeOf, textOf, type View } from '../places.ts';
+import { firstIn, isExclusive, reading, readQueue, viewIn, viewOf } from '../reading.ts';
 import { apart, type Outcome, together } from '../together.ts';
 import type { Parts } from './parts.ts';
 import { standing } from './standing.ts';
@@ -33,21 +36,41 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
     const sentAt = parts.clock.now();
     const entries = claims.map((claim) => new Entry(parts, claim, lease));
     try {
-      const reply = await sent(parts, entries);
-      const outcomes = await explained(parts, {
-        entries,
-        outcomes: apart(reply, entries.length),
-      });
-      for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-      return await Promise.all(
-        entries.map((entry, i) => entry.settle(outcomes[i], reply, sentAt).catch(errorStatus)),
-      );
+      return await enter(parts, entries, sentAt);
     } catch (error) {
       if (again || !isLeaseGone(error)) throw error;
       await parts.leases.bury(lease, ttlMs);
       for (const { own } of entries) parts.own.forget(own);
     }
   }
+}
+
+/** @throws StoreError */
+async function enter(
+  parts: Parts,
+  entries: readonly Entry[],
+  sentAt: number,
+): Promise<ClaimStatus[]> {
+  const reply = await sent(parts, entries);
+  const outcomes = await explained(parts, { entries, outcomes: apart(reply, entries.length) });
+  const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
+  for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
+  const behind = met.length === 0 ? [] : await enterBehind(parts, met);
+  return Promise.all(
+    entries.map((entry, i) => {
+      const status = behind[met.indexOf(entry)];
+      return status ?? entry.settle(outcomes[i], reply, sentAt).catch(errorStatus);
+    }),
+  );
+}
+
+/** Those that took their queues for empty. */
+async function enterBehind(parts: Parts, entries: readonly Entry[]): Promise<ClaimStatus[]> {
+  for (const entry of entries) entry.way = 'reading';
+  return enter(parts, entries, parts.clock.now()).catch((error: unknown) => {
+    if (isLeaseGone(error)) throw error;
+    return entries.map(() => errorStatus(error));
+  });
 }
 
 interface Tried {
@@ -81,8 +104,15 @@ async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply
   }
 }
 
+/**
+ * How a claim learns its place: by reading the queue in the same step; from the watch, if that
+ * shows that it will wait; or by the condition that nothing is there.
+ */
+type Way = 'reading' | 'alone' | QueueWatch;
+
 class Entry {
   readonly own: EtcdClaim;
+  way: Way = 'reading';
   readonly #parts: Parts;
   readonly #claim: Claim;
   #seenAt: bigint | undefined;
@@ -94,7 +124,16 @@ class Entry {
     this.#parts = parts;
     this.#claim = claim;
     // A copy keeps the place of the first.
-    this.own = parts.own.find(claim) ?? parts.own.add(claim, lease);
+    const known = parts.own.find(claim);
+    this.own = known ?? parts.own.add(claim, lease);
+    if (claim.queue && !known) this.way = this.#shortest();
+  }
+
+  #shortest(): Way {
+    const watch = this.#parts.own.watchOf(this.#claim.resource);
+    const view = watch?.view;
+    if (watch && view && !view.admits(this.#claim)) return watch;
+    return isExclusive(this.#claim.kind) ? 'alone' : 'reading';
   }
 
   txn(): Txn {
@@ -103,8 +142,9 @@ class Entry {
     const { key, lease } = this.own;
     const tombstone = keys.tombstone(id);
     this.#mark = lease.mark;
+    const room = this.way === 'alone' ? keys.queue(resource) : { key };
     const absent: Compare[] = [
-      { target: 'create', is: '=', key, to: 0n },
+      { target: 'create', is: '=', ...room, to: 0n },
       { target: 'version', is: '=', key: tombstone, to: 0n },
       { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },
     ];
@@ -112,15 +152,20 @@ class Entry {
       compare: queue ? absent : [...absent, this.#undisturbed()],
       success: [
         { put: { key, value: textOf(this.#claim), lease: lease.id } },
-        reading(keys, resource, kind),
+        ...(this.way === 'reading' ? [reading(keys, resource, kind)] : []),
       ],
-      failure: this.asks ? [] : this.reasons,
+      failure: queue ? [] : this.reasons,
     };
   }
 
   /** Whether a refused claim asks for the reasons separately. */
   get asks(): boolean {
-    return this.#claim.queue;
+    return this.#claim.queue && this.way !== 'alone';
+  }
+
+  /** Whether its queue was not empty, as it took it to be. */
+  meets(outcome: Outcome | undefined): boolean {
+    return this.way === 'alone' && outcome?.succeeded !== true;
   }
 
   get reasons(): Operation[] {
@@ -136,7 +181,8 @@ class Entry {
 
   /** Without its mark, the lease is dead. */
   checkLease(outcome: Outcome | undefined): void {
-    if (outcome?.succeeded || this.#mark === 0n || this.#markIn(outcome) > 0n) return;
+    if (outcome?.succeeded || this.meets(outcome) || this.#mark === 0n) return;
+    if (this.#markIn(outcome) > 0n) return;
     throw leaseGone();
   }
 
@@ -146,9 +192,10 @@ class Entry {
 
   async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
+    const joined = succeeded ? await this.#joined(answers[1], reply) : undefined;
     // Released meanwhile, which is final.
     if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
-    if (succeeded) return this.#entered(answers[1], sentAt);
+    if (joined) return this.#entered(joined, sentAt);
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
@@ -167,11 +214,25 @@ class Entry {
     return this.#tryAgain(reply.revision);
   }
 
+  /** The queue with this claim in it. */
+  async #joined(answer: Answer | undefined, { revision }: Reply): Promise<View> {
+    const { client, keys } = this.#parts;
+    const { resource, kind } = this.#claim;
+    const { key, lease } = this.own;
+    if (this.way === 'reading') return this.#view(answer, kind);
+    if (this.way === 'alone') return viewOf([newPlace(this.#claim, { key, revision, lease })], 1);
+    const view = await this.way.viewWith(key);
+    // If it is admitted after all, the note tells how the hold before it ended.
+    if (view && !view.holds(key)) return view;
+    const { answers } = await client.txn({ success: [reading(keys, resource, kind)] });
+    return this.#view(answers[0], kind);
+  }
+
   /** The key is there; it may have to leave again. */
-  async #entered(answer: Answer | undefined, sentAt: number): Promise<ClaimStatus> {
+  async #entered(seen: View, sentAt: number): Promise<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
-    let view = await this.#view(answer, this.#claim.kind);
+    let view = seen;
     // One of them may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.at(key);

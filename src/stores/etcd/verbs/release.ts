@@ -7,7 +7,7 @@
  * release puts the claim on a lease of its own without keep-alives.
  */
 
-import type { Operation, Txn } from '../../../clients/etcd/client.ts';
+import type { Answer, Operation, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
@@ -31,7 +31,7 @@ export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<
     for (const own of known) own.until = RELEASED;
     throw error;
   });
-  const left = apart(reply, claims.length).map(({ succeeded }) => succeeded);
+  const left = apart(reply, claims.length).map(({ answers: [first] }) => isDeletion(first));
   for (const own of known) parts.own.forget(own);
   const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
   if (absent.length > 0) await buryAll(parts, absent);
@@ -75,15 +75,21 @@ interface Leaving {
 function departure(parts: Parts, { claim, own, memo }: Leaving): Txn {
   const { keys } = parts;
   const key = keys.claim(claim.resource, claim.id);
-  const burials: Operation[] =
-    claim.unanswered && memo !== undefined
-      ? [burial(keys.tombstone(claim.id), memo, 'unknown')]
-      : [];
+  const leave: Operation = { delete: { key } };
+  const notes = note(parts, own);
+  const buried = claim.unanswered && memo !== undefined;
+  if (notes.length === 0 && !buried) return { success: [leave] };
+  const burials = buried ? [burial(keys.tombstone(claim.id), memo, 'unknown')] : [];
   return {
     compare: [{ target: 'version', is: '>', key, to: 0n }],
-    success: [{ delete: { key } }, ...note(parts, own), ...burials],
+    success: [leave, ...notes, ...burials],
     failure: burials,
   };
+}
+
+/** Whether a departure has found the claim. */
+function isDeletion(answer: Answer | undefined): boolean {
+  return answer !== undefined && 'deleted' in answer && answer.deleted > 0;
 }
 
 function note({ keys, leases, own: all }: Parts, own: EtcdClaim | undefined): Operation[] {

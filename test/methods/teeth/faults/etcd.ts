@@ -69,6 +69,20 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'a claim that may not wait stands in the queue',
   },
   {
+    ...at('verbs/claim'),
+    name: 'etcd: a claim enters alone whatever is in its queue',
+    find: "this.way === 'alone' ? keys.queue(resource) : { key }",
+    replace: '{ key }',
+    why: 'it takes itself for the holder beside another',
+  },
+  {
+    ...at('verbs/claim'),
+    name: 'etcd: a claim that is admitted after all is told of no hold before it',
+    find: 'if (view && !view.holds(key)) return view;',
+    replace: 'if (view) return view;',
+    why: 'it is not told of the unfinished work of a claim that was evicted',
+  },
+  {
     ...at('own-claim'),
     name: 'etcd: a claim is promised what its lease has',
     find: 'this.until - at, ',
