@@ -3,20 +3,25 @@
  * which knows no leases, cannot try.
  */
 import type { Store } from 'holdfast';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import type { Claim } from 'holdfast/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import {
+  beating,
+  claim,
+  endsOfClaims,
+  getIn,
+  holders,
+  TTL_MS,
+} from '../../methods/faults/expiry.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
-
-/** Long enough to be renewed on a busy machine, and short enough to be waited for. */
-const TTL_MS = 3000;
 
 let server: EtcdServer;
 /** Its leases are never shorter than 6 s: half as much again as an election may take. */
@@ -28,14 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), generous.close()]));
 
-async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
-  return [...(await store.claim(claims))];
-}
-
-async function holders(store: Store, resource: string): Promise<number> {
-  return (await store.inspect(resource)).holders.length;
-}
-
 async function leaseOf(bed: Bed, { resource, id }: Claim): Promise<string> {
   const key = `${bed.prefix}${resource}/${id}`;
   const json = await server.etcdctl('get', key, '--write-out=json');
@@ -43,39 +40,12 @@ async function leaseOf(bed: Bed, { resource, id }: Claim): Promise<string> {
   return BigInt(/"lease":(\d+)/.exec(json)?.[1] ?? 0).toString(16);
 }
 
-/** Beats for them until `over`. */
-async function beating(
-  store: Store,
-  claims: readonly Claim[],
-  over: () => boolean | Promise<boolean>,
-): Promise<void> {
-  await until('was it over', async () => {
-    const statuses = await store.renew(claims);
-    expect(statuses.map(({ state }) => state)).toEqual(claims.map(() => 'held'));
-    await sleep(TTL_MS / 10);
-    return over();
-  });
-}
-
 function counted(bed: Bed): Counting & { readonly store: Store } {
   const all = counting(etcdClient(server.clientUrl));
   return { ...all, store: bed.storeOf(all.client) };
 }
 
-test.concurrent('all that a process held is free when it has gone without a word', async () => {
-  await using bed = new Bed(server);
-  const [dying, other] = [bed.store(server), bed.store(server)];
-  const claims = Array.from({ length: 50 }, (_, n) => claimOf(`r${n}`, { ttlMs: TTL_MS }));
-  await claim(dying, ...claims);
-  await dying.close?.();
-  const next = claims.map(({ resource }) => claimOf(resource, { ttlMs: LONG_TTL_MS }));
-  expect(new Set((await claim(other, ...next)).map(({ state }) => state))).toEqual(
-    new Set(['waiting']),
-  );
-  await until('held the others', async () => {
-    return (await other.renew(next)).every(({ state }) => state === 'held');
-  });
-});
+endsOfClaims(() => new Bed(server));
 
 test.concurrent('a claim that nobody renews ends, although others keep its lease', async () => {
   await using bed = new Bed(server);
@@ -86,22 +56,6 @@ test.concurrent('a claim that nobody renews ends, although others keep its lease
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
   expect(await holders(other, 'kept')).toBe(1);
   expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
-});
-
-test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
-  await using bed = new Bed(server);
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const terms = { ttlMs: TTL_MS };
-  const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
-  await claim(store, held);
-  await claim(store, left);
-  expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
-  await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
-  await store.release([held]);
-  await until('held the next', async () => {
-    const [status] = await other.renew([next]);
-    return status?.state === 'held';
-  });
 });
 
 test.concurrent('a claim of less than whole seconds is never held after it has ended', async () => {
@@ -201,10 +155,7 @@ test.concurrent('a server that gives more than was asked for is taken at its wor
   const began = performance.now();
   expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
   await dying.close?.();
-  await until('was it free', async () => {
-    const [status] = await other.renew([next]);
-    return status?.state === 'held';
-  });
+  await getIn(other, next);
   // Less the second to which etcd counts.
   expect(performance.now() - began).toBeGreaterThan(5000);
 });
@@ -251,24 +202,6 @@ test.concurrent('two thousand claims are kept alive by a few requests', async ()
   expect(counts.keepAlive - before.keepAlive).toBe(1);
   expect(counts.txn - before.txn).toBe(40);
   for (const batch of batches) await store.release(batch);
-});
-
-test.concurrent('whoever waited learns whether the one before was released or died', async () => {
-  await using bed = new Bed(server);
-  const dying = bed.store(server);
-  const waiting = bed.locks(server);
-  const held = claimOf('died', { ttlMs: TTL_MS });
-  const [status] = await claim(dying, held);
-  const afterDeath = patiently(waiting.mutex('died'));
-  await hasWaiter(waiting, 'died');
-  await dying.close?.();
-  const first = await patiently(bed.patientLocks(server).mutex('released'));
-  const afterRelease = patiently(waiting.mutex('released'));
-  await hasWaiter(waiting, 'released');
-  await first.release();
-  const { token } = status as { token: bigint };
-  expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
-  expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
 });
 
 test.concurrent('a note on another hold says nothing of the one that ended', async () => {

@@ -49,9 +49,21 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     return { store, claim, heard };
   }
 
-  test('all that a release lets in are rung, and the next', async () => {
-    await using bed = new Bed(server);
+  async function opened(): Promise<Bed> {
+    const bed = new Bed(server);
     await bed.server();
+    return bed;
+  }
+
+  /** One that holds, and has heard of the other, which waits. */
+  async function pair(bed: Bed): Promise<{ readonly holder: Seat; readonly waiter: Seat }> {
+    const [holder, waiter] = [await seat(bed), await seat(bed)];
+    await rung(holder, ['held']);
+    return { holder, waiter };
+  }
+
+  test('all that a release lets in are rung, and the next', async () => {
+    await using bed = await opened();
     const permits = (n: number) => ({ kind: 'permits', permits: n, limit: 3 }) as const;
     const holder = await seat(bed, permits(3));
     const readers = [await seat(bed, permits(1)), await seat(bed, permits(1))];
@@ -67,8 +79,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     ['the next in the process that releases is told at once', 1, 2, 'waiting'],
     ['who is let in is told at once, in another process', 2, 1, 'held'],
   ])('%s', async (_, processes, later, state) => {
-    await using bed = new Bed(server);
-    await bed.server();
+    await using bed = await opened();
     const stores = Array.from({ length: processes }, () => bed.store(server));
     const seats = Array.from({ length: 8 }, (_, n) => {
       return { store: stores[n % processes] as Store, claim: claimOf('a') };
@@ -91,11 +102,8 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('the holder is rung when somebody begins to wait, and when it is evicted', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
-    const holder = await seat(bed);
-    const waiter = await seat(bed);
-    await rung(holder, ['held']);
+    await using bed = await opened();
+    const { holder, waiter } = await pair(bed);
     const { holders } = await waiter.store.inspect('a');
     const evict = { reason: 'test', now: true };
     expect(await waiter.store.evict?.('a', holders[0]?.number ?? 0n, evict)).toBe(true);
@@ -104,11 +112,8 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('news are told once, over the same session', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
-    const holder = await seat(bed);
-    const waiter = await seat(bed);
-    await rung(holder, ['held']);
+    await using bed = await opened();
+    const { holder, waiter } = await pair(bed);
     const before = await bed.sessions(server);
     await holder.store.release([holder.claim]);
     await rung(waiter, ['held']);
@@ -168,11 +173,8 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('a ring at any moment ends no session, and loses no news', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
-    const holder = await seat(bed);
-    const waiter = await seat(bed);
-    await rung(holder, ['held']);
+    await using bed = await opened();
+    const { holder, waiter } = await pair(bed);
     const before = await bed.sessions(server);
     const { host, port } = server;
     const login = { host, port, user: 'root', database: 'test' };
@@ -194,8 +196,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('a server that limits the time of statements ends no session', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
+    await using bed = await opened();
     const limit = product === 'MySQL' ? 'max_execution_time = 200' : 'max_statement_time = 0.2';
     await server.query(`set global ${limit}`);
     const holder = await seat(bed);
@@ -218,11 +219,8 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('news outlive the next write of their row, of which nobody may have heard yet', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
-    const holder = await seat(bed);
-    const waiter = await seat(bed);
-    await rung(holder, ['held']);
+    await using bed = await opened();
+    const { waiter } = await pair(bed);
     const inRow = `select told from ${bed.name}lock`;
     const before = await server.query<{ readonly told: string }>(inRow);
     const [address, at] = String(before[0]?.told).split(' ');
@@ -239,8 +237,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('nobody is rung where nobody waits', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
+    await using bed = await opened();
     for (const permits of [1, 2]) {
       const one = await seat(bed, { permits, limit: permits });
       await one.store.renew([one.claim]);
@@ -251,11 +248,8 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('what is not committed is not told, and nothing stays open', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
-    const holder = await seat(bed);
-    const waiter = await seat(bed);
-    await rung(holder, ['held']);
+    await using bed = await opened();
+    const { holder, waiter } = await pair(bed);
     const { host, port } = server;
     const other = await createConnection({ host, port, user: 'root', database: 'test' });
     await other.query('start transaction');
@@ -275,8 +269,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
   });
 
   test('news of a commit that took long are heard', async () => {
-    await using bed = new Bed(server);
-    await bed.server();
+    await using bed = await opened();
     const holder = await seat(bed);
     const waiter = await seat(bed);
     // It has looked since then.

@@ -1,10 +1,10 @@
 /** What the store asks of the server: how much, and where it leaves something. */
-import { randomBytes } from 'node:crypto';
 import { createLocks, type Store } from 'holdfast';
 import { type RedisOptions, redisStore } from 'holdfast/redis';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 
 let server: RedisServer;
@@ -29,10 +29,7 @@ function open(options: RedisOptions = {}): Store {
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
-  const holder = { host: 'test', pid: 1, since: 0 };
-  const id = randomBytes(16).toString('hex');
-  const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 10_000, queue: true } as const;
-  return { resource: 'a', id, holder, ...terms, ...over };
+  return claimOf('a', { ttlMs: 10_000, ...over });
 }
 
 /** How often each command was carried out since the last look, within scripts or not. */
@@ -225,7 +222,7 @@ describe('tokens', () => {
     const other = await enter(store, { resource: 'c' });
     const [status] = await store.claim([claim({ ttlMs: 1 })]);
     // The record follows the clock once a second.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await sleep(1_100);
     await verb(store, other);
     const { highest } = await record();
     expect(status).toMatchObject({ state: 'held' });

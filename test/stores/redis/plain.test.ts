@@ -1,10 +1,10 @@
 /** Plain locks beside programs that know nothing of ours, on one server. */
-import { randomBytes } from 'node:crypto';
 import { createLocks, type Store } from 'holdfast';
 import { type PlainRedisOptions, plainRedisStore } from 'holdfast/redis';
-import type { Claim } from 'holdfast/store';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
@@ -35,21 +35,19 @@ function open(options: PlainRedisOptions = {}): Store {
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
-  return {
-    ...{ resource: 'a', id: randomBytes(16).toString('hex'), kind: 'mutex', permits: 1, limit: 1 },
-    ...{ ttlMs: LONG_MS, queue: true, holder: { host: 'test', pid: process.pid, since: 1 } },
-    ...over,
-  };
+  return claimOf('a', { ttlMs: LONG_MS, ...over });
+}
+
+function told([status]: readonly ClaimStatus[]): string {
+  return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
 }
 
 async function enter(store: Store, each: Claim): Promise<string> {
-  const [status] = await store.claim([each]);
-  return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
+  return told(await store.claim([each]));
 }
 
 async function beat(store: Store, each: Claim): Promise<string> {
-  const [status] = await store.renew([each]);
-  return status?.state === 'gone' ? `gone, ${status.why}` : (status?.state ?? 'no answer');
+  return told(await store.renew([each]));
 }
 
 describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
@@ -108,7 +106,7 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
     const work = async (who: 'ours' | 'theirs'): Promise<void> => {
       expect(++inside).toBe(1);
       entries[who]++;
-      await pause(1);
+      await sleep(1);
       inside--;
     };
     const ours = async (): Promise<void> => {
@@ -121,7 +119,7 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
           await work('theirs');
           expect(await hold.release()).toBe(true);
           i++;
-        } else await pause(2);
+        } else await sleep(2);
       }
     };
     await Promise.all([ours(), theirs(), ours(), theirs()]);
@@ -274,7 +272,3 @@ describe('a plain lock', () => {
     await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must return text/);
   });
 });
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

@@ -9,16 +9,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
-import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { patiently } from '../../methods/faults/scene.ts';
+import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import {
+  beating,
+  claim,
+  endsOfClaims,
+  getIn,
+  holders,
+  TTL_MS,
+} from '../../methods/faults/expiry.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
-
-/** Long enough to be renewed on a busy machine, and short enough to be waited for. */
-const TTL_MS = 3000;
 
 let server: ZookeeperServer;
 /** Its sessions are never shorter than 6 s. */
@@ -35,14 +39,6 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server, generous, strict].map((each) => each?.close())));
 
-async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
-  return [...(await store.claim(claims))];
-}
-
-async function holders(store: Store, resource: string): Promise<number> {
-  return (await store.inspect(resource)).holders.length;
-}
-
 function leftMsOf(status: ClaimStatus | undefined): number {
   expect(status).toMatchObject({ state: 'held' });
   return (status as { readonly leftMs: number }).leftMs;
@@ -55,40 +51,13 @@ async function sessionsOf(bed: Bed, ...resources: readonly string[]): Promise<bi
   return nodes.flat().map(({ stat }) => stat.session);
 }
 
-/** Beats for them until `over`. */
-async function beating(
-  store: Store,
-  claims: readonly Claim[],
-  over: () => boolean | Promise<boolean>,
-): Promise<void> {
-  await until('was it over', async () => {
-    const statuses = await store.renew(claims);
-    expect(statuses.map(({ state }) => state)).toEqual(claims.map(() => 'held'));
-    await sleep(TTL_MS / 10);
-    return over();
-  });
-}
-
 function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly store: Store } {
   const all = counting(zookeeperClient(server.url, clock));
   const parts = { client: all.client, tree: new Tree(bed.path), clock, maxWaiters: 100 };
   return { ...all, store: bed.use(new ZookeeperStore(parts)) };
 }
 
-test.concurrent('all that a process held is free when it has gone without a word', async () => {
-  await using bed = new Bed(server);
-  const [dying, other] = [bed.store(server), bed.store(server)];
-  const claims = Array.from({ length: 50 }, (_, n) => claimOf(`r${n}`, { ttlMs: TTL_MS }));
-  await claim(dying, ...claims);
-  await dying.close?.();
-  const next = claims.map(({ resource }) => claimOf(resource, { ttlMs: LONG_TTL_MS }));
-  expect(new Set((await claim(other, ...next)).map(({ state }) => state))).toEqual(
-    new Set(['waiting']),
-  );
-  await until('held the others', async () => {
-    return (await other.renew(next)).every(({ state }) => state === 'held');
-  });
-});
+endsOfClaims(() => new Bed(server));
 
 test.concurrent('a claim that nobody renews ends, although others keep its session', async () => {
   await using bed = new Bed(server);
@@ -99,22 +68,6 @@ test.concurrent('a claim that nobody renews ends, although others keep its sessi
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
   expect(await holders(other, 'kept')).toBe(1);
   expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
-});
-
-test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
-  await using bed = new Bed(server);
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const terms = { ttlMs: TTL_MS };
-  const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
-  await claim(store, held);
-  await claim(store, left);
-  expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
-  await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
-  await store.release([held]);
-  await until('held the next', async () => {
-    const [status] = await other.renew([next]);
-    return status?.state === 'held';
-  });
 });
 
 test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
@@ -153,10 +106,7 @@ test.concurrent('nobody is promised more than the server keeps, however old it i
     const { at, leftMs } = await promise;
     const next = claimOf(`r${n}`);
     await claim(other, next);
-    await until(`was r${n} free`, async () => {
-      const [status] = await other.renew([next]);
-      return status?.state === 'held';
-    });
+    await getIn(other, next);
     expect(performance.now() - at).toBeGreaterThanOrEqual(leftMs);
   });
   await Promise.all(granted);
@@ -227,10 +177,7 @@ test.concurrent('a server that keeps sessions for longer is taken at its word', 
   const began = performance.now();
   expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
   await dying.close?.();
-  await until('was it free', async () => {
-    const [status] = await other.renew([next]);
-    return status?.state === 'held';
-  });
+  await getIn(other, next);
   expect(performance.now() - began).toBeGreaterThan(5000);
 });
 
@@ -309,10 +256,7 @@ test.concurrent('a claim that ends later does so in its own session, if that is 
   expect(await store.release([held], { ms: 1500 })).toEqual([true]);
   expect((await sessionsOf(bed, 'a'))[0]).toBe(before);
   expect(await store.renew([held])).toEqual([{ state: 'gone', why: 'unknown' }]);
-  await until('held the next', async () => {
-    const [status] = await other.renew([next]);
-    return status?.state === 'held';
-  });
+  await getIn(other, next);
   expect(performance.now() - began).toBeGreaterThanOrEqual(1500);
 });
 
@@ -348,22 +292,4 @@ test.concurrent('a claim that ends later outlives its process, and not by much',
   expect(await other.renew(next)).toMatchObject(
     ['expired', 'released'].map((reason, n) => ({ takeover: { reason, token: tokens[n] } })),
   );
-});
-
-test.concurrent('whoever waited learns whether the one before was released or died', async () => {
-  await using bed = new Bed(server);
-  const dying = bed.store(server);
-  const waiting = bed.locks(server);
-  const held = claimOf('died', { ttlMs: TTL_MS });
-  const [status] = await claim(dying, held);
-  const afterDeath = patiently(waiting.mutex('died'));
-  await hasWaiter(waiting, 'died');
-  await dying.close?.();
-  const first = await patiently(bed.patientLocks(server).mutex('released'));
-  const afterRelease = patiently(waiting.mutex('released'));
-  await hasWaiter(waiting, 'released');
-  await first.release();
-  const { token } = status as { token: bigint };
-  expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
-  expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
 });

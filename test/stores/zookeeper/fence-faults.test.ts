@@ -1,16 +1,14 @@
 /** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
 import { isLockError } from 'holdfast';
-import { type ZookeeperEntry, type ZookeeperNodes, zookeeperFence } from 'holdfast/fence';
+import type { ZookeeperEntry, ZookeeperNodes } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
-import type {
-  MultiStep,
-  ZookeeperSession,
-} from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { at, fence, LONG, sessionsOn, textAt, writing } from './fence-bed.ts';
 
 let server: ZookeeperServer;
 beforeAll(async () => {
@@ -22,30 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** It outlives what a machine that stands still does to its connection. */
-const LONG = '60s';
-
-const fence = zookeeperFence();
-const at = (resource: string) => ({ resource, lineage: 'one' });
-const bytes = (text: string | number): Buffer => Buffer.from(`${text}`);
-const writing = (path: string, text: string | number): MultiStep[] => [
-  { step: 'set', path, data: bytes(text) },
-];
-
-function sessionHere(): ZookeeperSession {
-  return startSession({ servers: [server.address], sessionTimeout: LONG });
-}
-
-async function textAt(session: ZookeeperSession, path: string): Promise<string> {
-  return (await session.getData(path)).data.toString();
-}
-
-/** A session, and what the lock guards. */
-async function dataAt(path: string, text: string | number = ''): Promise<ZookeeperSession> {
-  const session = sessionHere();
-  await session.create(path, { data: bytes(text) });
-  return session;
-}
+const { sessionHere, dataAt } = sessionsOn(() => server);
 
 interface Proxied {
   readonly proxy: TcpProxy;

@@ -8,16 +8,13 @@ import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type EnterToken, type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type {
-  MultiStep,
-  ZookeeperSession,
-} from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import {
   javaProgram,
   startZookeeper,
   type ZookeeperServer,
 } from '../../servers/zookeeper-server.ts';
+import { at, bytes, fence, sessionsOn, textAt, writing } from './fence-bed.ts';
 
 let server: ZookeeperServer;
 beforeAll(async () => {
@@ -25,30 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** It outlives what a machine that stands still does to its connection. */
-const LONG = '60s';
-
-const fence = zookeeperFence();
-const at = (resource: string) => ({ resource, lineage: 'one' });
-const bytes = (text: string | number): Buffer => Buffer.from(`${text}`);
-const writing = (path: string, text: string | number): MultiStep[] => [
-  { step: 'set', path, data: bytes(text) },
-];
-
-function sessionHere(): ZookeeperSession {
-  return startSession({ servers: [server.address], sessionTimeout: LONG });
-}
-
-async function textAt(session: ZookeeperSession, path: string): Promise<string> {
-  return (await session.getData(path)).data.toString();
-}
-
-/** A session, and what the lock guards. */
-async function dataAt(path: string, text: string | number = ''): Promise<ZookeeperSession> {
-  const session = sessionHere();
-  await session.create(path, { data: bytes(text) });
-  return session;
-}
+const { sessionHere, dataAt } = sessionsOn(() => server);
 
 test('the newest holder passes, an older one never again', async () => {
   const session = sessionHere();

@@ -1,0 +1,49 @@
+/** What tests of the fence in ZooKeeper share. */
+import { zookeeperFence } from 'holdfast/fence';
+import type {
+  MultiStep,
+  ZookeeperSession,
+} from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { startSession } from '../../clients/zookeeper/sessions.ts';
+import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+
+/** It outlives what a machine that stands still does to its connection. */
+export const LONG = '60s';
+
+export const fence: ReturnType<typeof zookeeperFence> = zookeeperFence();
+
+export function at(resource: string): { resource: string; lineage: string } {
+  return { resource, lineage: 'one' };
+}
+
+export function bytes(text: string | number): Buffer {
+  return Buffer.from(`${text}`);
+}
+
+export function writing(path: string, text: string | number): MultiStep[] {
+  return [{ step: 'set', path, data: bytes(text) }];
+}
+
+export async function textAt(session: ZookeeperSession, path: string): Promise<string> {
+  return (await session.getData(path)).data.toString();
+}
+
+export interface Sessions {
+  /** It ends with its test. */
+  sessionHere(): ZookeeperSession;
+  /** A session, and what the lock guards. */
+  dataAt(path: string, text?: string | number): Promise<ZookeeperSession>;
+}
+
+export function sessionsOn(server: () => ZookeeperServer): Sessions {
+  const sessionHere = (): ZookeeperSession =>
+    startSession({ servers: [server().address], sessionTimeout: LONG });
+  return {
+    sessionHere,
+    async dataAt(path, text = '') {
+      const session = sessionHere();
+      await session.create(path, { data: bytes(text) });
+      return session;
+    },
+  };
+}
