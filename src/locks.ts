@@ -1,7 +1,7 @@
 import { sleep } from './base/clock.ts';
 import { type Duration, duration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
-import { checkOptions, noWork } from './base/options.ts';
+import { checkOptions, misplaced, noWork } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
 import { ClosedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Store } from './contract/store.ts';
@@ -87,6 +87,7 @@ export class Locks {
     return {
       read: new ReadLock(this.engine, side('read')),
       write: new WriteLock(this.engine, side('write')),
+      run: misplaced,
     };
   }
 
@@ -142,7 +143,8 @@ export class Locks {
   }
 }
 
-const CLOSE = { drain: duration('10s') };
+/** @internal */
+export const CLOSE = { drain: duration('10s') };
 
 /** How long `close` waits for releases after it has aborted the work, in ms. */
 const LAST_WORDS_MS = 100;

@@ -117,8 +117,12 @@ function refuseUnknown(options: object, known: readonly string[], what: string):
 
 /** @throws UsageError if they are the work of a lock. */
 export function noWork<T>(options: T): T {
-  if (typeof options !== 'function') return options;
-  throw new UsageError('Options must be an object: work goes to run(work) or run(options, work).');
+  return typeof options === 'function' ? misplaced() : options;
+}
+
+/** For work, or a method, that is not where it belongs. @throws UsageError */
+export function misplaced(): never {
+  throw new UsageError('Call lock.run(work), lock.run(options, work) or lock.read.run(work).');
 }
 
 /** @throws UsageError in place of the error of a getter or a proxy. */

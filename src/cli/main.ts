@@ -4,7 +4,7 @@ import { ALONE, Arguments, COMMON, misuse } from './arguments.ts';
 import { complainOf, print } from './output.ts';
 import { statusOf } from './process/exit-status.ts';
 import { quote } from './text.ts';
-import { VERBS } from './verb-table.ts';
+import { OTHER_WORDS, VERBS } from './verb-table.ts';
 
 function help(): string {
   const width = Math.max(...[...VERBS.values()].map(({ use }) => use.length));
@@ -30,7 +30,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (name === 'help') return main([...others.filter((each) => each !== 'help'), '--help']);
   const listed = VERBS.get(name);
   if (!listed) {
-    const near = nearest(name, VERBS.keys());
+    const near = OTHER_WORDS.get(name) ?? nearest(name, VERBS.keys());
     throw misuse(`There is no verb ${quote(name)}${near ? `; did you mean ${near}?` : SEE_HELP}`);
   }
   const { verb } = await listed.load();

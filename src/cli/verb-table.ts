@@ -29,3 +29,15 @@ export const VERBS: ReadonlyMap<string, Listed> = new Map(
 function nameIn(use: string): string {
   return use.split(' ', 1)[0] as string;
 }
+
+/** What people may call a verb who know other programs. */
+export const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['list', 'ls'],
+  ['status', 'show'],
+  ['inspect', 'show'],
+  ['lock', 'run'],
+  ['exec', 'run'],
+  ['unlock', 'evict'],
+  ['release', 'evict'],
+  ['check', 'doctor'],
+]);

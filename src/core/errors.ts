@@ -4,6 +4,7 @@ import { type PublishedWait, reasonText, type Waiting } from '../store-calls/wai
 
 /** The wait ran out; says why, as `Waiting` does. */
 export class AcquireTimeoutError extends LockError implements Waiting {
+  /** Whole ms. */
   readonly waitedMs: number;
   declare readonly why: Waiting['why'];
   declare readonly holders: Waiting['holders'];
@@ -16,8 +17,7 @@ export class AcquireTimeoutError extends LockError implements Waiting {
 
   constructor(resource: string, waitedMs: number, waiting: Waiting) {
     const { cause, ...parts } = waiting;
-    const ms = Math.round(waitedMs);
-    const message = `Not acquired within ${ms} ms: ${quote(resource)}${reasonText(waiting)}.`;
+    const message = `Not acquired within ${waitedMs} ms: ${quote(resource)}${reasonText(waiting)}.`;
     super('ACQUIRE_TIMEOUT', message, { resource, cause });
     this.waitedMs = waitedMs;
     Object.assign(this, parts);

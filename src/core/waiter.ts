@@ -102,7 +102,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   /** Why it waits, by a look at the queue. Never rejects. */
   async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
     const queue = await this.#services.looks.soon(this.#subject.resource);
-    return waitingOf({ ...outlook, queue, since: Date.now() - Math.round(waitedMs) });
+    return waitingOf({ ...outlook, queue, since: Date.now() - waitedMs });
   }
 
   #settle(): boolean {
@@ -127,7 +127,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const since = clock.now();
     this.#waitTimer = clock.setTimeout(() => {
       const outlook = this.#subject.outlook();
-      const waitedMs = clock.now() - since;
+      const waitedMs = Math.round(clock.now() - since);
       this.#leave(async () => this.#reject(await this.#timedOut(waitedMs, outlook)));
     }, ms);
   }

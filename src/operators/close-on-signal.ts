@@ -7,54 +7,59 @@
  * So there the process exits, with the status that a shell reports for the signal.
  */
 import { constants } from 'node:os';
+import type { Duration } from '../base/duration.ts';
+import { checkOptions } from '../base/options.ts';
 import { perProcess } from '../base/per-process.ts';
-import { engineOf, type Locks } from '../locks.ts';
+import { CLOSE, engineOf, type Locks } from '../locks.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 interface Registry {
-  readonly locks: Set<Locks>;
+  /** With how long their work may go on, in ms. */
+  readonly drains: Map<Locks, number>;
   readonly listener: (signal: NodeJS.Signals) => void;
 }
 
 /**
  * On SIGINT and SIGTERM, closes these locks and then lets the signal take effect. Returns them.
+ * Running work may go on for `drain`, default 10 s, before its signal aborts.
  *
  * @example
  * import { closeOnSignal, createLocks } from 'holdfast';
  * import { memoryStore } from 'holdfast/memory';
  *
- * const locks = closeOnSignal(createLocks(memoryStore()));
+ * const locks = closeOnSignal(createLocks(memoryStore()), { drain: '2s' });
  *
  * @throws UsageError, ClosedError
  */
-export function closeOnSignal(locks: Locks): Locks {
+export function closeOnSignal(locks: Locks, options: { readonly drain?: Duration } = {}): Locks {
   const engine = engineOf(locks);
+  const { drain } = checkOptions(options, CLOSE, 'closeOnSignal');
   engine.checkOpen();
-  const registry = perProcess('closed-on-signal', newRegistry);
-  if (registry.locks.size === 0) {
+  const registry = perProcess('closing-on-signal', newRegistry);
+  if (registry.drains.size === 0) {
     for (const signal of SIGNALS) process.on(signal, registry.listener);
   }
-  registry.locks.add(locks);
+  registry.drains.set(locks, drain);
   engine.closables.add({ close: () => forget(registry, locks) });
   return locks;
 }
 
 function newRegistry(): Registry {
-  const locks = new Set<Locks>();
+  const drains = new Map<Locks, number>();
   const listener = async (signal: NodeJS.Signals): Promise<void> => {
     stop(listener);
-    await Promise.allSettled([...locks].map((each) => each.close()));
+    await Promise.allSettled([...drains].map(([locks, drain]) => locks.close({ drain })));
     if (process.pid === 1 && process.listenerCount(signal) === 0) {
       process.exit(128 + constants.signals[signal]);
     }
     process.kill(process.pid, signal);
   };
-  return { locks, listener };
+  return { drains, listener };
 }
 
-function forget({ locks, listener }: Registry, closed: Locks): void {
-  if (locks.delete(closed) && locks.size === 0) stop(listener);
+function forget({ drains, listener }: Registry, closed: Locks): void {
+  if (drains.delete(closed) && drains.size === 0) stop(listener);
 }
 
 function stop(listener: Registry['listener']): void {

@@ -105,7 +105,7 @@ export function checkStore(store: Store): void {
     ttlStepMs > 0 &&
     maxTtlMs > 0;
   if (whole) return;
-  const url = typeof store === 'string' ? '; for a URL there is connect(url)' : '';
+  const url = typeof store === 'string' ? '; for a URL call connect(url)' : '';
   throw new UsageError(`createLocks takes a store, such as sqliteStore(file)${url}.`);
 }
 

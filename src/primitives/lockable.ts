@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { misplaced } from '../base/options.ts';
 import type { Engine } from '../core/engine.ts';
 import { LeaseLostError } from '../core/errors.ts';
 import { type AcquireOptions, NO_OPTIONS, readAcquire, siteBelow } from '../core/waiter.ts';
@@ -29,8 +30,7 @@ function impatient(options: AcquireOptions): AcquireOptions {
 
 /** @throws UsageError for a method that was taken off its lock. */
 function own<T extends object>(lock: T): T {
-  if (lock) return lock;
-  throw new UsageError('A method needs its lock: call lock.run(work).');
+  return lock ?? misplaced();
 }
 
 /** The four ways to take a lock. */

@@ -10,6 +10,8 @@ import type { Frame } from './reentrancy.ts';
 export interface RwLock {
   readonly read: ReadLock;
   readonly write: WriteLock;
+  /** @internal Throws UsageError. */
+  readonly run?: () => never;
 }
 
 /** Shares the resource with other readers. */

@@ -16,6 +16,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
   it.each<[string, string, RegExp]>([
     ['', '', /verb is missing/],
     ['rnu a -- true', '', /no verb "rnu"; did you mean run\?/],
+    ['unlock a', '', /no verb "unlock"; did you mean evict\?/],
     ['frobnicate', '', /no verb "frobnicate"; see 'holdfast --help'/],
     ['--jsn', '', /no flag "--jsn"; did you mean --json\?/],
     ['run', '', /NAME is missing/],
@@ -121,7 +122,7 @@ it.each([
   ['of this process alone', 'memory:', 78, /would lock nothing/],
   ['misspelt', 'sqlit:locks.db', 78, /did you mean 'sqlite:'\?/],
   ['of another type', 'gemfire://localhost', 78, /no store for 'gemfire:'; there are/],
-  ['in a missing directory', 'sqlite:missing/locks.db', 69, /directory must exist|no file/],
+  ['in a missing directory', 'sqlite:missing/locks.db', 69, /in a writable directory|no file/],
   ['a directory', 'sqlite:.', 69, /cannot be opened/],
   ['no database', 'sqlite:text', 69, /not an SQLite database/],
   ['where nobody can write', 'sqlite:/proc/locks.db', 69, /cannot be opened|no file/],
@@ -171,15 +172,26 @@ it.each(['/proc', '/dev/null/state'])(
 
 const builtIn = process.getBuiltinModule('node:sqlite') !== undefined;
 
-it('a missing package', async ({ skip }) => {
-  skip(builtIn, 'not promised: Node has an SQLite of its own here, and needs no package');
+/** Runs the program where no package can be found. */
+async function withoutPackages(words: string): Promise<Fate> {
   const place = new Place();
   const dist = dirname(inject('cli'));
   cpSync(dist, place.path('dist'), { recursive: true });
   copyFileSync(join(dist, '../package.json'), place.path('package.json'));
-  const { status, err } = await place.shell(`${process.execPath} dist/cli.mjs run a -- true`).fate;
+  return place.shell(`${process.execPath} dist/cli.mjs ${words}`).fate;
+}
+
+it('a missing package', async ({ skip }) => {
+  skip(builtIn, 'not promised: Node has an SQLite of its own here, and needs no package');
+  const { status, err } = await withoutPackages('run a -- true');
   expect(status).toBe(78);
   expect(err).toMatch(/^holdfast: .*npm install libsql.*\n$/);
+});
+
+it.each(['ls', 'migrate'])('a missing package for a server: %s', async (verb) => {
+  const { status, err } = await withoutPackages(`${verb} --store postgres://127.0.0.1:1/x`);
+  expect(status).toBe(78);
+  expect(err).toMatch(/^holdfast: .*npm install pg.*\n$/);
 });
 
 it('another kind of lock under this name', async () => {

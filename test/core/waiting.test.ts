@@ -31,6 +31,7 @@ describe('a wait that runs out says why', () => {
     expect(holders.map(({ holder }) => holder.label)).toEqual(['api-3']);
     expect(since).toBeGreaterThanOrEqual(from - 1);
     expect(since + waitedMs).toBeLessThanOrEqual(Date.now() + 1);
+    expect(waitedMs).toBe(Math.round(waitedMs));
     expect(message).toMatch(/^Not acquired within \d+ ms: "a"; held by api-3 on .+, pid \d+\.$/);
   });
 
@@ -326,10 +327,15 @@ describe('a long wait', () => {
 describe('a method that was taken off its lock', () => {
   it('says so', () => {
     const { acquire, tryAcquire, run, tryRun } = createLocks(memoryStore()).mutex('a');
-    const message = /A method needs its lock: call lock\.run\(work\)/;
+    const message = /^Call lock\.run\(work\)/;
     expect(() => acquire()).toThrow(message);
     expect(() => tryAcquire()).toThrow(message);
     expect(() => run(() => 1)).toThrow(message);
     expect(() => tryRun(() => 1)).toThrow(message);
+  });
+
+  it('so does a read-write lock: its sides are locks, and the whole is none', () => {
+    const whole: { run?(work: () => number): never } = createLocks(memoryStore()).rwLock('a');
+    expect(() => whole.run?.(() => 1)).toThrow(/^Call .*lock\.read\.run\(work\)/);
   });
 });

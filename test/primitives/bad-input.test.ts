@@ -92,14 +92,14 @@ const SETUPS: readonly (readonly [string, LocksOptions])[] = [
 test('names what was meant where work or a URL is in the wrong place', () => {
   const locks = createLocks(memoryStore());
   const work = wrong(() => 1);
-  const meant = /work goes to run\(work\)/;
+  const meant = /^Call lock\.run\(work\)/;
   expect(() => locks.mutex('a', work)).toThrow(meant);
   expect(() => locks.semaphore('a', work)).toThrow(meant);
   expect(() => locks.rwLock('a', work)).toThrow(meant);
   expect(() => locks.mutex('a').acquire(work)).toThrow(meant);
   expect(() => locks.mutex('a').run(work, wrong({}))).toThrow(meant);
   expect(() => locks.close(work)).toThrow(/^The options of close must be an object\.$/);
-  expect(() => createLocks(wrong('sqlite:x'))).toThrow(/for a URL there is connect\(url\)/);
+  expect(() => createLocks(wrong('sqlite:x'))).toThrow(/for a URL call connect\(url\)/);
 });
 
 const USAGE = expect.objectContaining({ code: 'USAGE' });

@@ -176,6 +176,7 @@ describe('bad input', () => {
       () => createLocks(store, { drift: 0.5 }),
       () => createLocks(store, { drift: '0.1' as never }),
       () => closeOnSignal(store as never),
+      () => closeOnSignal(locks, { drain: 'soon' as '5s' }),
       () => downgrade(store as never),
       () => evict(store as never, 'a', { token: 1n, reason: 'test' }),
       () => list(store as never),

@@ -76,8 +76,7 @@ const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
       says: 'unable to open database file',
       retryable: false,
       outcome: 'failed',
-      advice:
-        'cannot be opened. Its directory must exist and be writable; the file itself is created',
+      advice: 'cannot be opened. It must be a file, or none yet, in a writable directory',
     },
   ],
 ]);

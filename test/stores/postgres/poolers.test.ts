@@ -1,4 +1,5 @@
 /** Through pgbouncer, which in transaction mode gives each transaction another session. */
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../../servers/pgbouncer.ts';
@@ -80,6 +81,28 @@ test('who comes next looks in time, however long it has waited', async () => {
   const late = sleep(SOON_MS).then(() => 'late');
   expect(await Promise.race([told, late])).toMatchObject({ state: 'held' });
   await store.release([waiter]);
+});
+
+test('a downgrade and an eviction are found by a look', async () => {
+  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
+  const store = bed.store(pooler);
+  const side = (kind: 'read' | 'write'): Claim =>
+    claimOf('found', { kind, permits: kind === 'read' ? 1 : MAX_PERMITS, limit: MAX_PERMITS });
+  const [holder, reader, writer] = [side('write'), side('read'), side('write')];
+  const told = new Map<Claim, (ClaimStatus | undefined)[]>();
+  for (const claim of [holder, reader, writer]) {
+    told.set(claim, []);
+    await store.watch?.(claim, (hint) => told.get(claim)?.push(hint));
+    await store.claim([claim]);
+  }
+  await store.downgrade?.(holder);
+  await until('was the reader told', async () => told.get(reader)?.at(-1)?.state === 'held');
+  const [{ number } = { number: 0n }] = (await store.inspect('found')).waiters;
+  expect(await store.evict?.('found', number, { reason: 'test', now: true })).toBe(true);
+  // Woken without a word, it asks why.
+  await until('was the writer woken', async () => told.get(writer)?.includes(undefined) ?? false);
+  expect(await store.renew([writer])).toMatchObject([{ state: 'gone', why: 'evicted' }]);
+  await store.release([holder, reader]);
 });
 
 test('those who hear are told by those who do not', async () => {

@@ -1,10 +1,12 @@
 /** What the statements promise, whatever else goes on in the database. */
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { type Statement, statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import { until } from '../../servers/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { Bed } from './bed.ts';
 import { asked, type Caller, callerOf, install, numberOf, sweep } from './caller.ts';
@@ -156,6 +158,43 @@ test('nobody is told where nobody waits', async () => {
   // What comes over the same session comes after them.
   await listener.query('select 1');
   expect(heard).toEqual(['holdfast_me', 'holdfast_me']);
+});
+
+/** The query of the page that finds whatever keeps a snapshot. */
+const KEEPERS =
+  /^### A snapshot that is kept$.*?```sql\n(.*?)```/ms.exec(
+    readFileSync(new URL('../../../docs/stores/postgres.md', import.meta.url), 'utf8'),
+  )?.[1] ?? '';
+
+test('what keeps a snapshot is found, and a lock is quick again once it is gone', async () => {
+  const [keeper, one] = [await session(), await session()];
+  const pair = async (n: number): Promise<void> => {
+    await ask(one, 'take', take({ hot: `${n}`.padStart(32, '0') }));
+    await ask(one, 'leave', ['hot', `${n}`.padStart(32, '0')]);
+  };
+  /** How many pages a search for the row reads. */
+  const pages = async (): Promise<number> => {
+    const search = `explain (analyze, buffers, format json) select from holdfast.lock
+      where name = 'hot'`;
+    const { rows } = await one.query(search);
+    const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  };
+  await one.query('set enable_seqscan = off; set enable_bitmapscan = off');
+  await one.query('set synchronous_commit = off');
+  await pair(0);
+  const before = await pages();
+  await keeper.query('begin isolation level repeatable read');
+  const { rows } = await keeper.query('select pg_backend_pid()::text as pid');
+  for (let n = 1; n <= 300; n++) await pair(n);
+  expect(await pages()).toBeGreaterThan(2 * before);
+  const [first] = await server.query<{ what: string; who: string }>(KEEPERS);
+  expect(first).toMatchObject({ what: 'session', who: rows[0].pid });
+  await keeper.query('rollback');
+  await until('were the versions cleared', async () => {
+    await pair(0);
+    return (await pages()) <= 2 * before;
+  });
 });
 
 test('a record is on disk, whatever other commits are', async () => {

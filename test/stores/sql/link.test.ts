@@ -1,7 +1,10 @@
-/** On which of its two sessions a store in a database asks what. */
+/** On which of its sessions a store in a database asks what. */
 import { StoreError } from 'holdfast';
+import { simulatedClock } from 'holdfast/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { linkOf, type SqlLink } from '../../../src/stores/sql/link.ts';
+import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
+import type { Table } from '../../../src/stores/sql/table.ts';
 import { SQL_SERVER, type SqlSource } from '../../../src/stores/sql/wire.ts';
 
 type Answer = (lines: readonly string[]) => void;
@@ -54,4 +57,28 @@ test('a release goes where its claim went, unless it would wait for another clai
   expect(names()).toEqual([['release'], ['renew', 'release']]);
   for (const calls of asked) for (const answer of calls.values()) answer(['1']);
   await Promise.all([release, ...others]);
+});
+
+test('a sweep delays no claim, and rests for most of the time', async () => {
+  const { link, asked } = scene();
+  const clock = simulatedClock();
+  const swept = new Sweeper(clock, { link } as Table).sweep();
+  await turn();
+  const claim = link.call('claim', [], { lane: 'claims' });
+  await turn();
+  expect(asked.map((calls) => [...calls.keys()])).toEqual([['raise_highest'], ['claim']]);
+  asked[1]?.get('claim')?.(['held']);
+  await claim;
+  const sweeping = asked[0];
+  sweeping?.get('raise_highest')?.([]);
+  await turn();
+  await clock.sleep('1s');
+  sweeping?.get('sweep')?.(['the last name of a portion']);
+  sweeping?.clear();
+  await clock.sleep('2.9s');
+  expect(sweeping?.size).toBe(0);
+  await clock.sleep('200ms');
+  expect([...(sweeping?.keys() ?? [])]).toEqual(['sweep']);
+  sweeping?.get('sweep')?.([]);
+  await swept;
 });

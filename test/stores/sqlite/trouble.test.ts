@@ -136,7 +136,7 @@ test('a file that cannot be opened', async () => {
   for (const file of [join(path, 'folder'), join(path, 'missing', 'locks.db')]) {
     const error = await failure(open(file));
     expect(error).toMatchObject({ retryable: false, outcome: 'failed' });
-    expect(error.message).toMatch(/SQLITE_CANTOPEN/);
+    expect(error.message).toMatch(/must be a file.*SQLITE_CANTOPEN/);
   }
 });
 

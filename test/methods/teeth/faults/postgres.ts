@@ -246,6 +246,15 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     why: 'with many new names, tables grow for ever',
   },
   {
+    file: 'src/stores/sql/sweeper.ts',
+    name: 'databases: a sweep has no session of its own',
+    find: 'const session = this.#table.link.aside();',
+    replace: `const { link } = this.#table;
+    const ask = (name: string, args: string[]) => link.call(name, args, { lane: 'claims' });
+    const session = { call: ask, close() {} };`,
+    why: 'while a big table is swept, no claim is made',
+  },
+  {
     ...opening,
     name: 'postgres: a statement waits for a lock as long as it takes',
     find: `['lock_timeout', \`\${ROW_MS}\`, 0],`,

@@ -258,8 +258,15 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     file: 'src/operators/close-on-signal.ts',
     name: 'a signal takes effect before the locks have closed',
-    find: 'await Promise.allSettled([...locks].map((each) => each.close()));',
-    replace: 'void Promise.allSettled([...locks].map((each) => each.close()));',
+    find: 'await Promise.allSettled([...drains].map(',
+    replace: 'void Promise.allSettled([...drains].map(',
     why: 'everybody waits for the TTL of whatever was stopped',
+  },
+  {
+    file: 'src/operators/close-on-signal.ts',
+    name: 'a signal gives all work the same time',
+    find: 'locks.close({ drain })',
+    replace: 'locks.close({ ...(drain < 0 && { drain }) })',
+    why: 'a program that is restarted at each change stands still for ten seconds each time',
   },
 ];
