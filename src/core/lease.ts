@@ -14,6 +14,7 @@ import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
+import type { Released } from '../store-calls/release.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
@@ -41,7 +42,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly #nth: number;
   #loss: LeaseLostError | undefined;
   /** What `release` has returned; without a loss, this lease is released. */
-  #left: Promise<void> | undefined;
+  #left: Promise<Released> | undefined;
   #aborter: AbortController | undefined;
   #ended: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   /** Identifies the lease to listeners; made for the first event. */
@@ -176,7 +177,8 @@ export class Lease implements FencingToken, AsyncDisposable {
    * has confirmed it or could not be reached; then the TTL ends the claim. Never rejects.
    */
   get release(): () => Promise<void> {
-    return () => this.#left ?? this.#release();
+    // Only `once` asks for the outcome, which the type keeps from users.
+    return () => (this.#left ?? this.#release()) as Promise<void>;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -233,7 +235,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#loss;
   }
 
-  #release(): Promise<void> {
+  #release(): Promise<Released> {
     const { clock, events } = this.live.services;
     const now = clock.now();
     const held = this.live.check(now);
@@ -267,4 +269,4 @@ function confirm(live: LiveClaim): Promise<StoreError | undefined> {
   });
 }
 
-const DONE: Promise<void> = Promise.resolve();
+const DONE = Promise.resolve() as Promise<undefined>;

@@ -12,6 +12,7 @@ export function traitsOf(clock: Life['clock']): Traits {
     failover: 'linearizable',
     reach: 'network',
     records: true,
+    keepsOnRelease: true,
     sequential: true,
   };
 }

@@ -128,7 +128,8 @@ export const garblings: fc.Arbitrary<Garblings> = fc
       { weight: 3, arbitrary: fc.constantFrom(...all) },
     );
     const script = fc.array(each, { minLength: 1, maxLength: 40, size: 'max' });
-    return script.map((entries) => ({ traits, script: entries }));
+    const known = { ...traits, keepsOnRelease: traits.sequential };
+    return script.map((entries) => ({ traits: known, script: entries }));
   });
 
 export class GarbledStore implements Store {
