@@ -47,11 +47,6 @@ export interface Claim {
    * tombstone.
    */
   readonly unanswered?: boolean;
-  /**
-   * In a release, where the traits have `keepsOnRelease`: the claim leaves only if it holds, and
-   * this is kept in the same step, as by `keep`.
-   */
-  readonly record?: { readonly text: string; readonly ms: number };
 }
 
 /** How the previous hold of a resource ended, so that its successor can recover unfinished work. */
@@ -169,8 +164,6 @@ export interface Traits {
   readonly failover?: 'none' | 'best-effort' | 'linearizable' | undefined;
   /** Has `keep` and `recall`: records that outlive their work. Default false. */
   readonly records?: boolean | undefined;
-  /** `release` keeps the `record` of a claim. Default false. */
-  readonly keepsOnRelease?: boolean | undefined;
   /** TTLs are rounded up to multiples of this; default 1 ms. */
   readonly ttlStepMs?: number | undefined;
   /**
@@ -221,7 +214,6 @@ export interface Store {
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
   /**
    * Leaves the queue. With `after`, the claim ends that much later and takes no more heartbeats.
-   * True if the claim was there; of one with a `record`, if that is kept.
    */
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]>;
   inspect(resource: string): Promise<Queue>;

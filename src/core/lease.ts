@@ -14,7 +14,6 @@ import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
-import type { Released } from '../store-calls/release.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
@@ -42,7 +41,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly #nth: number;
   #loss: LeaseLostError | undefined;
   /** What `release` has returned; without a loss, this lease is released. */
-  #left: Promise<Released> | undefined;
+  #left: Promise<void> | undefined;
   #aborter: AbortController | undefined;
   #ended: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   /** Identifies the lease to listeners; made for the first event. */
@@ -177,8 +176,7 @@ export class Lease implements FencingToken, AsyncDisposable {
    * has confirmed it or could not be reached; then the TTL ends the claim. Never rejects.
    */
   get release(): () => Promise<void> {
-    // Only `once` asks for the outcome, which the type keeps from users.
-    return () => (this.#left ?? this.#release()) as Promise<void>;
+    return () => this.#left ?? this.#release();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -235,7 +233,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#loss;
   }
 
-  #release(): Promise<Released> {
+  #release(): Promise<void> {
     const { clock, events } = this.live.services;
     const now = clock.now();
     const held = this.live.check(now);
@@ -269,4 +267,4 @@ function confirm(live: LiveClaim): Promise<StoreError | undefined> {
   });
 }
 
-const DONE = Promise.resolve() as Promise<undefined>;
+const DONE: Promise<void> = Promise.resolve();

@@ -16,7 +16,6 @@ import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
 import { CANDIDATE, type Claim, type GoneStatus, type Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
-import type { Released } from '../store-calls/release.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import { LiveClaim } from './claim/live-claim.ts';
 import type { Claimant } from './claim/state.ts';
@@ -34,11 +33,8 @@ import type { Services } from './services.ts';
 import type { Spec } from './spec.ts';
 import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 
-/** Most local hand-offs while another process waits. */
-const BATCH = 64;
-
-/** The longest time for them, in ms. */
-const BATCH_MS = 50;
+/** Most local hand-offs while another process waits, and for how many ms. */
+const BATCH = { count: 64, ms: 50 };
 
 /** Asked once, because each claim names it. */
 export const HOST: string = hostname();
@@ -153,7 +149,7 @@ export class LocalQueue implements Claimant, Subject {
     if (!this.#live) this.#claimAgain();
   }
 
-  handOn(now: number, afterMs: number): Promise<Released> | undefined {
+  handOn(now: number, afterMs: number): Promise<void> | undefined {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
@@ -212,7 +208,7 @@ export class LocalQueue implements Claimant, Subject {
     else this.#open.remove(this);
   }
 
-  #giveUp(afterMs?: number): Promise<Released> | undefined {
+  #giveUp(afterMs = 0): Promise<void> | undefined {
     const left = this.#live?.release(afterMs);
     this.#live = undefined;
     this.#claimAgain();
@@ -252,17 +248,17 @@ export class LocalQueue implements Claimant, Subject {
   };
 
   #mayPass(now: number): boolean {
-    const { key, kind } = this.spec;
-    const live = this.#live;
-    if (key === undefined || this.#issued >= STEP || live?.state.at !== 'held') return false;
-    if (live.claim.kind !== kind || live.claim.record) return false;
-    if (live.state.waiters === 0) {
+    const { spec } = this;
+    const { state, claim } = this.#live ?? {};
+    if (spec.key === undefined || this.#issued >= STEP) return false;
+    if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
+    if (state.waiters === 0) {
       this.#batch = undefined;
       return true;
     }
     this.#batch ??= { since: now, issued: this.#issued };
     const { since, issued } = this.#batch;
-    return this.#issued - issued < BATCH && now - since <= BATCH_MS;
+    return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;
   }
 
   #leaveIfIdle(): void {

@@ -159,13 +159,8 @@ export class ClaimQueue {
     return this.#living(claim, now, (entry) => this.#live(entry, now, claim.ttlMs));
   }
 
-  /**
-   * True if it was there. With `afterMs`, a holder ends that much later. A claim whose record is
-   * not kept, because it does not hold, stays.
-   */
+  /** True if it was there. With `afterMs`, a holder ends that much later. */
   leave(claim: Claim, now: number, afterMs = 0): boolean {
-    const { record } = claim;
-    if (record && !this.keep(claim, now, record)) return false;
     const entry = this.#alive(claim.id, now);
     if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);
     if (!entry) return false;

@@ -16,9 +16,6 @@ import type { Underway } from './underway.ts';
 
 const FIRST_PAUSE_MS = 25;
 
-/** The store's reply to a release, or why there is none; undefined if none was sent. */
-export type Released = boolean | StoreError | undefined;
-
 export class Releases {
   readonly #senderFor: (afterMs: number) => Sender<boolean>;
   readonly #clock: Clock;
@@ -37,8 +34,8 @@ export class Releases {
     this.#closed = true;
   }
 
-  /** Resolves after the first try, with what came of it; never rejects. */
-  send(claim: Claim, afterMs = 0): Promise<Released> {
+  /** Resolves after the first try; never rejects. */
+  send(claim: Claim, afterMs = 0): Promise<void> {
     const sender = this.#senderFor(afterMs);
     const lifeMs = Math.max(claim.ttlMs, afterMs);
     return new Promise((resolve) => this.#try(claim, { sender, lifeMs, failures: 0, resolve }));
@@ -48,8 +45,8 @@ export class Releases {
     const { sender, resolve } = attempt;
     if (this.#closed) return resolve();
     this.#underway.begin();
-    const settle = (left: boolean | undefined, error: StoreError | undefined): void => {
-      resolve(error ?? left);
+    const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
+      resolve();
       if (error) this.#repeat(claim, attempt);
       this.#underway.end();
     };
@@ -74,7 +71,7 @@ interface Attempt {
   readonly failures: number;
   /** When the TTL has ended the claim; known after the first failure. */
   readonly until?: number | undefined;
-  readonly resolve: (outcome?: Released) => void;
+  readonly resolve: () => void;
 }
 
 /** The pause after so many failures, in ms: from 25 up to a third of the TTL, half of it chance. */

@@ -10,7 +10,6 @@ export type Need =
   | 'traces of the dead'
   | 'sequential batches'
   | 'granting hints'
-  | 'records on release'
   | 'data loss'
   | 'trust'
   | 'leaps of time'
@@ -63,8 +62,6 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
     traits.liveness === 'session' && 'a hold that ends with its session leaves no trace',
   'sequential batches': ({ traits }) => !traits.sequential && 'a batch takes each resource once',
   'granting hints': ({ traits }) => !traits.hintsGrant && 'a hint is no grant on this store',
-  'records on release': ({ traits }) =>
-    !traits.keepsOnRelease && 'the store keeps a record and releases in two steps',
   'data loss': ({ forgets }) => !forgets && 'the store cannot be made to lose its memory',
   trust: ({ trusts }) => !trusts && 'all programs wait after a loss of data',
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",

@@ -1,9 +1,9 @@
-import { createLocks, evict, type Lease, type Store, UnsupportedError } from 'holdfast';
+import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type FromJson, type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { watchOutcome } from '../support/scripted-store.ts';
-import { setUp } from './bed.ts';
+import { lost, setUp } from './bed.ts';
 
 const DAY = { keepFor: '1d' } as const;
 
@@ -99,6 +99,65 @@ describe('once', () => {
     expect(await once(locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
+  it('says that the work is done when its record is refused', async () => {
+    const bed = setUp();
+    const full = { retryable: false, outcome: 'failed' } as const;
+    bed.around = ({ verb }, next) => {
+      return verb === 'keep' ? Promise.reject(new StoreError('no room', full)) : next();
+    };
+    const refused = once(bed.locks, 'a', DAY, () => 1);
+    await expect(refused).rejects.toMatchObject({
+      ...{ code: 'STORE', ...full, resource: 'once:a' },
+      message: 'The work is done, but may not be on record: no room',
+    });
+  });
+
+  it('cannot record what another has done meanwhile', async () => {
+    const bed = setUp();
+    const { clock, locks, other } = bed;
+    let second: unknown;
+    bed.around = async ({ verb }, next) => {
+      if (verb === 'keep') {
+        // The request is on its way for longer than the claim lives.
+        clock.stall(60_000);
+        second = await once(other, 'a', DAY, () => 'second');
+      }
+      return next();
+    };
+    const first = watchOutcome(once(locks, 'a', DAY, () => 'first'));
+    await clock.advance(1_000);
+    expect(second).toEqual({ state: 'ran', value: 'second' });
+    expect(first.error).toMatchObject({ code: 'LEASE_LOST' });
+  });
+
+  it('writes its record again when the answer was lost', async () => {
+    const bed = setUp({ synchronous: false });
+    const { clock, locks } = bed;
+    let keeps = 0;
+    bed.around = async ({ verb }, next) => {
+      const answer = await next();
+      if (verb === 'keep' && ++keeps < 3) throw lost();
+      return answer;
+    };
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
+    await clock.advance(500);
+    expect(ran.value).toEqual({ state: 'ran', value: 1 });
+    expect(keeps).toBe(3);
+  });
+
+  it('has succeeded with its record, whatever becomes of the lease after it', async () => {
+    const bed = setUp({ synchronous: false });
+    const { clock, locks } = bed;
+    bed.around = async ({ verb }, next) => {
+      const answer = await next();
+      if (verb === 'keep') clock.stall(60_000);
+      return answer;
+    };
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
+    await clock.advance(1_000);
+    expect(ran.value).toEqual({ state: 'ran', value: 1 });
+  });
+
   it('is done if another did it, whatever becomes of the lease that has found it so', async () => {
     const bed = setUp();
     const { clock, locks, other } = bed;
@@ -118,6 +177,20 @@ describe('once', () => {
     await clock.advance(1_000);
     expect(late.value).toMatchObject({ state: 'done' });
     expect(recalls).toBe(2);
+  });
+
+  it('says so when its record may not be there, with the reason', async () => {
+    const bed = setUp({ synchronous: false });
+    const { clock, locks } = bed;
+    bed.around = ({ verb }, next) => {
+      return verb === 'keep' || verb === 'renew' ? Promise.reject(lost()) : next();
+    };
+    const ran = watchOutcome(once(locks, 'a', DAY, () => 1));
+    await clock.advance(11_000);
+    expect(ran.error).toMatchObject({
+      ...{ code: 'LEASE_LOST', cause: { code: 'STORE' } },
+      message: expect.stringContaining('the work is done, but may not be on record'),
+    });
   });
 
   it('gives the token of its lease to the work', async () => {

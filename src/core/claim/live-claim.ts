@@ -21,7 +21,7 @@ import type {
   WaitingStatus,
 } from '../../contract/store.ts';
 import type { Caller } from '../../store-calls/batcher.ts';
-import { pauseBefore, type Released } from '../../store-calls/release.ts';
+import { pauseBefore } from '../../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
@@ -108,7 +108,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   }
 
   /** The holder since then is done. Returns a promise if the store needs a request. */
-  handOn(since: number, now: number): Promise<Released> | undefined {
+  handOn(since: number, now: number): Promise<void> | undefined {
     const afterMs = Math.ceil(this.#terms.minHoldMs - (now - since));
     return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
   }
@@ -117,7 +117,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
    * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try;
    * never rejects.
    */
-  release(afterMs = 0): Promise<Released> {
+  release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);

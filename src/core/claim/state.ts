@@ -1,6 +1,5 @@
 import type { StoreError } from '../../contract/errors.ts';
 import type { GoneStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
-import type { Released } from '../../store-calls/release.ts';
 import type { Loss } from '../errors.ts';
 
 /** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
@@ -10,7 +9,7 @@ export interface Claimant {
    * The holder is done: passes the claim on, or releases it to take effect `afterMs` from now.
    * Returns a promise if the store needs a request.
    */
-  handOn(now: number, afterMs: number): Promise<Released> | undefined;
+  handOn(now: number, afterMs: number): Promise<void> | undefined;
   /** The store does not know the claim, or does not want it. */
   gone(status: GoneStatus): void;
   /** The store failed for too long to go on waiting. */

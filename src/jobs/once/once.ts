@@ -30,7 +30,7 @@ import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
 import type { Waiting } from '../../store-calls/waiting.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
-import { keepLast, recall } from '../records.ts';
+import { keepSurely, recall } from '../records.ts';
 
 export interface OnceOptions
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
@@ -176,7 +176,7 @@ async function doOnce<T>(
     const value = await work(lease);
     const { note, kept, unfit } = noteOf(lease, { value, keepResult });
     problem = unfit;
-    await keepLast(engine, lease, { note, ms }).catch((error: unknown) => {
+    await keepSurely(engine, lease, { note, ms }).catch((error: unknown) => {
       problem = unrecorded(lease, error);
     });
     if (problem) throw problem;
@@ -204,7 +204,7 @@ function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
   if (lost) {
     const what = 'the work is done, but may not be on record';
     const detail = lost.detail === undefined ? what : `${lost.detail}; ${what}`;
-    const cause = error === lost ? lost.cause : error;
+    const cause = error === lost ? undefined : error;
     return new LeaseLostError(resource, lost.reason, { detail, cause });
   }
   const { message, outcome } = toStoreError(error);

@@ -12,7 +12,6 @@ export function traitsOf(clock: Life['clock']): Traits {
     failover: 'linearizable',
     reach: 'network',
     records: true,
-    keepsOnRelease: true,
     sequential: true,
   };
 }

@@ -8,7 +8,6 @@ export const TRAITS: Traits = {
   clock: 'process',
   reach: 'process',
   records: true,
-  keepsOnRelease: true,
   synchronous: true,
   sequential: true,
   hintsGrant: true,

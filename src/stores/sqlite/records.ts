@@ -21,13 +21,16 @@ import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import type { Kept } from '../../contract/records.ts';
+import type { Claim } from '../../contract/store.ts';
 import { toUs } from './rows.ts';
 
 const SQL = {
   /** Resource, now. */
   recall: 'SELECT text, until FROM holdfast_record WHERE resource = ? AND until > ?',
-  /** Resource, until, text. */
-  put: `INSERT INTO holdfast_record (resource, until, text) VALUES (?, ?, ?)
+  /** Resource, until, text, resource, id, now. */
+  keep: `INSERT INTO holdfast_record (resource, until, text)
+    SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM holdfast_claim
+      WHERE resource = ? AND id = ? AND admitted = 1 AND sealed IS NULL AND expires > ?)
     ON CONFLICT (resource) DO UPDATE SET until = excluded.until, text = excluded.text`,
   forget: 'DELETE FROM holdfast_record WHERE resource = ?',
   /** Now, how many. */
@@ -52,15 +55,18 @@ export class Records {
     this.#sql = connection.prepareAll(SQL);
   }
 
-  /** In the transaction in which the claim is seen to hold. */
-  put(resource: string, { text, ms }: { readonly text: string; readonly ms: number }): void {
+  /** False, and nothing is kept, unless the claim's row shows that it holds. */
+  keep(
+    { resource, id }: Claim,
+    { text, ms }: { readonly text: string; readonly ms: number },
+  ): boolean {
     const name = toText(resource);
     const now = this.#machine.nowUs();
-    if (ms <= 0) this.#sql.forget.run(name);
-    else {
-      this.#sql.put.run(name, now + toUs(ms), toText(text));
-      this.#sql.sweep.run(now, SWEPT_EACH);
-    }
+    const kept = [name, now + toUs(ms), toText(text)] as const;
+    if (Number(this.#sql.keep.run(...kept, name, id, now).changes) === 0) return false;
+    if (ms > 0) this.#sql.sweep.run(now, SWEPT_EACH);
+    else this.#sql.forget.run(name);
+    return true;
   }
 
   recall(resource: string): Kept | undefined {

@@ -23,7 +23,6 @@ const TRAITS: Traits = {
   clock: 'machine',
   reach: 'machine',
   records: true,
-  keepsOnRelease: true,
   synchronous: true,
   sequential: true,
   hintsGrant: true,
@@ -69,16 +68,7 @@ export class SqliteStore implements Store {
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
-    const lost = claims.some(({ record }) => record) && !this.#database.checkNow();
-    if (lost) return claims.map(() => false);
-    return this.#step((queues, records) => {
-      const left = queues.release(claims, after?.ms ?? 0);
-      // One with a record has left only if it held.
-      claims.forEach(({ resource, record }, i) => {
-        if (record && left[i]) records.put(resource, record);
-      });
-      return left;
-    });
+    return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -106,23 +96,22 @@ export class SqliteStore implements Store {
     record: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
     if (!this.#database.checkNow()) return false;
-    return this.#step((queues, records) => {
-      const holds = queues.holds(claim);
-      if (holds) records.put(claim.resource, record);
-      return holds;
-    });
+    // A claim whose turn has come is not a holder by its row before a step has seen that.
+    return this.#step(
+      (queues, records) =>
+        records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record)),
+    );
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     this.#database.checkNowAndThen();
-    // One statement needs no transaction.
-    return this.#database.untilFree(({ records }) => records.recall(resource));
+    return this.#read((_, records) => records.recall(resource));
   }
 
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
       const start = from;
-      const page = await this.#step((queues) => queues.names(start, LIST_PAGE), 'read');
+      const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
       for (const text of page) {
         const name = fromText(text);
         // In byte order, names that begin alike stand together.
@@ -149,6 +138,10 @@ export class SqliteStore implements Store {
     });
     this.#wakes.note(claims, statuses, at);
     return statuses;
+  }
+
+  #read<T>(work: Work<T>): Promise<T> {
+    return this.#step(work, 'read');
   }
 
   /** One transaction, then the wake-ups. */

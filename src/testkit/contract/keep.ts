@@ -160,68 +160,6 @@ export const keep: Topic = {
       }),
     ),
     {
-      name: 'a release keeps its record, and lets the next one in',
-      needs: ['queue', 'records on release'],
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        held(await bed.enter(a));
-        waiting(await bed.enter(b));
-        const record = { text: 'é done', ms: MINUTE };
-        assert.deepEqual(await bed.store.release([{ ...a, record }]), [true]);
-        held(await bed.beat(b));
-        const other = await bed.connect();
-        assert.equal((await other.recall?.(a.resource))?.text, record.text);
-        // A copy of it comes late.
-        await bed.leave(b);
-        const late = { ...a, record: { text: 'late', ms: MINUTE } };
-        assert.deepEqual(await bed.store.release([late]), [false]);
-        assert.equal((await other.recall?.(a.resource))?.text, record.text);
-      },
-    },
-    {
-      name: 'of a batch of releases, each keeps its own record',
-      needs: ['records on release'],
-      async run(bed) {
-        const claims = ['with', 'without', 'never entered'].map((name) =>
-          bed.claim({ resource: bed.name(name) }),
-        );
-        const [first, second, never] = claims as [Claim, Claim, Claim];
-        for (const status of await bed.enterBatch([first, second])) held(status);
-        const noted = (claim: Claim) => {
-          return { ...claim, record: { text: claim.resource, ms: MINUTE } };
-        };
-        const left = await bed.store.release([noted(first), second, noted(never)]);
-        assert.deepEqual(left, [true, true, false]);
-        const kept = claims.map(async ({ resource }) => (await bed.store.recall?.(resource))?.text);
-        assert.deepEqual(await Promise.all(kept), [first.resource, undefined, undefined]);
-        for (const claim of [first, second]) gone(await bed.beat(claim));
-      },
-    },
-    {
-      name: 'a claim whose record cannot be kept stays: waiting',
-      needs: ['queue', 'records on release'],
-      async run(bed) {
-        const { claim } = await without(bed, 'waiting');
-        const record = { text: 'not mine', ms: MINUTE };
-        assert.deepEqual(await bed.store.release([{ ...claim, record }]), [false]);
-        assert.equal(await bed.store.recall?.(claim.resource), undefined);
-        waiting(await bed.beat(claim));
-      },
-    },
-    {
-      name: 'a claim whose record cannot be kept stays, and learns why: evicted',
-      needs: ['evict', 'tokens', 'records on release'],
-      async run(bed) {
-        const claim = bed.claim();
-        const { token } = held(await bed.enter(claim));
-        await bed.store.evict?.(claim.resource, token, { reason: 'test', now: false });
-        const record = { text: 'too late', ms: MINUTE };
-        assert.deepEqual(await bed.store.release([{ ...claim, record }]), [false]);
-        assert.equal(await bed.store.recall?.(claim.resource), undefined);
-        assert.equal(gone(await bed.beat(claim)).detail, 'test');
-      },
-    },
-    {
       name: 'keeping is no heartbeat',
       async run(bed) {
         const a = bed.claim({ ttlMs: bed.ttlMs });

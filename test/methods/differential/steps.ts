@@ -26,8 +26,6 @@ export type Step = { readonly by: number } & (
       readonly which: readonly number[];
       readonly afterMs: number;
       readonly unanswered: boolean;
-      /** What those who hold keep as they leave, if not nothing. */
-      readonly text?: string;
     }
   | {
       readonly verb: 'evict';
@@ -84,10 +82,7 @@ export class Steps {
     }
     if (draw < 90) {
       const afterMs = chance.one([0, 0, 0, 0, UNIT_MS, 2 * UNIT_MS]);
-      const unanswered = chance.share(0.2);
-      // Without a draw of its own, so that worlds stay as they were for stores that cannot.
-      const noted = draw % 4 === 0 && { text: `${draw}` };
-      return { by, verb: 'release', which, afterMs, unanswered, ...noted };
+      return { by, verb: 'release', which, afterMs, unanswered: chance.share(0.2) };
     }
     const resource = this.#resource();
     if (draw < 94) return { by, verb: 'inspect', resource };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Claim, Store } from '../../../src/contract/store.ts';
 import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
-import { RESOURCES, type Step, Steps, UNIT_MS } from './steps.ts';
+import { RESOURCES, type Step, Steps } from './steps.ts';
 
 interface Waits {
   readonly ahead: number;
@@ -23,7 +23,6 @@ export class World {
   readonly #steps: Steps;
   /** The reference, and what is compared with it. */
   readonly #sides: readonly Side[];
-  readonly #keepsOnRelease: boolean;
   /** What not both can do. */
   readonly #lacks: ReadonlySet<string>;
   /**
@@ -47,7 +46,6 @@ export class World {
     const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
       sides.every((stores) => stores.every((store) => store[verb] !== undefined));
     this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
-    this.#keepsOnRelease = sides.every((stores) => stores.every((s) => s.traits.keepsOnRelease));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
     this.#now = now;
   }
@@ -116,10 +114,8 @@ export class World {
     if (!('which' in step)) return [];
     const claims = step.which.map((i) => this.#claims[i] as Claim);
     if (step.verb === 'again') return claims.filter((claim) => this.#mayRepeat(step.by, claim));
-    if (step.verb !== 'release') return claims;
-    const record = this.#keepsOnRelease && step.text && { text: step.text, ms: 3 * UNIT_MS };
-    const more = { ...(step.unanswered && { unanswered: true }), ...(record && { record }) };
-    return claims.map((claim) => ({ ...claim, ...more }));
+    if (step.verb !== 'release' || !step.unanswered) return claims;
+    return claims.map((claim) => ({ ...claim, unanswered: true }));
   }
 
   /** Only who made it does, and not if it may have ended. */

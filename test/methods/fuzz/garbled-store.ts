@@ -128,8 +128,7 @@ export const garblings: fc.Arbitrary<Garblings> = fc
       { weight: 3, arbitrary: fc.constantFrom(...all) },
     );
     const script = fc.array(each, { minLength: 1, maxLength: 40, size: 'max' });
-    const known = { ...traits, keepsOnRelease: traits.sequential };
-    return script.map((entries) => ({ traits: known, script: entries }));
+    return script.map((entries) => ({ traits, script: entries }));
   });
 
 export class GarbledStore implements Store {

@@ -174,14 +174,3 @@ test('who held in a file that is gone keeps nothing in it', async () => {
   expect(await store.keep(claim, { text: 'done', ms: 60_000 })).toBe(false);
   expect(await store.recall('job')).toBeUndefined();
 });
-
-test('who held in a file that is gone leaves no record in it', async () => {
-  const file = newFile();
-  const own = open(file, { database: await connect(file) });
-  const claim = claimOf('job');
-  await hold(own, claim);
-  await rename(file, `${file}-away`);
-  const record = { text: 'done', ms: 60_000 };
-  expect(await own.release([{ ...claim, record }])).toEqual([false]);
-  expect(await own.recall('job').catch(() => undefined)).toBeUndefined();
-});

@@ -17,8 +17,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'the tokens of one claim run into those of the next',
-    find: 'key === undefined || this.#issued >= STEP ||',
-    replace: 'key === undefined ||',
+    find: 'spec.key === undefined || this.#issued >= STEP',
+    replace: 'spec.key === undefined',
     why: 'a fence refuses the next holder, or lets in the one before',
   },
   {
@@ -45,15 +45,15 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a process keeps the lock while others wait',
-    find: 'return this.#issued - issued < BATCH && now - since <= BATCH_MS;',
+    find: 'return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;',
     replace: 'return true;',
     why: 'other processes starve',
   },
   {
     ...queue,
     name: 'a turn is bounded in count but not in time',
-    find: 'this.#issued - issued < BATCH && now - since <= BATCH_MS',
-    replace: 'this.#issued - issued < BATCH',
+    find: 'this.#issued - issued < BATCH.count && now - since <= BATCH.ms',
+    replace: 'this.#issued - issued < BATCH.count',
     why: 'other processes wait for sixty-four long holds',
   },
   {
@@ -122,16 +122,9 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a downgraded lock is handed on as a write lock',
-    find: 'if (live.claim.kind !== kind || live.claim.record) return false;',
-    replace: 'if (live.claim.record) return false;',
+    find: "if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;",
+    replace: "if (state?.at !== 'held') return false;",
     why: 'a writer beside readers',
-  },
-  {
-    ...queue,
-    name: 'a claim that is to leave with a record is handed on',
-    find: ' || live.claim.record) return false;',
-    replace: ') return false;',
-    why: 'work is done, and neither on record nor reported as done',
   },
   {
     file: 'src/primitives/downgrade.ts',

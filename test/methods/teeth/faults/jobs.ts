@@ -26,8 +26,8 @@ export const JOB_FAULTS: readonly Fault[] = [
   {
     ...once,
     name: 'a result that cannot be kept leaves no record',
-    find: '    await keepLast(',
-    replace: '    if (unfit) throw unfit;\n    await keepLast(',
+    find: '    await keepSurely(',
+    replace: '    if (unfit) throw unfit;\n    await keepSurely(',
     why: 'the work is done again because of its result',
   },
   {
@@ -64,27 +64,6 @@ export const JOB_FAULTS: readonly Fault[] = [
     find: 'if (!toStoreError(error).retryable) throw error;',
     replace: 'if (error) throw error;',
     why: 'work that is done and recorded is reported as failed',
-  },
-  {
-    ...records,
-    name: 'a release that finds no claim is taken for a record that is not there',
-    find: 'if (kept?.text === text) return;',
-    replace: '',
-    why: 'a client sends a request twice, and work that is done is reported as lost',
-  },
-  {
-    ...records,
-    name: "another attempt's record is taken for one's own",
-    find: 'if (kept?.text === text) return;',
-    replace: 'if (kept) return;',
-    why: 'two attempts that overlap both succeed',
-  },
-  {
-    ...records,
-    name: 'a key whose record is refused stays taken',
-    find: '    void calls.releases.send(claim);',
-    replace: '',
-    why: 'all others wait for a whole TTL',
   },
   {
     ...records,
@@ -143,13 +122,6 @@ export const JOB_FAULTS: readonly Fault[] = [
     find: 'lock.checkStranger();',
     replace: '',
     why: 'it hangs for ever',
-  },
-  {
-    ...queue,
-    name: 'memory releases a claim whose record it does not keep',
-    find: 'if (record && !this.keep(claim, now, record)) return false;',
-    replace: 'if (record) this.keep(claim, now, record);',
-    why: 'an attempt that was stopped is told that its work is on record',
   },
   {
     ...queue,
