@@ -26,6 +26,8 @@ import { plain } from './text.ts';
 /** Shorter waits are not worth a line. In ms. */
 const FIRST_LOOK_MS = 300;
 const LOOK_MS = 1000;
+/** In a log, what is looked for is rare. */
+const LOG_LOOK_MS = 5000;
 
 export interface Wait {
   readonly name: string;
@@ -64,7 +66,9 @@ export class WaitingLine {
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
-    this.#timers.push(setInterval(() => void this.#look(), LOOK_MS));
+    const often = this.#terminal || this.#nested;
+    const pauseMs = often ? LOOK_MS : LOG_LOOK_MS;
+    this.#timers.push(setInterval(() => void this.#look(), pauseMs));
   }
 
   /** Ends the line; nothing of it stays on the terminal. */

@@ -16,6 +16,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { afterInput } from '../../base/event-loop.ts';
 import type { Change, EtcdClient, Reply } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
 import type { Takeover } from '../../contract/store.ts';
@@ -62,6 +63,8 @@ export class QueueWatch {
   #pending: Step[] | undefined;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
+  /** It has missed what a reply has told; until its next news. */
+  #late = false;
   readonly #waitingFor = new Map<string, Awaited>();
 
   constructor(parts: QueueWatchParts) {
@@ -72,9 +75,9 @@ export class QueueWatch {
     return this.#watcher !== undefined;
   }
 
-  /** The holders and the first waiter; undefined while they are not known. */
+  /** The holders and the first waiter; undefined while they are not known for sure. */
   get view(): View | undefined {
-    return this.#watcher && !this.#pending ? this.#front() : undefined;
+    return this.#watcher && !this.#pending && !this.#late ? this.#front() : undefined;
   }
 
   get waiters(): number {
@@ -116,6 +119,7 @@ export class QueueWatch {
   async viewWith(key: string): Promise<View | undefined> {
     const known = (): boolean => this.#places.has(key);
     await this.#wait(key, NEWS_MS, known);
+    this.#late ||= !known();
     return known() ? this.view : undefined;
   }
 
@@ -123,7 +127,7 @@ export class QueueWatch {
     if (!this.#watcher || (known() && !this.#pending)) return;
     const { clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, ms);
+      const timer = clock.setTimeout(() => afterInput(resolve, clock), ms);
       const done = (): void => {
         clock.clearTimeout(timer);
         resolve();
@@ -233,6 +237,7 @@ export class QueueWatch {
   /** Notifies the claims whose place has changed. */
   #settle(ended?: Takeover): void {
     if (ended) this.#ended = ended;
+    this.#late = false;
     const view = this.#front();
     this.#admitted = new Set(view.places.slice(0, view.admitted).map(({ id }) => id));
     for (const key of this.#admitted) {

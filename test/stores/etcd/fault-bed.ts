@@ -42,8 +42,8 @@ export class Bed extends AnyBed<Options, EtcdServer> {
   }
 
   /** With a client that is not as others. */
-  storeOf(client: EtcdClient): Store {
-    const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters: 100 };
+  storeOf(client: EtcdClient, maxWaiters = 100): Store {
+    const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters };
     return this.use(new EtcdStore(parts));
   }
 

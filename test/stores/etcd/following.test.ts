@@ -132,17 +132,21 @@ interface Follower {
   readonly others: Store;
   readonly token: bigint;
   /** What `own` has sent since. */
-  readonly asked: readonly Txn[];
+  readonly asked: Txn[];
   /** Called once, before the next of these is sent. */
   before: () => Promise<unknown>;
 }
 
 const nothing = async (): Promise<void> => {};
 
-async function follower(bed: Bed, { changed }: Pick<Late, 'changed'>): Promise<Follower> {
+async function follower(
+  bed: Bed,
+  { changed }: Pick<Late, 'changed'>,
+  maxWaiters?: number,
+): Promise<Follower> {
   const client = etcdClient(server.url);
   const asked: Txn[] = [];
-  const own = bed.storeOf({
+  const spied: EtcdClient = {
     ...client,
     watch: (watcher) => client.watch({ ...watcher, changed: changed(watcher) }),
     async txn(txn) {
@@ -152,7 +156,8 @@ async function follower(bed: Bed, { changed }: Pick<Late, 'changed'>): Promise<F
       await before();
       return client.txn(txn);
     },
-  });
+  };
+  const own = bed.storeOf(spied, maxWaiters);
   const others = bed.store(server);
   const [held] = await others.claim([claimOf('a')]);
   const { token } = held as Extract<ClaimStatus, { state: 'held' }>;
@@ -210,14 +215,30 @@ test('a claim of a process that follows its queue reads nothing', async () => {
   expect(asked.map(isReading)).toEqual([false, false, false, false]);
 });
 
-test('it reads the queue if its watch is late', async () => {
+test('it reads the queue if its watch is late, and the next claim does not wait', async () => {
   await using bed = new Bed(server);
   const late = lateness();
   const { own, asked } = await follower(bed, late);
   late.late = true;
-  const waiter = claimOf('a');
-  expect(await own.claim([waiter])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
-  expect(asked.map(isReading)).toEqual([false, true]);
+  expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
+  expect(asked.splice(0).map(isReading)).toEqual([false, true]);
+  expect(await own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 2 }]);
+  // It asks whether the whole queue is empty, as one that follows nothing.
+  expect(asked[0]?.compare?.[0]).toHaveProperty('end');
+  late.catchUp();
+});
+
+test('it stays if only those behind it are too many', async () => {
+  await using bed = new Bed(server);
+  const late = lateness();
+  const follows = await follower(bed, late, 1);
+  late.late = true;
+  // The other one comes after its own claim, and before it reads the queue.
+  const other = (): Promise<unknown> => follows.others.claim([claimOf('a')]);
+  follows.before = async () => {
+    follows.before = other;
+  };
+  expect(await follows.own.claim([claimOf('a')])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
   late.catchUp();
 });
 

@@ -204,7 +204,10 @@ class Side {
       }
       case 'keep': {
         const [claim] = chosen([step.which]);
-        return claim && store.keep?.(claim, step);
+        if (!claim) return undefined;
+        const kept = await store.keep?.(claim, step);
+        // A record may be kept beside a claim that has died, which a heartbeat removes.
+        return [kept, await this.#all([claim], (batch) => store.renew(batch))];
       }
       case 'recall': {
         const kept = await store.recall?.(name(step.resource));

@@ -236,9 +236,10 @@ class Entry {
     // One of them may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.at(key);
+    // By its own place: those behind it do not count.
+    const ahead = view.find(key) - view.admitted;
     const unfit =
-      view.misfit(this.#claim.kind) ??
-      (!view.holds(key) && view.waiters > maxWaiters ? full(maxWaiters) : undefined);
+      view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
     if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
     await client.txn({ success: [{ delete: { key } }] });
     return this.#leave(unfit);

@@ -76,6 +76,20 @@ export const ETCD_FAULTS: readonly Fault[] = [
     why: 'it takes itself for the holder beside another',
   },
   {
+    ...at('following'),
+    name: 'etcd: each claim waits for a watch that is late',
+    find: '    this.#late ||= !known();\n',
+    replace: '',
+    why: 'claims of one queue, which go one by one, take longer than a request may',
+  },
+  {
+    ...at('verbs/claim'),
+    name: 'etcd: those behind a claim count against it',
+    find: '(ahead >= maxWaiters ?',
+    replace: '(view.waiters > maxWaiters && !view.holds(key) ?',
+    why: 'claims that come together are all refused, although there is room',
+  },
+  {
     ...at('verbs/claim'),
     name: 'etcd: a claim that is admitted after all is told of no hold before it',
     find: 'if (view && !view.holds(key)) return view;',
