@@ -26,7 +26,7 @@ type More = Omit<Figure, 'room' | 'stores'>;
 const SERVERS = ['redis', 'postgres', 'mysql', 'etcd', 'zookeeper'];
 const ALL = ['sqlite', ...SERVERS];
 /** In the order of the tables. */
-const SCALE = ['redis', 'postgres', 'sqlite', 'etcd', 'zookeeper'];
+const SCALE = ['redis', 'postgres', 'mysql', 'sqlite', 'etcd', 'zookeeper'];
 
 const of =
   (room: Figure['room']) =>
@@ -57,7 +57,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   'one-process': crowds(['redis'], { also: ALL }),
   local: crowds(['memory', 'sqlite'], { together: true, also: SERVERS }),
   'many-waiters': crowds(SCALE, {
-    ...{ together: true, counts: true, page: 'docs/guide/scale.md', also: ['mysql'] },
+    ...{ together: true, counts: true, page: 'docs/guide/scale.md' },
     picture: { store: 'redis', file: 'scale-waiters', draw: scalePicture },
   }),
   shared: crowds(['zookeeper'], { also: ALL }),
@@ -68,7 +68,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   inventory: crowds(['sqlite', 'postgres'], { together: true, page: 'docs/guide/which-lock.md' }),
   leases: held(ALL, { also: ['memory'] }),
   'many-leases': held(SCALE, {
-    ...{ together: true, counts: true, page: 'docs/guide/scale.md', also: ['mysql'] },
+    ...{ together: true, counts: true, page: 'docs/guide/scale.md' },
   }),
   waiting: held(['sqlite', 'postgres', 'mysql'], { also: ALL }),
   tables: held(['postgres', 'mysql']),

@@ -63,6 +63,7 @@ export const scalePicture: Picture = drawing({
   colors: {
     Redis: '#e5534b',
     PostgreSQL: '#2f81f7',
+    MySQL: '#39c5cf',
     SQLite: '#57ab5a',
     etcd: '#c69026',
     ZooKeeper: '#b083f0',
