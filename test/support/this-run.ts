@@ -1,0 +1,43 @@
+/**
+ * What differs from run to run of the tests: chance, how much of all there is, and how fast the
+ * machine is. The environment says it, so that workers and child processes know the same.
+ */
+
+/** `HOLDFAST_RUN`: the number of this run, from which its chance follows. A runner prints it. */
+export const RUN: number = wholeNumber('HOLDFAST_RUN', 1);
+
+/** `HOLDFAST_WHOLE`: all seeds, shelves and kinds, as the battery has them, not a share by turns. */
+export const WHOLE: boolean = process.env.HOLDFAST_WHOLE === '1';
+
+/**
+ * `HOLDFAST_PACE`: how many times longer a lease has to be here than on a quiet machine, at least 1.
+ * Measured before the tests that count on real clocks, and doubled where the machine stood still.
+ */
+export const PACE: number = Math.max(1, Number(process.env.HOLDFAST_PACE ?? 1));
+
+/** `HOLDFAST_HANG_MS`: what has not come about after so long will never. No machine is so slow. */
+export const HANG_MS: number = wholeNumber('HOLDFAST_HANG_MS', 300_000);
+
+/** A time that a lease or a client's own limit gets on a quiet machine, for this one; in ms. */
+export function paced(ms: number): number {
+  return Math.ceil(ms * PACE);
+}
+
+/** Seeds that are others in each run: all of so many in a whole run, otherwise a third of them. */
+export function seedsOf(whole: number): number[] {
+  const count = WHOLE ? whole : Math.ceil(whole / 3);
+  return Array.from({ length: count }, (_, i) => RUN * 1000 + i + 1);
+}
+
+/** One in so many, another in each run; in a whole run, all. */
+export function turnOf<T>(all: readonly T[], count = 1): readonly T[] {
+  if (WHOLE || count >= all.length) return all;
+  return Array.from({ length: count }, (_, i) => all[(RUN * count + i) % all.length] as T);
+}
+
+function wholeNumber(name: string, otherwise: number): number {
+  const text = process.env[name];
+  if (text === undefined) return otherwise;
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw new Error(`${name} must be a whole number, not '${text}'.`);
+}
