@@ -1,3 +1,4 @@
+/** What a run of the tests is made of, and the programs that steps start. */
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,55 +11,69 @@ export interface Skip {
   readonly reason: string | undefined;
 }
 
+/** How long something took, in ms. */
+export interface Timing {
+  readonly name: string;
+  readonly ms: number;
+}
+
 export interface Tally {
   readonly passed: number;
   /** What failed, by name. */
   readonly failed: readonly string[];
-  /** What failed first and passed when it was asked again with nothing beside it. */
-  readonly onlyAlone?: readonly string[];
   readonly skipped: readonly Skip[];
+  /** Of its parts, if it knows them. */
+  readonly timings?: readonly Timing[];
+  /** What it says of itself, in one line. */
+  readonly said?: string;
+}
+
+/** Told while a step runs, as far as it knows. */
+export interface Progress {
+  readonly done: number;
+  readonly all: number;
+  readonly failed: number;
 }
 
 export interface Step {
   readonly name: string;
-  /** Steps of a group build on each other: after a failure the rest of the group is not run. */
-  readonly group?: string;
-  /** The step prints its own progress. */
-  readonly live?: boolean;
-  run(): Promise<Tally>;
+  /** How long it takes on two quiet cores, in s, from which follows how much time is left. */
+  readonly seconds: number;
+  /** It counts by no clock: it runs beside the others, and gives way to them. */
+  readonly beside?: boolean;
+  run(tell: (progress: Progress) => void): Promise<Tally>;
 }
-
-export const PASSED: Tally = { passed: 1, failed: [], skipped: [] };
 
 /** Thrown by a step that fails; `message` is what the developer has to read. */
 export class StepError extends Error {}
 
 export interface RunOptions {
   readonly cwd?: string;
-  /** Passes the output through while the program runs instead of keeping it. */
-  readonly live?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** The system lets it have a processor only while little else wants one. */
+  readonly givesWay?: boolean;
   /** Kills it after so long, which fails. Default: never. */
   readonly timeoutMs?: number;
 }
 
 /** Runs a program of this project or of the PATH and answers its output; rejects if it fails. */
 export async function run(command: readonly string[], options: RunOptions = {}): Promise<string> {
-  const [program = '', ...args] = command;
+  const polite = options.givesWay && process.platform !== 'win32' ? ['nice', '-n', '10'] : [];
+  const [program = '', ...args] = [...polite, ...command];
   const path = [dirname(process.execPath), join(ROOT, 'node_modules/.bin'), process.env.PATH];
   const child = spawn(program, args, {
     cwd: options.cwd ?? ROOT,
     env: { ...process.env, PATH: path.join(delimiter), ...options.env },
     timeout: options.timeoutMs,
     killSignal: 'SIGKILL',
-    stdio: options.live ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   const keep = (chunk: Buffer): void => {
     output += chunk.toString();
   };
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
   const ended = await new Promise<number | string>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
@@ -67,18 +82,30 @@ export async function run(command: readonly string[], options: RunOptions = {}):
   return output;
 }
 
-/** A step that is one program: it passes if the program does. */
-export function program(name: string, ...command: string[]): Step {
+type Terms = Pick<Step, 'seconds' | 'beside'>;
+
+const SUMMARY = /^(\d+) passed, 0 failed/m;
+const SKIPPED = /^skipped: (.+?): (.+)$/gm;
+
+/** A step that is one program. It may sum up what it has done as the whole run does. */
+export function program(name: string, terms: Terms, ...command: string[]): Step {
   return {
     name,
+    ...terms,
     async run() {
-      await run(command);
-      return PASSED;
+      const output = await run(command, { givesWay: terms.beside ?? false });
+      const said = output.trim().split('\n').at(-1);
+      const passed = Number(SUMMARY.exec(output)?.[1] ?? 1);
+      const skipped = [...output.matchAll(SKIPPED)].map(([, test = '', reason]) => ({
+        test,
+        reason,
+      }));
+      return { passed, failed: [], skipped, ...(said && { said }) };
     },
   };
 }
 
 /** The same for a script of this project. */
-export function script(name: string, file: string, ...args: string[]): Step {
-  return program(name, 'node', '--import', './scripts/sources.mjs', file, ...args);
+export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
+  return program(name, terms, 'node', '--import', './scripts/sources.mjs', file, ...args);
 }

@@ -1,100 +1,144 @@
 /**
- * A project of vitest.config.ts as a step.
+ * Projects of vitest.config.ts as a step.
  *
  * Invariant: a step passes only if each of its tests has passed, and if nothing was thrown or
- * rejected beside them. vitest forgets what was thrown outside of tests whenever it runs tests
- * again, so that is collected after each run of it, before the next.
+ * rejected beside them. A failed test is run again only if it is void: the machine stood still for
+ * longer than its leases bear, and it failed by what came too late (test/support/late.ts decides).
+ * It runs alone then, and its leases last twice as long each time. Outcomes forgive nothing: a test
+ * that fails without such a stall has failed. What would break it: vitest forgets what was thrown
+ * outside of tests whenever it runs tests again; so that is collected after each run.
  */
-import { createVitest, type TestModule, type Vitest } from 'vitest/node';
-import { ASKED_AGAIN, askedTooOften, MOST_ASKED_AGAIN } from './asked-again.ts';
-import { ROOT, type Skip, type Step, StepError, type Tally } from './steps.ts';
+import { createVitest, type Reporter, type TestModule, type Vitest } from 'vitest/node';
+import { type Progress, ROOT, type Skip, type Step, StepError, type Tally } from './steps.ts';
 
-export interface TimedOptions {
+/** So often a void test runs again. */
+const AGAIN = 3;
+
+export interface VitestOptions {
+  readonly seconds: number;
+  /** Default: the name of the step. */
+  readonly projects?: readonly string[];
+  /** Parts of paths; a file is run if its path has one of them. Default: all of the projects. */
+  readonly files?: () => Promise<readonly string[]>;
   /** Where the vitest.config.ts is; default: here. */
   readonly root?: string;
-  /** Where to remember what had to be asked again; default: for this user. */
-  readonly memory?: string;
 }
 
-/** Runs the named project of vitest.config.ts, which has the name of the step. */
-export function vitestStep(name: string): Step {
-  return { name, live: true, run: () => runProject(name, ROOT, async (_, tally) => tally) };
-}
-
-/**
- * The same for tests whose locks end on real clocks: on a machine that stands still for as long,
- * they fail, and are right to. So when only a few fail, those are asked again, one at a time and
- * with nothing beside them. That they had to be is reported and remembered: a test that has to be
- * asked again twice in five runs fails, although it passes then.
- */
-export function timedVitestStep(
-  name: string,
-  { root = ROOT, memory = ASKED_AGAIN }: TimedOptions = {},
-): Step {
-  const judge: Judge = async (vitest, tally) => {
-    if (tally.failed.length > MOST_ASKED_AGAIN) return tally;
-    const again = await askAgain(vitest, tally);
-    const tooOften = askedTooOften(memory, name, again.onlyAlone);
-    return { ...again, failed: [...again.failed, ...tooOften] };
+export function tests(name: string, options: VitestOptions): Step {
+  const { seconds, projects: project = [name], files, root = ROOT } = options;
+  return {
+    name,
+    seconds,
+    async run(tell) {
+      const filters = (await files?.()) ?? [];
+      if (files && filters.length === 0) return { passed: 0, failed: [], skipped: [] };
+      const reporters = [watcher(tell), 'minimal'];
+      const setup = { root, run: true, watch: false, project: [...project], reporters };
+      const vitest = await createVitest('test', setup);
+      try {
+        await vitest.start([...filters]);
+        if (vitest.state.getTestModules().length === 0) throw new StepError('No test file.');
+        return await judge(vitest, name);
+      } finally {
+        await vitest.close();
+      }
+    },
   };
-  return { name, live: true, run: () => runProject(name, root, judge) };
 }
 
-type Judge = (vitest: Vitest, tally: Tally) => Promise<Tally>;
+/** A file counts as done when it is, its tests as failed as soon as they have. */
+function watcher(tell: (progress: Progress) => void): Reporter {
+  const now = { done: 0, all: 0, failed: 0 };
+  const change = (part: Partial<typeof now>): void => tell(Object.assign(now, part));
+  return {
+    onTestRunStart: (specifications) => change({ done: 0, all: specifications.length }),
+    onTestModuleEnd: () => change({ done: now.done + 1 }),
+    onTestCaseResult: (test) => {
+      if (test.result().state === 'failed') change({ failed: now.failed + 1 });
+    },
+  };
+}
 
-async function runProject(name: string, root: string, judge: Judge): Promise<Tally> {
-  const options = { root, run: true, watch: false, project: [name] };
-  const vitest = await createVitest('test', options);
-  await vitest.start();
+async function judge(vitest: Vitest, name: string): Promise<Tally> {
   const modules = vitest.state.getTestModules();
   const stray = strayOf(vitest.state.getUnhandledErrors());
-  const tally = modules.length === 0 ? undefined : await judge(vitest, tallyOf(modules));
-  await vitest.close();
-  if (!tally) throw new StepError('No test file was found.');
-  return { ...tally, failed: [...tally.failed, ...stray.map((each) => `${name}: ${each}`)] };
-}
-
-async function askAgain(
-  vitest: Vitest,
-  tally: Tally,
-): Promise<Tally & { readonly onlyAlone: readonly string[] }> {
-  let passed = 0;
-  const failed: string[] = [];
-  const strays: string[] = [];
-  for (const module of vitest.state.getTestModules().filter((each) => !each.ok())) {
-    const testIds = [...module.children.allTests('failed')].map(({ id }) => id);
-    // A file that cannot be loaded, and a hook that fails, have no failing test.
-    const which = testIds.length > 0 ? { testIds } : undefined;
-    const alone = module.project.createSpecification(module.moduleId, which);
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications([alone]);
-    const again = tallyOf(testModules.filter(({ moduleId }) => moduleId === module.moduleId));
+  const timings = modules.map((module) => {
+    return { name: module.relativeModuleId, ms: module.diagnostic().duration };
+  });
+  let { passed, failed, skipped, stoodStill } = tallyOf(modules);
+  const pace = Number(process.env.HOLDFAST_PACE ?? 1);
+  for (let i = 1; i <= AGAIN && stoodStill.size > 0; i += 1) {
+    process.env.HOLDFAST_PACE = String(pace * 2 ** i);
+    const again = await runAgain(vitest, stoodStill);
     passed += again.passed;
-    failed.push(...again.failed);
-    strays.push(...strayOf(unhandledErrors).map((each) => `${module.relativeModuleId}: ${each}`));
+    failed = [...failed, ...again.failed];
+    stray.push(...again.stray);
+    stoodStill = again.stoodStill;
   }
-  const onlyAlone = tally.failed.filter((test) => !failed.includes(test));
-  return { ...tally, passed: tally.passed + passed, failed: [...failed, ...strays], onlyAlone };
+  process.env.HOLDFAST_PACE = String(pace);
+  for (const [test, { ms }] of stoodStill) {
+    failed.push(`${test} (void: this machine stood still for ${Math.round(ms)} ms)`);
+  }
+  failed.push(...stray.map((each) => `${name}: an error in no test: ${each}`));
+  return { passed, failed, skipped, timings };
 }
 
-function strayOf(errors: readonly unknown[]): readonly string[] {
-  const told = (error: unknown): string => (error as Partial<Error>)?.message ?? String(error);
-  return errors.map((error) => `an error in no test: ${told(error)}`);
+interface Void {
+  readonly module: TestModule;
+  readonly id: string;
+  readonly ms: number;
 }
 
-function tallyOf(modules: readonly TestModule[]): Tally {
-  let passed = 0;
-  const failed: string[] = [];
-  const skipped: Skip[] = [];
+interface Found {
+  passed: number;
+  failed: string[];
+  skipped: Skip[];
+  /** What is void, by name. */
+  stoodStill: Map<string, Void>;
+}
+
+async function runAgain(
+  vitest: Vitest,
+  voids: ReadonlyMap<string, Void>,
+): Promise<Found & { readonly stray: string[] }> {
+  const all: Found & { stray: string[] } = {
+    ...{ passed: 0, failed: [], skipped: [], stoodStill: new Map(), stray: [] },
+  };
+  for (const [name, { module, id, ms }] of voids) {
+    console.log(`void, and run again: ${name}: this machine stood still for ${Math.round(ms)} ms`);
+    const alone = module.project.createSpecification(module.moduleId, { testIds: [id] });
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications([alone]);
+    const found = tallyOf(testModules.filter(({ moduleId }) => moduleId === module.moduleId));
+    all.passed += found.passed;
+    all.failed.push(...found.failed);
+    all.stray.push(...strayOf(unhandledErrors));
+    for (const each of found.stoodStill) all.stoodStill.set(...each);
+  }
+  return all;
+}
+
+function strayOf(errors: readonly unknown[]): string[] {
+  return errors.map((error) => (error as Partial<Error>)?.message ?? String(error));
+}
+
+function tallyOf(modules: readonly TestModule[]): Found {
+  const found: Found = { passed: 0, failed: [], skipped: [], stoodStill: new Map() };
   for (const module of modules) {
-    const failedBefore = failed.length;
+    let explained = false;
     for (const test of module.children.allTests()) {
       const name = `${module.relativeModuleId} > ${test.fullName}`;
       const result = test.result();
-      if (result.state === 'passed') passed += 1;
-      else if (result.state === 'skipped') skipped.push({ test: name, reason: result.note });
-      else failed.push(name);
+      if (result.state === 'passed') found.passed += 1;
+      else if (result.state === 'skipped') found.skipped.push({ test: name, reason: result.note });
+      else {
+        explained = true;
+        const { stoodStillMs: ms } = test.meta().void ?? {};
+        if (ms === undefined) found.failed.push(name);
+        else found.stoodStill.set(name, { module, id: test.id, ms });
+      }
     }
-    if (!module.ok() && failed.length === failedBefore) failed.push(module.relativeModuleId);
+    // A file that cannot be loaded, and a hook that fails, have no failing test.
+    if (!module.ok() && !explained) found.failed.push(module.relativeModuleId);
   }
-  return { passed, failed, skipped };
+  return found;
 }

@@ -1,6 +1,6 @@
-/** Runs the timed step of the project in a folder, and sends what it found. */
-import { timedVitestStep } from '../../../../scripts/vitest-step.ts';
+/** Runs a step on the project in a folder, and sends what it found. */
+import { tests } from '../../../../scripts/vitest-step.ts';
 
-const [root = '', memory = ''] = process.argv.slice(2);
-const tally = await timedVitestStep('timed', { root, memory }).run();
+const [root = ''] = process.argv.slice(2);
+const tally = await tests('timed', { seconds: 1, root }).run(() => {});
 process.send?.(tally, () => process.exit());

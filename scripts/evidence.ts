@@ -1,0 +1,108 @@
+/**
+ * What the battery leaves: `docs/reference/battery.json` says of each step when it ran last, at
+ * which commit, and how it ended; `docs/reference/evidence.md` is made of that and says no more.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { BATTERY } from './lists.ts';
+import type { Ended } from './run-steps.ts';
+import { ROOT, run } from './steps.ts';
+
+export const LEDGER: string = 'docs/reference/battery.json';
+export const PAGE: string = 'docs/reference/evidence.md';
+
+interface Entry {
+  readonly step: string;
+  readonly commit: string;
+  /** The day of its end. */
+  readonly day: string;
+  /** The number of the run, from which its chance follows. */
+  readonly run: number;
+  readonly seconds: number;
+  readonly passed: number;
+  readonly failed: readonly string[];
+  readonly skipped: number;
+  readonly said?: string;
+  readonly machine: string;
+}
+
+export async function writeEvidence(ended: readonly Ended[]): Promise<void> {
+  const before = read();
+  const commit = await commitNow();
+  const now = ended.map(({ step, seconds, passed, failed, skipped, said }): Entry => {
+    return {
+      ...{ step, commit, day: new Date().toISOString().slice(0, 10) },
+      ...{ run: Number(process.env.HOLDFAST_RUN), seconds: Math.round(seconds) },
+      ...{ passed, failed, skipped: skipped.length, ...(said && { said }), machine: machine() },
+    };
+  });
+  const entries = new Map([...before, ...now].map((entry) => [entry.step, entry]));
+  const known = [...BATTERY.map(({ step }) => step.name), 'soak'];
+  const all = known.flatMap((name) => entries.get(name) ?? []);
+  writeFileSync(join(ROOT, LEDGER), `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(join(ROOT, PAGE), pageOf(all));
+  await run(['biome', 'format', '--write', LEDGER]);
+}
+
+function read(): Entry[] {
+  try {
+    return JSON.parse(readFileSync(join(ROOT, LEDGER), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function commitNow(): Promise<string> {
+  const [commit, changes] = await Promise.all([
+    run(['git', 'rev-parse', '--short=10', 'HEAD']),
+    run(['git', 'status', '--porcelain']),
+  ]);
+  return `${commit.trim()}${changes.trim() === '' ? '' : ', changed'}`;
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model ?? 'unknown';
+  return `${availableParallelism()} cores (${model}), Node ${process.versions.node}`;
+}
+
+export function pageOf(entries: readonly Entry[]): string {
+  const rows = BATTERY.flatMap(({ step: { name }, what, from }) => {
+    const entry = entries.find(({ step }) => step === name);
+    return entry && what ? [rowOf(entry, `[${what}](../../${from})`)] : [];
+  });
+  const soak = entries.find(({ step }) => step === 'soak');
+  if (soak) rows.push(rowOf(soak, 'the histories and the worlds, on and on'));
+  const machines = [...new Set(entries.map((entry) => entry.machine))].join('; ');
+  return `# Evidence
+
+What \`npm run battery\` tried last, when, on which commit, and how it ended: this page is made from its
+[ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate at 3/_n_ (95 %).
+\`npm run battery -- NAME\` repeats a row.
+
+| name | what is tried | passed | failed | not promised | took | on | commit |
+| ---- | ------------- | ------ | ------ | ------------ | ---- | -- | ------ |
+${rows.join('\n')}
+
+## What each said
+
+${saidBy(entries)}
+
+Machine: ${machines}.
+`;
+}
+
+function rowOf(entry: Entry, what: string): string {
+  const { step, passed, failed, skipped, seconds, day, commit } = entry;
+  const cells = [step, what, passed, failed.length, skipped, minutes(seconds), day, commit];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function saidBy(entries: readonly Entry[]): string {
+  return entries.flatMap(({ step, said }) => (said ? [`- ${step}: ${said}`] : [])).join('\n');
+}
+
+function minutes(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,201 @@
+/**
+ * What runs when, on one list for each occasion. `QUICK` is `npm test`: it fetches nothing. `CI` is
+ * what `.ci/run` has beside it: what the change meets, and a share of the rest, which goes round
+ * from run to run. `BATTERY` is everything; what leaves it is named in CHANGELOG.md.
+ */
+import { built as builtInGo } from '../test/methods/sharing/go.ts';
+import { withGo } from '../test/servers/go-build.ts';
+import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
+import { RUN } from '../test/support/this-run.ts';
+import { chosen, touched } from './changed.ts';
+import { program, type Step, script } from './steps.ts';
+import { tests } from './vitest-step.ts';
+
+/** Each world and each call is another one in each run. */
+const SEED = String(RUN * 1000 + 1);
+
+/** One file for each promise that only several processes can break. */
+const FEW = [
+  ...['contention', 'signals', 'rolling-deploy'].map((name) => `test/methods/processes/${name}.`),
+  ...['run', 'waiting', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
+  'test/examples/small.',
+];
+
+const format = program(
+  'format',
+  { seconds: 4, beside: true },
+  ...['biome', 'ci', '--error-on-warnings', '.'],
+);
+const worlds = (runs: number, seconds: number): Step => {
+  const args = ['--runs', String(runs), '--seed', SEED];
+  return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
+};
+const calls = (count: number, seconds: number): Step => {
+  const args = ['--calls', String(count), '--seed', SEED];
+  return script('fuzz', { seconds, beside: true }, 'scripts/fuzz.ts', ...args);
+};
+/** The compiler of TypeScript itself judges. */
+const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
+const documentation = script('documentation', { seconds: 20, beside: true }, 'scripts/docs.ts');
+const models = program(
+  'models',
+  { seconds: 60, beside: true },
+  ...['vitest', 'run', '--project', 'models'],
+);
+const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
+
+export const QUICK: readonly Step[] = [
+  tests('units', { seconds: 40 }),
+  tests('conformance', { seconds: 15 }),
+  tests('processes', { seconds: 25, files: async () => FEW }),
+  script('types', { seconds: 25, beside: true }, 'scripts/types.ts'),
+  format,
+  script('package', { seconds: 25, beside: true }, 'scripts/package.ts'),
+  worlds(500, 10),
+  calls(10_000, 8),
+];
+
+export const CI: readonly Step[] = [
+  wholePackage,
+  tests('processes', { seconds: 60 }),
+  tests('examples', { seconds: 60 }),
+  tests('commands', { seconds: 35 }),
+  tests('leaks', { seconds: 60 }),
+  tests('servers', { seconds: 600, files: () => chosen('servers') }),
+  tests('sharing', { seconds: 60, files: () => chosen('sharing') }),
+  tests('kubernetes', {
+    seconds: 0,
+    files: async () => withApiServer(await touched('kubernetes')),
+  }),
+  types,
+  documentation,
+  worlds(2000, 30),
+];
+
+const ALL_FILES: readonly string[] = ['test/'];
+
+/** What the tests on Kubernetes need. Built once for a machine, in minutes, while others run. */
+const apiServer: Step = {
+  ...{ name: 'API server', seconds: 500, beside: true },
+  async run() {
+    await buildOnce();
+    return { passed: 1, failed: [], skipped: [] };
+  },
+};
+
+let building: Promise<void> | undefined;
+function buildOnce(): Promise<void> {
+  building ??= withGo(async (place) => {
+    await buildKubeApiserver(place);
+    // The program beside it is made of much the same.
+    await builtInGo('kubernetes', place);
+  }).catch(({ message }: Error) => {
+    console.log(`no API server of Kubernetes: ${message.split('\n', 1)}`);
+  });
+  return building;
+}
+
+/** These files, once the server is there if there are any. */
+async function withApiServer(files: readonly string[]): Promise<readonly string[]> {
+  if (files.length > 0) await buildOnce();
+  return files;
+}
+
+export interface Proof {
+  readonly step: Step;
+  /** What is tried, in a few words. */
+  readonly what: string;
+  /** The file to read first. */
+  readonly from: string;
+}
+
+export const BATTERY: readonly Proof[] = [
+  {
+    step: tests('units', { seconds: 60 }),
+    what: 'each room by itself, random loops whole',
+    from: 'test/methods/differential/world.ts',
+  },
+  {
+    step: tests('conformance', { seconds: 60 }),
+    what: 'the suite on stores without a server, all seeds, shelves and kinds',
+    from: 'src/testkit/conformance.ts',
+  },
+  {
+    step: tests('real clock', { seconds: 60 }),
+    what: 'the suite on SQLite on a real clock',
+    from: 'test/methods/conformance/real/sqlite.test.ts',
+  },
+  {
+    step: tests('processes', { seconds: 90 }),
+    what: 'processes that are killed, stopped and deployed; the command line',
+    from: 'test/methods/processes/contention.test.ts',
+  },
+  {
+    step: tests('examples', { seconds: 90 }),
+    what: 'examples of several processes',
+    from: 'test/examples/stories.test.ts',
+  },
+  {
+    step: tests('leaks', { seconds: 170 }),
+    what: 'rounds of each public call, and what they leave behind',
+    from: 'test/methods/leaks/leaks.ts',
+  },
+  {
+    step: tests('commands', { seconds: 35 }),
+    what: 'the command line on servers, shells, a browser',
+    from: 'test/cli/servers/doctor.test.ts',
+  },
+  {
+    step: tests('servers', { seconds: 1300 }),
+    what: 'every store, client, version and topology on real servers, under faults',
+    from: 'test/methods/faults/scene.ts',
+  },
+  {
+    step: tests('sharing', { seconds: 440 }),
+    what: 'locks shared with programs in Java, Go and Python',
+    from: 'test/methods/sharing/pair-suite.ts',
+  },
+  {
+    step: histories,
+    what: 'histories of 100,000 operations a store, under kills and stops, judged by two checkers',
+    from: 'test/methods/histories/run.ts',
+  },
+  {
+    step: teeth,
+    what: 'planted faults, each against the test that notices it',
+    from: 'test/methods/teeth/catalogue.ts',
+  },
+  {
+    step: tests('kubernetes', { seconds: 60, files: () => withApiServer(ALL_FILES) }),
+    what: 'Leases and documents on an API server of Kubernetes',
+    from: 'test/stores/kubernetes/conformance.test.ts',
+  },
+  {
+    step: wholePackage,
+    what: 'the tarball, in every style, on every runtime',
+    from: 'test/package/program.ts',
+  },
+  { step: apiServer, what: 'the API server is built', from: 'test/servers/kubernetes-program.ts' },
+  {
+    step: types,
+    what: 'types of the project, the snippets of its pages, decorators, the page',
+    from: 'scripts/types.ts',
+  },
+  { step: format, what: 'form', from: 'biome.json' },
+  { step: documentation, what: 'the site of the pages, and its links', from: 'scripts/docs.ts' },
+  {
+    step: models,
+    what: 'every state of the models of a quorum, and each rule broken',
+    from: 'test/methods/models/quorum.test.ts',
+  },
+  {
+    step: worlds(10_000, 150),
+    what: 'simulated worlds under every fault',
+    from: 'test/methods/simulation/world.ts',
+  },
+  {
+    step: calls(500_000, 220),
+    what: 'calls with wrong arguments, garbled replies, names that are nearly the same',
+    from: 'test/methods/fuzz/run.ts',
+  },
+];

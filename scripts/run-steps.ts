@@ -1,0 +1,172 @@
+/**
+ * Runs steps: those that count on clocks one after the other, and beside them, one after the other
+ * as well, those that only compute. While they run, a line says how far they are: it moves on a
+ * terminal, and comes once a minute in a log.
+ */
+import {
+  type Progress,
+  type Skip,
+  type Step,
+  StepError,
+  type Tally,
+  type Timing,
+} from './steps.ts';
+
+export interface Ended extends Tally {
+  readonly step: string;
+  readonly seconds: number;
+}
+
+interface Running {
+  readonly step: Step;
+  readonly since: number;
+  progress: Progress | undefined;
+}
+
+/** Between two looks of a log, in ms. */
+const LOG_MS = 60_000;
+
+export async function runSteps(steps: readonly Step[]): Promise<Ended[]> {
+  const ended: Ended[] = [];
+  const running = new Set<Running>();
+  const lane = async (those: readonly Step[]): Promise<void> => {
+    for (const step of those) {
+      const now: Running = { step, since: performance.now(), progress: undefined };
+      running.add(now);
+      const tally = await runStep(step, (progress) => {
+        now.progress = progress;
+      });
+      running.delete(now);
+      const seconds = (performance.now() - now.since) / 1000;
+      ended.push({ ...tally, step: step.name, seconds });
+      line.say(lineOf(step, tally, seconds));
+    }
+  };
+  const line = progressLine(() => sayProgress(steps, ended, running));
+  await Promise.all([
+    lane(steps.filter(({ beside }) => !beside)),
+    lane(steps.filter(({ beside }) => beside)),
+  ]);
+  line.stop();
+  return ended;
+}
+
+async function runStep(step: Step, tell: (progress: Progress) => void): Promise<Tally> {
+  try {
+    return await step.run(tell);
+  } catch (error) {
+    console.log(error instanceof StepError ? error.message : error);
+    return { passed: 0, failed: [step.name], skipped: [] };
+  }
+}
+
+function lineOf({ name }: Step, { passed, failed }: Tally, seconds: number): string {
+  const sums = `${passed} passed${failed.length > 0 ? `, ${failed.length} failed` : ''}`;
+  const mark = failed.length === 0 ? '✓' : '✗';
+  return `${mark} ${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s   ${sums}`;
+}
+
+function sayProgress(
+  steps: readonly Step[],
+  ended: readonly Ended[],
+  running: ReadonlySet<Running>,
+): string {
+  const failed = ended.reduce((sum, each) => sum + each.failed.length, 0);
+  const now = [...running].map(({ step, progress }) => {
+    return progress ? `${step.name} ${progress.done} of ${progress.all}` : step.name;
+  });
+  const more = [...running].reduce((sum, { progress }) => sum + (progress?.failed ?? 0), 0);
+  const left = timeLeft(steps, ended, running);
+  const done = `${ended.length} of ${steps.length} steps done`;
+  return `${now.join(', ')}; ${done}, ${failed + more} failed, about ${left} left`;
+}
+
+/** By what the steps take on a quiet machine, times how much slower this one was until now. */
+function timeLeft(
+  steps: readonly Step[],
+  ended: readonly Ended[],
+  running: ReadonlySet<Running>,
+): string {
+  const known = new Set(ended.map(({ step }) => step));
+  let [took, wanted] = [1, 1];
+  for (const { step, seconds } of ended) {
+    took += seconds;
+    wanted += steps.find(({ name }) => name === step)?.seconds ?? 0;
+  }
+  const slower = Math.max(1, took / wanted);
+  const lanes = [0, 0];
+  for (const step of steps.filter(({ name }) => !known.has(name))) {
+    const now = [...running].find((each) => each.step === step);
+    const passed = now ? (performance.now() - now.since) / 1000 / slower : 0;
+    const share = now?.progress && now.progress.done / now.progress.all;
+    const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
+    lanes[step.beside ? 1 : 0] += left * slower;
+  }
+  const seconds = Math.ceil(Math.max(...lanes));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+function progressLine(text: () => string): { say(line: string): void; stop(): void } {
+  const { stdout } = process;
+  const clear = (): void => {
+    if (stdout.isTTY) stdout.write('\r\u001b[K');
+  };
+  const draw = (): void => {
+    if (!stdout.isTTY) return console.log(text());
+    stdout.write(`\r${text().slice(0, stdout.columns - 1)}\u001b[K`);
+  };
+  const timer = setInterval(draw, stdout.isTTY ? 250 : LOG_MS);
+  return {
+    say(line) {
+      clear();
+      console.log(line);
+    },
+    stop() {
+      clearInterval(timer);
+      clear();
+    },
+  };
+}
+
+/** How the conformance suite begins its reason for leaving out what a store does not promise. */
+const NOT_PROMISED = 'not promised: ';
+
+/** Prints the slowest, what failed, what was skipped and why, and the sum; whether all is well. */
+export function summarize(ended: readonly Ended[]): boolean {
+  const failed = ended.flatMap((each) => each.failed);
+  const skipped = ended.flatMap((each) => each.skipped);
+  const passed = ended.reduce((sum, each) => sum + each.passed, 0);
+  list(
+    'Slowest',
+    slowest(ended).map(({ name, ms }) => `${(ms / 1000).toFixed(1)} s  ${name}`),
+  );
+  list('Skipped', reasonsOf(skipped));
+  list('Failed', failed);
+  const gaps = skipped.filter(({ reason }) => !reason?.startsWith(NOT_PROMISED));
+  const unexplained = gaps.some(({ reason }) => reason === undefined);
+  const refused = unexplained || (gaps.length > 0 && process.env.CI === 'true');
+  if (refused) console.log('\nSkips need a reason; with CI=true only that of a missing promise.');
+  const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
+  console.log(`\n${passed} passed, ${failed.length} failed${skips}`);
+  return failed.length === 0 && !refused;
+}
+
+/** The five that took longest: files of tests, or whole steps that know no parts. */
+function slowest(ended: readonly Ended[]): Timing[] {
+  const all = ended.flatMap(({ step, seconds, timings }) => {
+    return timings ?? [{ name: step, ms: seconds * 1000 }];
+  });
+  return all.sort((a, b) => b.ms - a.ms).slice(0, 5);
+}
+
+function reasonsOf(skipped: readonly Skip[]): string[] {
+  const reasons = new Map<string, number>();
+  for (const { test, reason = `no reason given: ${test}` } of skipped) {
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  return [...reasons].map(([reason, times]) => `${times} × ${reason}`);
+}
+
+function list(title: string, items: readonly string[]): void {
+  if (items.length > 0) console.log(`\n${[`${title}:`, ...items].join('\n  ')}`);
+}
