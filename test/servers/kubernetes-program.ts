@@ -26,7 +26,7 @@ const BUILT = join(PLACES.cache, `go+kube-apiserver+${VERSION}`);
 /** Where it is, if an earlier run has built it. */
 export async function kubeApiserver(): Promise<string> {
   await access(BUILT).catch((cause: unknown) => {
-    const message = `kube-apiserver ${VERSION} is built by npm run test:all, if there is Go 1.24`;
+    const message = `kube-apiserver ${VERSION} is built by npm run battery, if there is Go 1.24`;
     throw new Error(message, { cause });
   });
   return BUILT;
