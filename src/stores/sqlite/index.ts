@@ -3,6 +3,7 @@
  */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { asGiven, checkOptions, flag } from '../../base/options.ts';
@@ -81,6 +82,7 @@ export function sqliteStore(
     machine: thisMachine,
     layouts: LAYOUTS,
     watchFile: fs.watch,
+    clock: systemClock(),
   });
 }
 

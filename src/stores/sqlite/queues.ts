@@ -14,6 +14,7 @@
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../grouped.ts';
@@ -61,6 +62,10 @@ const SQL = {
   sweepClaims: 'DELETE FROM holdfast_claim WHERE expires <= ?',
 } as const;
 
+/** Readings of a clock that take longer than the longest step of one. */
+const MANY = 1_000_000;
+const STANDS_STILL = "This machine's clock stands still, or went back.";
+
 /** A dead holder without a successor stays for a day, so that the next claim learns of it. */
 const KEEP_DEAD_US = 86_400_000_000;
 
@@ -84,12 +89,17 @@ export class Queues {
     this.#sql = connection.prepareAll(SQL);
   }
 
-  /** To be called in each transaction, first. No two readings of the clock are alike. */
+  /** To be called in each transaction, first: it has a later time than all before. @throws StoreError */
   begin(): void {
     this.told = [];
-    const before = this.now;
-    do this.now = this.#parts.machine.nowUs();
-    while (this.now <= before);
+    const { machine } = this.#parts;
+    let now = machine.nowUs();
+    for (let again = 0; now <= this.now; again++) {
+      if (again === MANY)
+        throw new StoreError(STANDS_STILL, { retryable: true, outcome: 'failed' });
+      now = machine.nowUs();
+    }
+    this.now = now;
   }
 
   /** Work that need not be done at every step. */

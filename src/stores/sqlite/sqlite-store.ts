@@ -2,6 +2,7 @@
  * The verbs of the store: each is one write transaction, repeated while the file is busy, and then
  * the wake-ups.
  */
+import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -13,6 +14,8 @@ import { Wakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
   readonly watchFile: WatchFile;
+  /** Of its timers; lives count on that of the machine. */
+  readonly clock: Clock;
 }
 
 const TRAITS: Traits = {
@@ -45,7 +48,7 @@ export class SqliteStore implements Store {
   constructor(parts: SqliteParts) {
     this.#parts = parts;
     const path = (): string => this.#database.opened?.connection.file ?? parts.file;
-    this.#wakes = new Wakes(path, parts.watchFile);
+    this.#wakes = new Wakes(path, parts.watchFile, parts.clock);
     this.#database = new LockDatabase(parts, this.#wakes.address);
   }
 

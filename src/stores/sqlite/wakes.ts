@@ -10,7 +10,7 @@
  * write lock.
  */
 
-import { timers } from '../../base/clock.ts';
+import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
@@ -44,10 +44,12 @@ type News = Omit<Told, 'address'>;
 export class Wakes {
   readonly #file: WakeFile;
   readonly #watches = new Map<string, Watch>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
 
   /** `database`: the path of the database; read once it is open. */
-  constructor(database: () => string, watch: WatchFile) {
+  constructor(database: () => string, watch: WatchFile, clock: Clock) {
+    this.#clock = clock;
     const received = (lines: readonly string[]): void => this.#received(lines.flatMap(parse));
     this.#file = new WakeFile({ database, watch, received });
   }
@@ -87,7 +89,7 @@ export class Wakes {
   }
 
   close(): void {
-    timers.clearTimeout(this.#timer);
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
     this.#watches.clear();
     this.#file.close();
   }
@@ -103,12 +105,12 @@ export class Wakes {
   }
 
   #listenLater(): void {
-    this.#timer ??= timers
-      .setTimeout(() => {
-        this.#timer = undefined;
-        if (this.#watches.size > 0) this.#file.listen();
-      }, LISTEN_AFTER_MS)
-      .unref();
+    if (this.#timer) return;
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#watches.size > 0) this.#file.listen();
+    }, LISTEN_AFTER_MS);
+    this.#timer.unref();
   }
 }
 

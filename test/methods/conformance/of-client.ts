@@ -6,9 +6,13 @@
  * fails, forgets or ends. The others run on every store and every topology through one client.
  */
 import { CONTRACT } from '../../../src/testkit/conformance.ts';
+import { WHOLE } from '../../support/this-run.ts';
 
 export const OF_CLIENT: readonly string[] = [
   ...['traits', ...CONTRACT.map(({ topic }) => topic)],
   ...['data loss', 'mutex, acquire', 'mutex, loss', 'mutex, close', 'inspect, list, events'],
   'parts',
 ];
+
+/** For another user or way of a server on which all topics run already. */
+export const OF_CLIENT_UNLESS_WHOLE: readonly string[] | undefined = WHOLE ? undefined : OF_CLIENT;

@@ -5,8 +5,8 @@
  */
 import type { Store } from 'holdfast';
 import type { DocumentStoreOptions } from 'holdfast/document';
-import { type ConformanceOptions, conformance } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { type SuiteOptions, suite } from '../../methods/conformance/suite.ts';
 
 export interface Service<S> {
   /** Why it cannot be had, if it cannot. */
@@ -17,7 +17,7 @@ export interface Service<S> {
   readonly traits: Store['traits'];
   /** How much later than asked for a claim may end, in ms; default not at all. */
   readonly slackMs?: number;
-  readonly lacks?: ConformanceOptions['lacks'];
+  readonly lacks?: SuiteOptions['lacks'];
   readonly anonymous?: boolean;
   /** All topics, not only those that depend on the service. Default false. */
   readonly whole?: boolean;
@@ -40,13 +40,8 @@ export function documentConformance<S>(service: Service<S>): void {
   }, 120_000);
   afterAll(() => server?.close());
 
-  let cases = 0;
-  // One that is not concurrent waits for those before it.
-  const isAlone = (): boolean => slow && ++cases % 3 === 0;
-
-  conformance({
-    test: (name, body) => (isAlone() ? test : test.concurrent)(name, body),
-    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+  suite({
+    ...(slow && { atOnce: 2 }),
     create: ({ maxWaiters = 10_000 }) => ({
       connect: () => store(server, { maxWaiters }),
       dispose: () => {},

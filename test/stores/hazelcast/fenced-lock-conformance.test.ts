@@ -1,8 +1,8 @@
 /** The conformance suite on `FencedLock`s; without a queue, much of it is not promised. */
 import type { Client } from 'hazelcast-client';
 import { fencedLockStore } from 'holdfast/hazelcast';
-import { conformance } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { suite } from '../../methods/conformance/suite.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { NO_CLIENT } from './no-client.ts';
 
@@ -24,9 +24,7 @@ afterAll(async () => {
   await cluster?.close();
 });
 
-conformance({
-  test: test.concurrent,
-  skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+suite({
   create: () => ({
     connect: () => fencedLockStore(client, { sessionTtl: SESSION_MS }),
     dispose: () => {},

@@ -1,3 +1,3 @@
-import { suite } from './suite.ts';
+import { redissonSuite } from './suite.ts';
 
-await suite('fair', ['downgrade']);
+await redissonSuite('fair', ['downgrade']);

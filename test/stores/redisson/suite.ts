@@ -1,11 +1,11 @@
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
-import { conformance } from 'holdfast/testkit';
 import { Redis } from 'ioredis';
 import type { OptionalVerb } from '../../../src/contract/store.ts';
+import { suite } from '../../methods/conformance/suite.ts';
 import { onPlace, restartSetBack, single } from '../redis/conformance/suite.ts';
 
 /** The whole suite on locks of this kind. */
-export async function suite(
+export async function redissonSuite(
   mutex: NonNullable<RedissonOptions['mutex']>,
   lacks: readonly OptionalVerb[],
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function suite(
     },
     { forget: restartSetBack },
   );
-  conformance({
+  suite({
     ...onPlace(place, (client, { maxWaiters, ...options }) =>
       redissonStore(client, {
         ...{ ...options, mutex },

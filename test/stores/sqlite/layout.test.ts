@@ -123,6 +123,24 @@ test('tokens grow on a clock with long steps, whoever was there is gone', async 
   expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => (a < b ? -1 : 1)));
 });
 
+test('a clock that stands still is an error, and no step goes back behind another', async () => {
+  let frozen: number | undefined;
+  const machine = { ...thisMachine, nowUs: () => frozen ?? thisMachine.nowUs() };
+  const store = open(newFile(), { machine });
+  const claim = claimOf('job');
+  await hold(store, claim);
+  frozen = thisMachine.nowUs();
+  await store.release([claim]);
+  for (const backUs of [0, 1_000_000, 1_000_000]) {
+    frozen -= backUs;
+    await expect(store.claim([claimOf('job')])).rejects.toThrow(
+      expect.objectContaining({ code: 'STORE', retryable: true, outcome: 'failed' }),
+    );
+  }
+  frozen = undefined;
+  await hold(store, claimOf('job'));
+});
+
 test('without a boot id, a clock that went back proves the reboot', async () => {
   const file = newFile();
   const machine = new FakeMachine('');

@@ -1,3 +1,3 @@
-import { suite } from './suite.ts';
+import { etcdSuite } from './suite.ts';
 
-await suite();
+await etcdSuite();

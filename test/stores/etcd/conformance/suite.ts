@@ -1,21 +1,19 @@
 /** The conformance suite on a real etcd. */
 import { etcdStore } from 'holdfast/etcd';
-import { conformance } from 'holdfast/testkit';
-import { afterAll, test } from 'vitest';
+import { afterAll } from 'vitest';
 import { etcdClient } from '../../../../src/clients/etcd/etcd-client.ts';
 import { EtcdStore } from '../../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
+import { suite } from '../../../methods/conformance/suite.ts';
 import { type EtcdOptions, startEtcd } from '../../../servers/etcd-server.ts';
 
-export async function suite(options?: EtcdOptions): Promise<void> {
+export async function etcdSuite(options?: EtcdOptions): Promise<void> {
   const server = await startEtcd(options);
   afterAll(() => server.close());
   const address = server.clientUrl;
   const keys = new KeySpace('holdfast/');
-  conformance({
-    test: test.concurrent,
-    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+  suite({
     create({ maxWaiters = 10_000 }) {
       // The server's leases go on as they are; what this process believes of them leaps.
       const clock = movableClock();

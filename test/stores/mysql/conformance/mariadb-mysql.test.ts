@@ -1,10 +1,10 @@
 import { createConnection } from 'mariadb';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { startMysql } from '../../../servers/mysql-server.ts';
-import { place, suite } from './suite.ts';
+import { mysqlSuite, place } from './suite.ts';
 
 const server = await startMysql();
-suite(
+mysqlSuite(
   await place(server, await createConnection(server.url.replace('mysql:', 'mariadb:'))),
   OF_CLIENT,
 );

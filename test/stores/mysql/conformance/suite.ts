@@ -1,8 +1,9 @@
 /** The conformance suite on MySQL or MariaDB, through one kind of client. */
 import assert from 'node:assert/strict';
 import { type MysqlClient, type MysqlOptions, migrateMysql, mysqlStore } from 'holdfast/mysql';
-import { conformance, type Fixture } from 'holdfast/testkit';
-import { afterAll, test } from 'vitest';
+import type { Fixture } from 'holdfast/testkit';
+import { afterAll } from 'vitest';
+import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { MysqlServer } from '../../../servers/mysql-server.ts';
 
 /** The database that all cases share, and how to reach it. */
@@ -18,12 +19,10 @@ export interface Place {
 const PREFIXES = 16;
 
 /** All topics, unless these are enough. */
-export function suite(place: Place, topics?: readonly string[]): void {
+export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void {
   const { server, client, prefixes, close } = place;
   afterAll(close);
-  conformance({
-    test: test.concurrent,
-    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
+  suite({
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
@@ -33,7 +32,7 @@ export function suite(place: Place, topics?: readonly string[]): void {
     lacks: ['raise'],
     forgets: true,
     trusts: true,
-    ...(topics && { topics }),
+    topics,
   });
 
   /** In tables of its own, which can be as on a replica that was promoted before it had it all. */

@@ -1,8 +1,8 @@
 import { migratePostgres } from 'holdfast/postgres';
 import { Pool } from 'pg';
-import { place, suite } from './suite.ts';
+import { place, postgresSuite } from './suite.ts';
 
-suite(
+postgresSuite(
   await place(async ({ url }) => {
     const client = new Pool({ connectionString: url });
     await migratePostgres(client);

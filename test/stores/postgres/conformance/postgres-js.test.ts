@@ -1,9 +1,9 @@
 import { migratePostgres } from 'holdfast/postgres';
 import postgres from 'postgres';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
-import { place, suite } from './suite.ts';
+import { place, postgresSuite } from './suite.ts';
 
-suite(
+postgresSuite(
   await place(async ({ url }) => {
     const client = postgres(url);
     await migratePostgres(client);

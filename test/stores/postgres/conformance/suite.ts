@@ -6,9 +6,10 @@ import {
   type PostgresOptions,
   postgresStore,
 } from 'holdfast/postgres';
-import { conformance, type Fixture } from 'holdfast/testkit';
+import type { Fixture } from 'holdfast/testkit';
 import { Client } from 'pg';
-import { afterAll, test } from 'vitest';
+import { afterAll } from 'vitest';
+import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import { type PostgresServer, startPostgres } from '../../../servers/postgres-server.ts';
 import { claimOf } from '../bed.ts';
 
@@ -22,23 +23,18 @@ export interface Place {
 }
 
 /** Cases about who is told, which a message does at once and a look in time. */
-const TOLD = /^hints: |: an evicted claim is woken|: downgrading tells/;
-
-function skip(name: string, reason: string): void {
-  test.concurrent(name, (context) => context.skip(reason));
-}
+const TOLD = {
+  names: /^hints: |: an evicted claim is woken|: downgrading tells/,
+  why: 'messages through a pooler',
+};
 
 /** All topics, unless these are enough. */
-export function suite(place: Place, topics?: readonly string[]): void {
+export function postgresSuite(place: Place, topics?: SuiteOptions['topics']): void {
   const { server, client, deaf, close } = place;
   let cases = 0;
   afterAll(close);
-  conformance({
-    test: (name, body) => {
-      if (deaf && TOLD.test(name)) skip(name, 'not promised: messages through a pooler');
-      else test.concurrent(name, body);
-    },
-    skip,
+  suite({
+    except: deaf ? [TOLD] : [],
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
@@ -48,7 +44,7 @@ export function suite(place: Place, topics?: readonly string[]): void {
     lacks: ['raise'],
     forgets: true,
     trusts: true,
-    ...(topics && { topics }),
+    topics,
   });
 
   /** In tables of its own, which can be as after a crash that lost what nobody had waited for. */

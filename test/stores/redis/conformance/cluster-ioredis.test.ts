@@ -1,8 +1,8 @@
 import { Cluster } from 'ioredis';
 import { clustered } from './clusters.ts';
-import { suite } from './suite.ts';
+import { redisSuite } from './suite.ts';
 
-suite(
+redisSuite(
   await clustered(async ({ addresses }) => {
     const client = new Cluster(addresses);
     return { client, end: () => client.disconnect() };

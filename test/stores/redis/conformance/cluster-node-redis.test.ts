@@ -1,9 +1,9 @@
 import { createCluster } from 'redis';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
 import { clustered } from './clusters.ts';
-import { suite } from './suite.ts';
+import { redisSuite } from './suite.ts';
 
-suite(
+redisSuite(
   await clustered(async ({ addresses }) => {
     const rootNodes = addresses.map(({ host, port }) => ({ url: `redis://${host}:${port}` }));
     const client = createCluster({ rootNodes });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import { single, suite } from './suite.ts';
+import { redisSuite, single } from './suite.ts';
 
-suite(
+redisSuite(
   await single(async ({ url }) => {
     const client = new Redis(url);
     return { client, end: () => client.disconnect() };

@@ -1,4 +1,5 @@
+import { OF_CLIENT_UNLESS_WHOLE } from '../../../methods/conformance/of-client.ts';
 import { byIoredis, leastUser } from '../least-user.ts';
-import { suite } from './suite.ts';
+import { redisSuite } from './suite.ts';
 
-suite(await leastUser(byIoredis));
+redisSuite(await leastUser(byIoredis), OF_CLIENT_UNLESS_WHOLE);

@@ -1,8 +1,8 @@
 import { createClient } from 'redis';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
-import { restartSetBack, single, suite } from './suite.ts';
+import { redisSuite, restartSetBack, single } from './suite.ts';
 
-suite(
+redisSuite(
   await single(
     async ({ url }) => {
       const client = createClient({ url });

@@ -1,10 +1,10 @@
 import { plainRedisStore } from 'holdfast/redis';
-import { conformance } from 'holdfast/testkit';
+import { suite } from '../../../methods/conformance/suite.ts';
 import { onPlace, type Place } from './suite.ts';
 
 /** The conformance suite on the plain form; without a queue, much of it is not promised. */
 export function plainSuite(place: Place): void {
-  conformance({
+  suite({
     ...onPlace(place, (client, { maxWaiters, ...options }) => plainRedisStore(client, options)),
     traits: plainRedisStore(place.client).traits,
     lacks: ['watch', 'downgrade', 'raise', 'evict', 'list'],

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
-import { single, suite } from './suite.ts';
+import { redisSuite, single } from './suite.ts';
 
-suite(
+redisSuite(
   await single(
     async ({ url }) => {
       const client = new Redis(url);

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
+import { OF_CLIENT_UNLESS_WHOLE } from '../../../methods/conformance/of-client.ts';
 import { startSentinels } from '../../../servers/topologies.ts';
-import { type Forgetful, restartEmpty, suite } from './suite.ts';
+import { type Forgetful, redisSuite, restartEmpty } from './suite.ts';
 
 /** A primary that is back before it is missed: its replicas forget as well. */
 async function start(): Promise<Forgetful> {
@@ -18,4 +19,4 @@ async function start(): Promise<Forgetful> {
   };
 }
 
-suite({ ...(await start()), another: start });
+redisSuite({ ...(await start()), another: start }, OF_CLIENT_UNLESS_WHOLE);

@@ -1,13 +1,9 @@
 /** The conformance suite on one kind of server, through one kind of client. */
 import type { Store } from 'holdfast';
 import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
-import {
-  type ConformanceOptions,
-  conformance,
-  type Fixture,
-  type FixtureOptions,
-} from 'holdfast/testkit';
-import { afterAll, test } from 'vitest';
+import type { Fixture, FixtureOptions } from 'holdfast/testkit';
+import { afterAll } from 'vitest';
+import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
 import { until } from '../../../servers/until.ts';
@@ -59,20 +55,17 @@ type Connect = (client: RedisClient, options: ConnectOptions) => Store;
 type ConnectOptions = Pick<RedisOptions, 'afterDataLoss' | 'maxTtl' | 'maxWaiters'>;
 
 /** All topics, unless these are enough. */
-export function suite(place: Place, topics?: readonly string[]): void {
-  conformance({
+export function redisSuite(place: Place, topics?: SuiteOptions['topics']): void {
+  suite({
     ...onPlace(place, redisStore),
     traits: redisStore(place.client).traits,
     lacks: [],
-    ...(topics && { topics }),
+    topics,
   });
 }
 
 /** What the suite is given, except for what the store promises. */
-export function onPlace(
-  place: Place,
-  connect: Connect,
-): Omit<ConformanceOptions, 'traits' | 'lacks'> {
+export function onPlace(place: Place, connect: Connect): Omit<SuiteOptions, 'traits' | 'lacks'> {
   const { client, another, shortMs } = place;
   afterAll(() => place.close());
   const shared = ({ maxWaiters }: FixtureOptions): Fixture => ({
@@ -80,8 +73,6 @@ export function onPlace(
     ...(shortMs && { shortMs }),
   });
   return {
-    test: test.concurrent,
-    skip: (name, reason) => test.concurrent(name, (context) => context.skip(reason)),
     create: (options) =>
       options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
     forgets: another !== undefined,

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { systemClock } from '../../../../src/base/clock.ts';
 import { thisMachine } from '../../../../src/clients/sqlite/machine.ts';
 import { LAYOUTS } from '../../../../src/stores/sqlite/schema.ts';
 import { type SqliteParts, SqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts';
@@ -14,6 +15,7 @@ export function storeWith(file: string, parts: Partial<SqliteParts> = {}): Sqlit
     machine: thisMachine,
     layouts: LAYOUTS,
     watchFile: fs.watch,
+    clock: systemClock(),
     ...parts,
   });
 }

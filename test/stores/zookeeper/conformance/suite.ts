@@ -1,8 +1,7 @@
 /** The conformance suite on a real ZooKeeper. */
 import type { Store } from 'holdfast';
-import { conformance } from 'holdfast/testkit';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, test } from 'vitest';
+import { afterAll } from 'vitest';
 import type { OptionalVerb } from '../../../../src/contract/store.ts';
 import { type Recipe, Tree } from '../../../../src/stores/zookeeper/layout.ts';
 import { SemaphoreStore } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
@@ -12,6 +11,7 @@ import {
   type ZookeeperStoreParts,
 } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
+import { suite } from '../../../methods/conformance/suite.ts';
 import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zookeeper-server.ts';
 
 /** Claims of a quarter of an hour are tried. */
@@ -59,22 +59,15 @@ const FOR_WEEKS = {
   names: /^claim: a claim (?:lives as long as it asked to|is shown with all).*weeks$/,
 };
 
-export async function suite(
+export async function zookeeperSuite(
   { config = [], ...options }: ZookeeperServerOptions = {},
   recipe: Recipe = 'locks',
 ): Promise<void> {
   const server = await startZookeeper({ ...options, config: [...config, ...LONG_SESSIONS] });
   afterAll(() => server.close());
   const address = server.url;
-  const skip = (name: string, reason: string) =>
-    test.concurrent(name, (context) => context.skip(reason));
-  conformance({
-    test(name, body) {
-      const reason = [FOR_WEEKS, ...WHY[recipe]].find(({ names }) => names.test(name));
-      if (reason) skip(name, `not promised: ${reason.why}`);
-      else test.concurrent(name, body);
-    },
-    skip,
+  suite({
+    except: [FOR_WEEKS, ...WHY[recipe]],
     create({ maxWaiters = 10_000 }) {
       // The servers' sessions go on as they are; what this process believes of them leaps.
       const clock = movableClock();

@@ -1,3 +1,3 @@
-import { suite } from './suite.ts';
+import { zookeeperSuite } from './suite.ts';
 
-await suite();
+await zookeeperSuite();
