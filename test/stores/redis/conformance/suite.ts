@@ -10,7 +10,7 @@ import {
 import { afterAll, test } from 'vitest';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
-import { until } from '../../../servers/until.ts';
+import { until } from '../../../support/until.ts';
 
 /** Something that can be connected to, shared by all cases. */
 export interface Place {
