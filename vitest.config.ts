@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { pageBundle } from './scripts/page-bundle.mjs';
+import { HANG_MS } from './test/support/this-run.ts';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
@@ -29,10 +30,17 @@ const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 /** Fetches the servers that the machine lacks: for the projects that `npm test` does not run. */
 const PROGRAMS = 'test/servers/programs.ts';
 /** In the others no test finds one, not even one that an earlier run has fetched. */
-const NO_SERVERS = { env: { HOLDFAST_TESTS: 'without servers' } };
+const WITHOUT_SERVERS = { HOLDFAST_TESTS: 'without servers' };
+const NO_SERVERS = { env: WITHOUT_SERVERS };
+
+/** Leases end on real clocks: `test/support/runner.ts` looks whether the machine stands still. */
+const REAL_CLOCK = { HOLDFAST_TIMED: '1' };
+const PACE = 'test/support/pace.ts';
 
 /** They wait more than they work. A number of their own needs a place in the order. */
-const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
+const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 }, env: REAL_CLOCK };
+/** The same without servers. */
+const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
 
 /**
  * A worker runs file after file with the modules that it has, which two tests load anew; to load them
@@ -77,9 +85,11 @@ const config: ViteUserConfig = {
   // The `paths` of tsconfig.json: tests import the package by its public names.
   resolve: { tsconfigPaths: true },
   test: {
-    // A time-out must mean a hang, never a slow start on a busy machine.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // No test fails for lack of time: the runner looks for what hangs.
+    runner: './test/support/runner.ts',
+    testTimeout: 0,
+    hookTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS, interval: 20 } },
     maxWorkers: 2,
     maxConcurrency: 20,
     sequence: { sequencer: Spread },
@@ -94,22 +104,24 @@ const config: ViteUserConfig = {
       }),
       project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
       project('processes', {
-        ...{ ...NO_SERVERS, ...TIMED, globalSetup: [CLI] },
+        ...{ ...TIMED_ALONE, globalSetup: [CLI, PACE] },
         ...{ include: PROCESSES, exclude: [EXAMPLES] },
       }),
-      project('examples', { ...NO_SERVERS, ...TIMED, include: [EXAMPLES] }),
+      project('examples', { ...TIMED_ALONE, include: [EXAMPLES], globalSetup: [PACE] }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
-      project('leaks', { include: [LEAKS], globalSetup: [PROGRAMS] }),
-      project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS] }),
+      project('leaks', { env: REAL_CLOCK, include: [LEAKS], globalSetup: [PROGRAMS, PACE] }),
+      project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS, PACE] }),
       project('servers', {
-        ...{ ...TIMED, include: SERVERS, exclude: SHARING, globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, include: SERVERS, exclude: SHARING, globalSetup: [PROGRAMS, PACE] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
         maxConcurrency: 8,
       }),
-      project('sharing', { ...TIMED, maxWorkers: 1, include: SHARING, globalSetup: [PROGRAMS] }),
+      project('sharing', {
+        ...{ ...TIMED, maxWorkers: 1, include: SHARING, globalSetup: [PROGRAMS, PACE] },
+      }),
       project('kubernetes', {
-        ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS] },
+        ...{ ...TIMED, include: [KUBERNETES], globalSetup: [PROGRAMS, PACE] },
         maxConcurrency: 8,
       }),
     ],

@@ -7,12 +7,12 @@ import { startMariadb } from '../test/servers/mariadb-server.ts';
 import { freePort, giveBack } from '../test/servers/ports.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
 import { startSingle } from '../test/servers/topologies.ts';
-import { until } from '../test/servers/until.ts';
 import {
   curatorVersion,
   startZookeeper,
   ZookeeperServer,
 } from '../test/servers/zookeeper-server.ts';
+import { until } from '../test/support/until.ts';
 import { scratchFolder } from './measuring/processes.ts';
 import type { Place } from './measuring/subject.ts';
 

@@ -2,7 +2,8 @@
 import { createLocks, detectDeadlocks, holding } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { expect, it, onTestFinished } from 'vitest';
-import { Place, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place } from './program.ts';
 
 it('is told by show of its names, and by a command that waits behind it', async () => {
   const place = new Place();

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import Database from 'libsql';
 import { expect, it } from 'vitest';
-import { Place, type Program, pause, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place, type Program, pause } from './program.ts';
 
 /** Holds until its input ends. */
 async function hold(place: Place, name: string, ...flags: string[]): Promise<Program> {

@@ -1,7 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
-import { Place, type Program, pause, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place, type Program, pause } from './program.ts';
 
 /** Long enough for heartbeats to get through on a busy machine. */
 const TTL_MS = 2_000;

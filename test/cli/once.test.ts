@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Place, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place } from './program.ts';
 
 const KEEP = ['--keep', '7d'];
 

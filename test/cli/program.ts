@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { inject, onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -18,9 +19,6 @@ const CLI: readonly string[] = inject('cli')
       pathToFileURL(join(ROOT, 'scripts/sources.mjs')).href,
       join(ROOT, 'src/cli/main.ts'),
     ];
-
-/** How long a test waits for something to come about, in ms; a hang, not slowness, takes longer. */
-const PATIENCE_MS = 25_000;
 
 export interface Fate {
   readonly status: number | null;
@@ -117,6 +115,7 @@ export class Program {
   readonly fate: Promise<Fate>;
   out = '';
   err = '';
+  #closed = false;
 
   constructor(file: string, args: readonly string[], options: SpawnOptions) {
     this.process = spawn(file, args, options);
@@ -128,6 +127,7 @@ export class Program {
     });
     this.fate = new Promise((resolve) => {
       this.process.once('close', (status, signal) => {
+        this.#closed = true;
         resolve({ status, signal, out: this.out, err: this.err });
       });
     });
@@ -142,26 +142,22 @@ export class Program {
     this.process.kill(signal);
   }
 
-  async saysOnError(text: string): Promise<void> {
-    await until(() => this.err.includes(text));
+  saysOnError(text: string): Promise<void> {
+    return this.#until(`said ${JSON.stringify(text)} on error`, () => this.err.includes(text));
   }
 
   type(text: string): void {
     this.process.stdin?.write(text);
   }
 
-  async says(text: string): Promise<void> {
-    await until(() => this.out.includes(text)).catch(() => {
-      throw new Error(`It did not say ${JSON.stringify(text)}: ${this.out}\n${this.err}`);
-    });
+  says(text: string): Promise<void> {
+    return this.#until(`said ${JSON.stringify(text)}`, () => this.out.includes(text));
   }
-}
 
-export async function until(come: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await come())) {
-    if (performance.now() > end) throw new Error(`It did not come about: ${come}`);
-    await pause(20);
+  #until(what: string, come: () => boolean): Promise<void> {
+    const over = (): string | undefined =>
+      this.#closed ? `it ended: ${this.out}\n${this.err}` : undefined;
+    return until(what, come, over);
   }
 }
 

@@ -1,6 +1,7 @@
 import { appendFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { Place, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place } from './program.ts';
 
 it('gives the command its token, and leaves nothing behind', async () => {
   const place = new Place();

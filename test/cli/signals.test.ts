@@ -2,7 +2,8 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { expect, it } from 'vitest';
 import { alive, stateOf } from '../servers/process-table.ts';
-import { Place, type Program, pause, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place, type Program, pause } from './program.ts';
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 

@@ -3,7 +3,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
-import { Place, type Program, pause, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place, type Program, pause } from './program.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';

@@ -1,6 +1,7 @@
 /** All queues at a glance, live. */
 import { expect, it } from 'vitest';
-import { Place, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place } from './program.ts';
 
 it('shows the longest wait first, then the longest hold, until it is interrupted', async () => {
   const place = new Place();

@@ -1,7 +1,8 @@
 /** What a wait says, and to whom. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { Place, type Program, until } from './program.ts';
+import { until } from '../support/until.ts';
+import { Place, type Program } from './program.ts';
 
 const CTRL_C = '\u0003';
 

@@ -20,7 +20,7 @@ export const TOKEN = 'a-token-of-an-operator';
 
 /** As `expect.poll`, on a machine that may be busy: only what never comes takes so long. */
 export function soon<T>(get: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(get, { timeout: 25_000 });
+  return expect.poll(get);
 }
 
 export interface Reply {

@@ -6,7 +6,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../servers/until.ts';
+import { until } from '../support/until.ts';
 import { PRODUCTS, Signal, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { start } from './run.ts';
 
-/** Each takes 2 to 10 s on an idle machine, and this may be a busy one. */
-const PATIENCE_MS = 90_000;
-
 /** Lines of what each of them prints. */
 const STORIES: Readonly<Record<string, readonly RegExp[]>> = {
   'access-token': [/✓ with a lock: \d+ uses of (\d+) tokens, for \1 requests to the endpoint$/m],
@@ -37,7 +34,7 @@ const STORIES: Readonly<Record<string, readonly RegExp[]>> = {
 
 describe('examples with several processes', () => {
   for (const [name, lines] of Object.entries(STORIES)) {
-    it(`${name}`, { timeout: PATIENCE_MS }, async () => {
+    it(`${name}`, async () => {
       const { ended, leftBehind } = start(name);
       const { code, output } = await ended;
       for (const line of lines) expect(output).toMatch(line);

@@ -8,7 +8,7 @@ import {
 } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
-import { until } from '../servers/until.ts';
+import { until } from '../support/until.ts';
 import { at, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 

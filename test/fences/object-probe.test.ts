@@ -1,7 +1,7 @@
 /** Services that cannot keep a fence, and how the probe finds them, on a real HTTP server. */
 import { type ObjectAccess, probeObjects } from 'holdfast/fence';
 import { describe, expect, test } from 'vitest';
-import { until } from '../servers/until.ts';
+import { until } from '../support/until.ts';
 import { httpObjects } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 

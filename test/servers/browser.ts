@@ -10,10 +10,8 @@ import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { HANG_MS } from '../support/this-run.ts';
 import { findProgram } from './programs.ts';
-
-/** How long it may take to start, in ms: only one that hangs takes longer. */
-const PATIENCE_MS = 60_000;
 
 const ARGS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'];
 
@@ -40,7 +38,7 @@ export async function openBrowser(): Promise<OpenBrowser> {
       `--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`,
     ],
     env: { PATH: process.env.PATH ?? '', HOME: folder, FONTCONFIG_FILE: fonts },
-    timeout: PATIENCE_MS,
+    timeout: HANG_MS,
   });
   const close = async (): Promise<void> => {
     await browser.close();

@@ -1,8 +1,9 @@
 /** Three servers of etcd that agree, each of which can be killed or cut off from the others. */
+
+import { until } from '../support/until.ts';
 import { certificatesFor, type EtcdOptions, EtcdServer } from './etcd-server.ts';
 import { PeerGate } from './peer-gate.ts';
 import { freePort } from './ports.ts';
-import { until } from './until.ts';
 
 const NAMES = ['one', 'two', 'three'];
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 import { type EtcdCluster, startEtcdCluster } from './etcd-cluster.ts';
 import { type EtcdOptions, type EtcdServer, startEtcd } from './etcd-server.ts';
 import { alive, stateOf } from './process-table.ts';
 import { missing } from './programs.ts';
-import { until } from './until.ts';
 
 describe.for(['etcd', 'etcd-3.5'] as const)('%s', (program) => {
   beforeEach(async ({ skip }) => {

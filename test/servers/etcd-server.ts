@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, type ProgramName } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
@@ -34,9 +35,6 @@ export interface Membership {
   readonly peers: readonly (readonly [name: string, url: string])[];
   readonly certificates: Readonly<Record<string, string>> | undefined;
 }
-
-/** How long a question may take, in ms: only a server that hangs takes longer. */
-const PATIENCE_MS = 20_000;
 
 const ROOT = { name: 'root', password: 'root' };
 
@@ -147,7 +145,7 @@ export class EtcdServer extends LocalServer {
     const [program = '', ...before] = this.etcdctlCommand;
     const command = [...before, ...args];
     const env = { ...process.env, ETCDCTL_API: '3' };
-    const { stdout } = await promisify(execFile)(program, command, { env, timeout: PATIENCE_MS });
+    const { stdout } = await promisify(execFile)(program, command, { env, timeout: HANG_MS });
     return stdout;
   }
 
@@ -198,7 +196,7 @@ export class EtcdServer extends LocalServer {
 
   async #page(path: string): Promise<string> {
     const url = `http://${this.host}:${this.#metricsPort}/${path}`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(HANG_MS) });
     return response.text();
   }
 }

@@ -9,9 +9,6 @@ import { startMariadb } from './mariadb-server.ts';
 import { startPostgres } from './postgres-server.ts';
 import { RedisServer } from './redis-server.ts';
 
-/** A server and an example of many processes, each slow to start on a busy machine. */
-const PATIENCE_MS = 240_000;
-
 async function expectGood(name: string, url: string): Promise<string> {
   const { ended, leftBehind } = start(name, '--store', url);
   const { code, output } = await ended;
@@ -22,14 +19,14 @@ async function expectGood(name: string, url: string): Promise<string> {
   return output;
 }
 
-test('on Redis, with what they lock elsewhere', { timeout: PATIENCE_MS }, async () => {
+test('on Redis, with what they lock elsewhere', async () => {
   const server = await RedisServer.start();
   onTestFinished(() => server.close());
   const url = `${server.url}?afterDataLoss=trust`;
   for (const name of ['gpu-pool', 'standby', 'order-queue']) await expectGood(name, url);
 });
 
-test('inventory on PostgreSQL', { timeout: PATIENCE_MS }, async () => {
+test('inventory on PostgreSQL', async () => {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   const pool = new pg.Pool({ connectionString: server.url });
@@ -40,7 +37,7 @@ test('inventory on PostgreSQL', { timeout: PATIENCE_MS }, async () => {
   await pool.end();
 });
 
-test('inventory on MariaDB', { timeout: PATIENCE_MS }, async () => {
+test('inventory on MariaDB', async () => {
   const server = await startMariadb();
   onTestFinished(() => server.close());
   const pool = createPool(server.url);

@@ -4,8 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'hazelcast-client';
+import { until } from '../support/until.ts';
 import { type Artifact, type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
 import type { Command } from './programs.ts';
@@ -29,9 +29,6 @@ export interface HazelcastOptions {
 /** The TTL of CP sessions, in s: short, as tests wait for it to end. */
 export const SESSION_TTL_S = 5;
 
-/** How long a member may take until it is there, in ms: nine may start at once. */
-const START_MS = 90_000;
-
 class Member extends LocalServer {
   readonly port: number;
   readonly #program: JavaProgram;
@@ -50,10 +47,8 @@ class Member extends LocalServer {
 
   /** Waits until its log has this. */
   async says(sign: RegExp): Promise<void> {
-    for (const end = performance.now() + START_MS; !sign.test(this.log); ) {
-      if (!this.running || performance.now() > end) throw new Error(`no ${sign}: ${this.log}`);
-      await sleep(50);
-    }
+    const ended = (): string | undefined => (this.running ? undefined : this.log);
+    await until(`did it say ${sign}`, () => sign.test(this.log), ended);
   }
 
   async start(): Promise<void> {

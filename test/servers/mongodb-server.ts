@@ -1,9 +1,9 @@
 /** A real MongoDB: a replica set of one, as locks need it. */
 import { MongoClient } from 'mongodb';
+import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
 
 export class MongodbServer extends LocalServer {
   readonly port: number;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 import { startMariadb } from './mariadb-server.ts';
 import { type MysqlServer, startMysql } from './mysql-server.ts';
 import { alive, stateOf } from './process-table.ts';
 import { missing } from './programs.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { until } from './until.ts';
 
 const PRODUCTS = [
   { name: 'mariadb', start: startMariadb, version: /^10\.11\.\d+-MariaDB/ },

@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
+import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf, type ProgramName } from './programs.ts';
 import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
@@ -47,9 +48,6 @@ export interface MysqlProduct {
   readonly position: string;
   readonly reach: string;
 }
-
-/** How long a connection may take, in ms: only a server that hangs takes longer. */
-const PATIENCE_MS = 20_000;
 
 /** What is committed is safe, as by default; it is small, and it asks nobody for names. */
 const OPTIONS = [
@@ -138,12 +136,12 @@ export class MysqlServer extends LocalServer {
       user,
       ...(password !== undefined && { password }),
       database,
-      connectTimeout: PATIENCE_MS,
+      connectTimeout: HANG_MS,
       multipleStatements: true,
     });
     connection.on('error', () => {});
     try {
-      const [rows] = await connection.query({ sql, timeout: PATIENCE_MS }, [...values]);
+      const [rows] = await connection.query({ sql, timeout: HANG_MS }, [...values]);
       await connection.end();
       return Array.isArray(rows) ? (rows as Row[]) : [];
     } catch (error) {

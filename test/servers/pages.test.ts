@@ -8,13 +8,10 @@ import { readTree } from '../methods/tidy/tree.ts';
 import { type Ground, openGround } from './page-ground.ts';
 import { openServerWorld } from './page-world.ts';
 
-/** Seven servers, one after the other on a busy machine. */
-const PATIENCE_MS = 120_000;
-
 let ground: Ground;
 beforeAll(async () => {
   ground = await openGround();
-}, PATIENCE_MS);
+});
 afterAll(() => ground?.close());
 
 const blocks = snippetsIn(readTree()).flatMap((block) => {

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { directory } from '../cli/program.ts';
+import { until } from '../support/until.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { alive, childrenOf, stateOf } from './process-table.ts';
 import { findProgramIn, folderOf, PLACES } from './programs.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { until } from './until.ts';
 
 const closing: { close(): Promise<void> | void }[] = [];
 
@@ -104,7 +104,7 @@ describe('a PostgreSQL', () => {
     await until('ended', async () => !all.some(alive));
   });
 
-  it("out of packages works as the machine's own", { timeout: 300_000 }, async ({ skip }) => {
+  it("out of packages works as the machine's own", async ({ skip }) => {
     skip(!existsSync('/usr/bin/apt-get'), "not promised: Debian's packages on other systems");
     const program = await findProgramIn({ ...PLACES, path: '' }, 'postgres');
     const server = await start({ program });

@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { HANG_MS } from '../support/this-run.ts';
+import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, folderOf } from './programs.ts';
 import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
-import { until } from './until.ts';
 
 export interface PostgresOptions {
   /** Default: what `postgres` is here. */
@@ -37,9 +38,6 @@ export interface Login {
 
 /** How it ends: after its sessions, after it ended them, or at once, to recover at the start. */
 export type PostgresStop = 'smart' | 'fast' | 'immediate';
-
-/** How long a statement may take, in ms: only one that hangs takes longer. */
-const PATIENCE_MS = 20_000;
 
 const SUPERUSER = 'postgres';
 
@@ -143,8 +141,8 @@ export class PostgresServer extends LocalServer {
       user,
       ...(password !== undefined && { password }),
       database,
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: PATIENCE_MS,
+      connectionTimeoutMillis: HANG_MS,
+      query_timeout: HANG_MS,
     });
     client.on('error', () => {});
     try {

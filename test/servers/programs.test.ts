@@ -22,11 +22,8 @@ const VERSIONS: readonly [ProgramName, option: string, says: RegExp][] = [
   ['python', '--version', /^Python 3\.14\./],
 ];
 
-/** It may have to be fetched. */
-const PATIENCE = { timeout: 300_000 };
-
 // Even where a program is on the PATH, so that it is known to work where it is not.
-it.for(VERSIONS)('%s comes from Debian if it is not on the PATH', PATIENCE, async (row, test) => {
+it.for(VERSIONS)('%s comes from Debian if it is not on the PATH', async (row, test) => {
   test.skip(!existsSync('/usr/bin/apt-get'), "not promised: Debian's packages on other systems");
   const [name, option, says] = row;
   const [program, ...args] = await findProgramIn({ ...PLACES, path: '' }, name);

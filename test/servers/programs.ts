@@ -5,6 +5,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { HANG_MS } from '../support/this-run.ts';
 import { debianProgram, type Packages } from './debian.ts';
 
 /** How to start it: the program, and what comes before its own arguments. */
@@ -169,9 +170,6 @@ const PROGRAMS: Readonly<Record<ProgramName, Source>> = {
   fish: { onPath: undefined, debian: shellOf('fish'), inDebian: 'bin/fish' },
 };
 
-/** How long a program may take to say what it is, in ms: only one that hangs takes longer. */
-const PATIENCE_MS = 20_000;
-
 const found = new Map<ProgramName, Promise<Command>>();
 
 /** The first call may fetch it, which takes seconds. Rejects if it is not to be had. */
@@ -235,7 +233,7 @@ async function onThePath(source: Source, path: string): Promise<string | undefin
 
 async function isWanted({ says, oldest = [0, 0] }: Source, file: string): Promise<boolean> {
   if (!says) return true;
-  const said = await promisify(execFile)(file, ['--version'], { timeout: PATIENCE_MS }).then(
+  const said = await promisify(execFile)(file, ['--version'], { timeout: HANG_MS }).then(
     ({ stdout }) => stdout,
     () => '',
   );

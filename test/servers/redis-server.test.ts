@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { directory } from '../cli/program.ts';
+import { until } from '../support/until.ts';
 import { alive, stateOf } from './process-table.ts';
 import { closeAll, RedisServer, type RedisServerOptions } from './redis-server.ts';
-import { until } from './until.ts';
 
 const servers: RedisServer[] = [];
 

@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, type ProgramName } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
@@ -31,9 +32,6 @@ export interface WatchedOptions extends RedisServerOptions {
    */
   readonly downAfterMs?: number;
 }
-
-/** How long a command may take, in ms: only one that hangs takes longer. */
-const PATIENCE_MS = 20_000;
 
 export class RedisServer extends LocalServer {
   readonly port: number;
@@ -110,7 +108,7 @@ export class RedisServer extends LocalServer {
       lazyConnect: true,
       enableReadyCheck: false,
       disableClientInfo: true,
-      commandTimeout: PATIENCE_MS,
+      commandTimeout: HANG_MS,
       maxRetriesPerRequest: 0,
       retryStrategy: () => null,
     });

@@ -11,12 +11,9 @@ import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { until } from '../support/until.ts';
 import { giveBack } from './ports.ts';
 import { alive, childrenOf } from './process-table.ts';
-import { until } from './until.ts';
-
-/** How long a server may take until it answers, in ms: only one that hangs takes longer. */
-const PATIENCE_MS = 20_000;
 
 const NOBODY = 65_534;
 const AS_ROOT = process.getuid?.() === 0;
@@ -113,13 +110,8 @@ export class ServerProcess {
       child.once('exit', end);
       child.once('error', end);
     });
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await answers().catch(() => false))) {
-      if (this.#child !== child || performance.now() > deadline) {
-        throw new Error(`the server did not start: ${this.log}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    const ended = (): string | undefined => (this.#child === child ? undefined : this.log);
+    await until('did the server answer', answers, ended);
   }
 
   /** Asks it to end, and waits until it has. */

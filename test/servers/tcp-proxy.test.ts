@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { until } from './until.ts';
 
 /** One end of a connection, and what has become of it. */
 class End {

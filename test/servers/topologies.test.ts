@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 import { missing, type ProgramName } from './programs.ts';
 import { closeAll, type RedisServer } from './redis-server.ts';
 import { startTls } from './tls.ts';
 import { startFive, startReplicated, startSentinels, startSingle } from './topologies.ts';
-import { until } from './until.ts';
 
 const PROGRAMS: readonly ProgramName[] = ['redis', 'redis-8', 'valkey'];
 

@@ -1,4 +1,6 @@
 /** Servers as people run them. Each is ready when its promise resolves; `close` ends all of it. */
+
+import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import {
   closeAll,
@@ -6,7 +8,6 @@ import {
   type RedisServerOptions,
   type WatchedOptions,
 } from './redis-server.ts';
-import { until } from './until.ts';
 
 export interface Replicated {
   /** The primary at the start. */

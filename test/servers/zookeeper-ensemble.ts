@@ -3,9 +3,10 @@
  * direction of each pair and port, so that one can be cut off from the others while its clients
  * still reach it.
  */
+
+import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { TcpProxy } from './tcp-proxy.ts';
-import { until } from './until.ts';
 import { ZookeeperServer, type ZookeeperServerOptions } from './zookeeper-server.ts';
 
 const IDS = [1, 2, 3] as const;

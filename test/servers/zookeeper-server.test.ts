@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { startSession, untilState } from '../clients/zookeeper/sessions.ts';
 import { Curator } from '../stores/zookeeper/curator.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 import { startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
 
 let server: ZookeeperServer;
@@ -80,7 +80,7 @@ it('starts with counters, which stop at the largest number', async () => {
   expect((await session.getChildren('/full')).stat).toMatchObject({ cversion: 1 });
 });
 
-it('serves the locks of Curator, as a Java program has them', { timeout: 60_000 }, async () => {
+it('serves the locks of Curator, as a Java program has them', async () => {
   await using curator = await Curator.start(server, { sessionTimeout: 4000 });
   const [first, second] = [curator.thread(), curator.thread()];
   await first.acquire('mutex', '/java/lock');

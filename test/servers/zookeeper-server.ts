@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf } from './programs.ts';
 import { LocalServer, ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
 
 export interface ZookeeperServerOptions {
   /** The server's unit of time in ms. Default: 200, so that sessions of 400 ms are possible. */

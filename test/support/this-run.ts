@@ -18,9 +18,16 @@ export const PACE: number = Math.max(1, Number(process.env.HOLDFAST_PACE ?? 1));
 /** `HOLDFAST_HANG_MS`: what has not come about after so long will never. No machine is so slow. */
 export const HANG_MS: number = wholeNumber('HOLDFAST_HANG_MS', 300_000);
 
+/** The shortest time that was paced in this process, in ms: whoever stands still longer spoils it. */
+export const shortest: { ms: number | undefined } = ofThisProcess('holdfast.shortest', {
+  ms: undefined as number | undefined,
+});
+
 /** A time that a lease or a client's own limit gets on a quiet machine, for this one; in ms. */
 export function paced(ms: number): number {
-  return Math.ceil(ms * PACE);
+  const here = Math.ceil(ms * PACE);
+  shortest.ms = Math.min(here, shortest.ms ?? here);
+  return here;
 }
 
 /** Seeds that are others in each run: all of so many in a whole run, otherwise a third of them. */
@@ -33,6 +40,13 @@ export function seedsOf(whole: number): number[] {
 export function turnOf<T>(all: readonly T[], count = 1): readonly T[] {
   if (WHOLE || count >= all.length) return all;
   return Array.from({ length: count }, (_, i) => all[(RUN * count + i) % all.length] as T);
+}
+
+/** The test runner has modules of its own, and a test file may load them anew. */
+function ofThisProcess<T>(name: string, initial: T): T {
+  const all = globalThis as unknown as Record<symbol, T>;
+  all[Symbol.for(name)] ??= initial;
+  return all[Symbol.for(name)] as T;
 }
 
 function wholeNumber(name: string, otherwise: number): number {

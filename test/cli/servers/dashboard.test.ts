@@ -8,19 +8,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { ELSEWHERE, type OpenBrowser, openBrowser } from '../../servers/browser.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { HANG_MS } from '../../support/this-run.ts';
 import { Place } from '../program.ts';
 
 const TOKEN = 'a-token-of-an-operator';
 const REPORTS = 'a-token-of-reporters';
 
-/** For each case: a browser, ten thousand claims and a busy machine. */
-const CASE_MS = 120_000;
-const PATIENCE = { timeout: 60_000 };
-
 let browser: OpenBrowser;
 beforeAll(async () => {
   browser = await openBrowser();
-}, CASE_MS);
+});
 afterAll(() => browser.close());
 
 interface World {
@@ -62,7 +59,7 @@ async function open(url: string): Promise<Page> {
   const context = await browser.browser.newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(HANG_MS);
   await page.addInitScript(`
     globalThis.forbidden = 0;
     addEventListener('securitypolicyviolation', () => (globalThis.forbidden += 1));
@@ -78,7 +75,7 @@ async function open(url: string): Promise<Page> {
 const noticed = (page: Page): Promise<unknown> =>
   page.evaluate('({ forbidden: globalThis.forbidden, hacked: globalThis.hacked })');
 
-describe('the dashboard', { timeout: CASE_MS }, () => {
+describe('the dashboard', () => {
   it('shows four processes that sell, and takes the lock away from one', async () => {
     const { place, store, locks, url } = await start('--evict');
     const tills = ['till-1', 'till-2', 'till-3', 'till-4'].map((label) => {
@@ -88,9 +85,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     const page = await open(url);
     await page.getByRole('option', { name: 'stock' }).click();
     const details = page.getByRole('region', { name: 'Details' });
-    await expect
-      .poll(() => details.getByRole('button', { name: 'Evict' }).count(), PATIENCE)
-      .toBe(4);
+    await expect.poll(() => details.getByRole('button', { name: 'Evict' }).count()).toBe(4);
     const queue = await locks.inspect('stock');
     const order = [...queue.holders, ...queue.waiters].map(({ holder }) => holder.label);
     const shown = await details.locator('.place .one-line > bdi').allTextContents();
@@ -99,9 +94,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     const evict = details.getByRole('button', { name: 'Evict' }).first();
     await evict.click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect
-      .poll(() => page.evaluate('document.activeElement?.textContent'), PATIENCE)
-      .toBe('Evict');
+    await expect.poll(() => page.evaluate('document.activeElement?.textContent')).toBe('Evict');
     await evict.click();
     const confirm = page.getByRole('dialog').getByRole('button', { name: 'Evict' });
     await page.getByLabel('Reason').fill('it <b>hangs</b>');
@@ -114,7 +107,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     expect(fate).toMatchObject({ status: 79 });
     expect(fate?.err).toContain('it <b>hangs</b>');
     await expect
-      .poll(() => details.locator('.place .one-line > bdi').first().textContent(), PATIENCE)
+      .poll(() => details.locator('.place .one-line > bdi').first().textContent())
       .toBe(order[1]);
     await details.getByText('it <b>hangs</b>').first().waitFor();
     expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
@@ -130,7 +123,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     expect(await nodes()).toBeLessThan(1_000);
     await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
     await expect
-      .poll(() => page.locator('.row').last().getAttribute('aria-posinset'), PATIENCE)
+      .poll(() => page.locator('.row').last().getAttribute('aria-posinset'))
       .toBe('10000');
     expect(await nodes()).toBeLessThan(1_000);
     await page.keyboard.press('/');
@@ -147,7 +140,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     const chosen = () => page.locator('.row[aria-selected="true"]').count();
     expect(await chosen()).toBe(0);
     await page.keyboard.press('j');
-    await expect.poll(chosen, PATIENCE).toBe(1);
+    await expect.poll(chosen).toBe(1);
   });
 
   it('says that its store is away, and goes on when it is back', async () => {
@@ -185,7 +178,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     }
     const page = await open(url.replace('127.0.0.1', ELSEWHERE));
     const shown = page.locator('.row .name');
-    await expect.poll(() => shown.count(), PATIENCE).toBe(hostile.length);
+    await expect.poll(() => shown.count()).toBe(hostile.length);
     // A page has no U+0000: it shows a sign for it.
     const text = (name: string): string => name.replace('\u0000', '\ufffd');
     expect((await shown.allTextContents()).map(text).sort()).toEqual(hostile.map(text).sort());
@@ -198,7 +191,7 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
     expect((await fetch(`${url}events`, report)).status).toBe(204);
     await page.getByRole('button', { name: 'Timeline' }).click();
     const lost = page.locator('.timeline .bad');
-    await expect.poll(() => lost.count(), PATIENCE).toBe(hostile.length);
+    await expect.poll(() => lost.count()).toBe(hostile.length);
     const details = await lost.locator('small').allTextContents();
     expect(details.map(text).sort()).toEqual(hostile.map(text).sort());
     for (const view of ['Graph', 'Timeline', 'Queues']) {
@@ -209,13 +202,13 @@ describe('the dashboard', { timeout: CASE_MS }, () => {
       await page.getByRole('button', { name: 'Evict' }).first().click();
       await page.getByLabel('Reason').waitFor();
       await page.keyboard.press('Escape');
-      await expect.poll(() => page.getByRole('dialog').count(), PATIENCE).toBe(0);
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     }
     expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
     // The count is right: this is forbidden.
     await page.evaluate(`document.body.append(
       Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
     )`);
-    await expect.poll(() => noticed(page), PATIENCE).toMatchObject({ forbidden: 1 });
+    await expect.poll(() => noticed(page)).toMatchObject({ forbidden: 1 });
   });
 });

@@ -6,7 +6,8 @@ import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { alive } from '../../servers/process-table.ts';
-import { Place, type Program, until } from '../program.ts';
+import { until } from '../../support/until.ts';
+import { Place, type Program } from '../program.ts';
 
 /** Says that it leads, and leads until the test says so. */
 const LEAD = [
@@ -14,9 +15,6 @@ const LEAD = [
   '-c',
   'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done',
 ];
-
-/** Many waits in a row, each of which ends by itself if it hangs. */
-const SLOW_MS = 120_000;
 
 const LOST = /^holdfast: Lease lost on "boss": .* Ending the command\.$/;
 
@@ -60,33 +58,29 @@ it('seats many lead at a time', async () => {
   expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
 });
 
-it(
-  'a lost seat ends the command, and its candidate stands again, last',
-  async () => {
-    const place = new Place();
-    const first = elect(place);
-    await first.says('leads');
-    const second = elect(place);
-    await place.holding(1, 1);
-    await evictLeader(place);
-    await second.says('leads');
-    const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
-    await Promise.race([place.holding(1, 1), over]);
-    over.catch(() => {});
-    const pid = Number(/leads (\d+)/.exec(first.out)?.[1]);
-    expect(alive(pid)).toBe(false);
-    await first.saysOnError('Ending the command.\n');
-    // Of what a machine without a free inotify instance warns of, and Node's line about it.
-    const lines = first.err.split('\n').filter((line) => !/HOLDFAST_SQLITE_WAKE|^\(Use/.test(line));
-    expect(lines).toEqual([expect.stringMatching(LOST), '']);
-    second.kill('SIGTERM');
-    expect((await second.fate).status).toBe(143);
-    await until(() => first.out.split('leads').length === 3);
-    appendFileSync(place.path('go'), '');
-    expect((await first.fate).status).toBe(0);
-  },
-  SLOW_MS,
-);
+it('a lost seat ends the command, and its candidate stands again, last', async () => {
+  const place = new Place();
+  const first = elect(place);
+  await first.says('leads');
+  const second = elect(place);
+  await place.holding(1, 1);
+  await evictLeader(place);
+  await second.says('leads');
+  const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
+  await Promise.race([place.holding(1, 1), over]);
+  over.catch(() => {});
+  const pid = Number(/leads (\d+)/.exec(first.out)?.[1]);
+  expect(alive(pid)).toBe(false);
+  await first.saysOnError('Ending the command.\n');
+  // Of what a machine without a free inotify instance warns of, and Node's line about it.
+  const lines = first.err.split('\n').filter((line) => !/HOLDFAST_SQLITE_WAKE|^\(Use/.test(line));
+  expect(lines).toEqual([expect.stringMatching(LOST), '']);
+  second.kill('SIGTERM');
+  expect((await second.fate).status).toBe(143);
+  await until(() => first.out.split('leads').length === 3);
+  appendFileSync(place.path('go'), '');
+  expect((await first.fate).status).toBe(0);
+});
 
 it('a signal to end leaves the queue, and after it a leader has no second term', async () => {
   const place = new Place();

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type EtcdCluster, startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
 
 async function start(): Promise<EtcdServer> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { beginning, clientOf, Ear, put, valuesOf } from './scene.ts';
 
 const ANN = { name: 'ann', password: 's/e:c@r%t', prefix: 'ann/' };

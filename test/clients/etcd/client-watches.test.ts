@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { beginning, clientOf, Ear, proxyTo, put } from './scene.ts';
 
 async function start(options?: EtcdOptions): Promise<EtcdServer> {

@@ -4,7 +4,7 @@ import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { isLeaseGone } from '../../../src/clients/etcd/errors.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { missing } from '../../servers/programs.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { beginning, clientOf, Ear, put, valuesOf } from './scene.ts';
 
 describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => {

@@ -4,17 +4,16 @@ import type { Duration } from 'holdfast';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import {
   startZookeeperEnsemble,
   type ZookeeperEnsemble,
 } from '../../servers/zookeeper-ensemble.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
 
 const LONG = '60s';
-/** Elections and starts of servers take a second, and on a busy machine twenty. */
-const PATIENCE = { timeout: 120_000 };
+
 /** Long enough for a client on a busy machine to confirm it several times. */
 const SHORT_MS = 3000;
 
@@ -26,13 +25,13 @@ beforeAll(async () => {
   // A follower that is cut off serves its clients for 8 s before it notices: much longer than the
   // short session lasts.
   ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
-}, PATIENCE.timeout);
+});
 
 afterAll(() => ensemble?.close());
 
 beforeEach(async () => {
   await ensemble.followers(2);
-}, PATIENCE.timeout);
+});
 
 function everywhere(sessionTimeout: Duration = LONG): ZookeeperSession {
   const servers = ensemble.servers.map(({ address }) => address);
@@ -49,7 +48,7 @@ async function serverOf(session: ZookeeperSession): Promise<ZookeeperServer> {
   return server;
 }
 
-it('the session moves to another server when its own dies', PATIENCE, async () => {
+it('the session moves to another server when its own dies', async () => {
   const session = everywhere();
   const [heard, notes] = [heardFrom(session), new Notes()];
   const { path } = await session.create('/moves', { kind: 'ephemeral' });
@@ -65,52 +64,42 @@ it('the session moves to another server when its own dies', PATIENCE, async () =
   expect(await serverOf(session)).not.toBe(server);
 });
 
-it(
-  'it outlives its leader, and what was under way has happened once or not',
-  PATIENCE,
-  async () => {
-    const session = everywhere();
-    await session.create('/load');
-    const leader = await ensemble.leader();
-    onTestFinished(() => leader.start());
-    const ids = Array.from({ length: 60 }, (_, n) => `load-${n}`);
-    const made = ids.map((id, n) =>
-      // They come one after the other, and the leader is killed while they do.
-      new Promise((resolve) => setTimeout(resolve, n * 5)).then(() =>
-        session.createProtected({ parent: '/load', name: 'lock-', id }),
-      ),
-    );
-    await Promise.all(made.slice(0, 20));
-    await leader.kill();
-    const nodes = await Promise.all(made);
-    await session.sync();
-    const { children } = await session.getChildren('/load');
-    expect([...children].sort()).toEqual(
-      nodes.map(({ path }) => path.slice('/load/'.length)).sort(),
-    );
-  },
-);
+it('it outlives its leader, and what was under way has happened once or not', async () => {
+  const session = everywhere();
+  await session.create('/load');
+  const leader = await ensemble.leader();
+  onTestFinished(() => leader.start());
+  const ids = Array.from({ length: 60 }, (_, n) => `load-${n}`);
+  const made = ids.map((id, n) =>
+    // They come one after the other, and the leader is killed while they do.
+    new Promise((resolve) => setTimeout(resolve, n * 5)).then(() =>
+      session.createProtected({ parent: '/load', name: 'lock-', id }),
+    ),
+  );
+  await Promise.all(made.slice(0, 20));
+  await leader.kill();
+  const nodes = await Promise.all(made);
+  await session.sync();
+  const { children } = await session.getChildren('/load');
+  expect([...children].sort()).toEqual(nodes.map(({ path }) => path.slice('/load/'.length)).sort());
+});
 
-it(
-  'without a majority it is suspended, and goes on when there is one again',
-  PATIENCE,
-  async () => {
-    const session = everywhere();
-    const heard = heardFrom(session);
-    await session.create('/majority', { kind: 'ephemeral' });
-    const followers = await ensemble.followers();
-    for (const follower of followers) await follower.kill();
-    await untilState(session, 'suspended');
-    await Promise.all(followers.map((follower) => follower.start()));
-    // The old leader may take it back for a moment, before it notices that it is alone.
-    await until('served again', async () => (await session.setData('/majority', DATA)).version > 0);
-    expect(await session.exists('/majority')).toMatchObject({ session: session.id });
-    expect(heard.slice(0, 3)).toEqual(['connected', 'suspended', 'reconnected']);
-    expect(heard).not.toContain('expired');
-  },
-);
+it('without a majority it is suspended, and goes on when there is one again', async () => {
+  const session = everywhere();
+  const heard = heardFrom(session);
+  await session.create('/majority', { kind: 'ephemeral' });
+  const followers = await ensemble.followers();
+  for (const follower of followers) await follower.kill();
+  await untilState(session, 'suspended');
+  await Promise.all(followers.map((follower) => follower.start()));
+  // The old leader may take it back for a moment, before it notices that it is alone.
+  await until('served again', async () => (await session.setData('/majority', DATA)).version > 0);
+  expect(await session.exists('/majority')).toMatchObject({ session: session.id });
+  expect(heard.slice(0, 3)).toEqual(['connected', 'suspended', 'reconnected']);
+  expect(heard).not.toContain('expired');
+});
 
-it('a follower without its leader confirms nothing, though it answers', PATIENCE, async () => {
+it('a follower without its leader confirms nothing, though it answers', async () => {
   const leader = await ensemble.leader();
   const [follower] = await ensemble.followers();
   if (!follower) throw new Error('there is none');
@@ -139,7 +128,7 @@ it('a follower without its leader confirms nothing, though it answers', PATIENCE
   await untilState(session, 'expired');
 });
 
-it('a server that lags behind what was seen is not taken', PATIENCE, async () => {
+it('a server that lags behind what was seen is not taken', async () => {
   const leader = await ensemble.leader();
   const [follower] = await ensemble.followers();
   if (!follower) throw new Error('there is none');

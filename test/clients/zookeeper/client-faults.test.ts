@@ -4,8 +4,8 @@ import type { Duration } from 'holdfast';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
 
 let server: ZookeeperServer;

@@ -4,7 +4,7 @@ import type { ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { SessionChange, WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 export function startSession(address: string | ZookeeperOptions): ZookeeperSession {
   const session = zookeeperClient(address).start();

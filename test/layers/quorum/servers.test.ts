@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { closeAll, type RedisServer } from '../../servers/redis-server.ts';
 import { startFive } from '../../servers/topologies.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 /** Three heartbeats fit even when the machine is busy. */
 const TTL_MS = 1_500;
@@ -90,7 +90,7 @@ const FAULTS: readonly (readonly [name: string, fail: Act, heal: Act])[] = [
 type Act = (server: RedisServer) => Promise<unknown>;
 
 describe('five servers, of which two', () => {
-  it.each(FAULTS)('%s', { timeout: 120_000 }, async (_, fail, heal) => {
+  it.each(FAULTS)('%s', async (_, fail, heal) => {
     servers = await startFive();
     const all = Array.from({ length: CLIENTS }, connect);
     const turns = new Turns(all);
@@ -108,9 +108,7 @@ describe('five servers, of which two', () => {
     await turns.end();
   });
 
-  it('are needed for a majority end a wait with an error, and the hold at its deadline', {
-    timeout: 120_000,
-  }, async () => {
+  it('are needed for a majority end a wait with an error, and the hold at its deadline', async () => {
     servers = await startFive();
     const [a, b] = [connect(), connect()];
     const lease = await a.mutex('held').acquire();

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Lifetime } from './lifetime.ts';
 
 /** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */

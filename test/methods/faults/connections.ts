@@ -2,7 +2,7 @@
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import {
   type Bed,
   claimOf,

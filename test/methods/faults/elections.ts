@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { evict } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Child } from '../processes/child.ts';
 import type { CandidateOptions, Leads, Led } from '../processes/children/candidate.ts';
 import { machineMs } from '../processes/children/talk.ts';

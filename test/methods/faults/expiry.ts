@@ -5,7 +5,7 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { expect, test } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, sleep } from './bed.ts';
 import { patiently } from './scene.ts';
 

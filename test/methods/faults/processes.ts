@@ -1,7 +1,7 @@
 /** A process that holds stands still, blocks its event loop, or dies. */
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { isLockError, type Lease, type Locks, type Member } from 'holdfast';
 import { type Candidate, createElection, type ObservedStandings } from 'holdfast/election';
 import { expect } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Bed, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
 
 export interface Stand {

@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Bed, claimOf, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
 
 const MINUTE_MS = 60_000;

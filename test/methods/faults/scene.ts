@@ -10,7 +10,7 @@
 import { isLockError, type Lease, type Lock, type LossReason, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import {
   type Bed,
   claimOf,

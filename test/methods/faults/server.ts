@@ -1,6 +1,6 @@
 /** A server dies or stands still, with what it has written down. */
 import { expect, test } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Bed, type Place, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
 import { patiently, Scene } from './scene.ts';

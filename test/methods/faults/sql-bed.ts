@@ -1,6 +1,6 @@
 /** Databases as the fault tests of all stores see them. */
 import { expect, vi } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type Place, type StoreOptions } from './bed.ts';
 
 export interface SqlServer extends Place {
@@ -88,5 +88,5 @@ export abstract class SqlBed<
  * patience for what a busy machine takes.
  */
 export function serversOfTheirOwn(): void {
-  vi.setConfig({ maxConcurrency: 4, testTimeout: 60_000 });
+  vi.setConfig({ maxConcurrency: 4 });
 }

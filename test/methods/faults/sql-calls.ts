@@ -4,7 +4,7 @@ import { StoreError } from 'holdfast';
 import type { Claim, ClaimStatus, Store } from 'holdfast/store';
 import { expect } from 'vitest';
 import { lineOf } from '../../../src/stores/status-lines.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Chance } from '../simulation/chance.ts';
 
 export interface Settings {
@@ -122,9 +122,6 @@ export function numberOf(line: string | undefined): bigint {
 
 const SESSIONS = 16;
 const ROUNDS = 40;
-
-/** Thousands of calls take long on a busy machine. */
-export const CALM: { readonly timeout: number } = { timeout: 120_000 };
 
 /** Sessions with batches that overlap never meet in a deadlock, and hold one after the other. */
 export async function expectCalmStorm(

@@ -2,7 +2,7 @@
 import type { StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import {
   claimOf,
   hasWaiter,

@@ -3,6 +3,7 @@
 import { evict, type LockErrorCode } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { expect, vi } from 'vitest';
+import { HANG_MS } from '../../support/this-run.ts';
 import type { Module, Place } from './blocks.ts';
 import type { World } from './world.ts';
 
@@ -20,8 +21,7 @@ export interface Scenario extends Place {
   readonly uncalled?: readonly string[];
 }
 
-/** A time-out means a hang, never a slow machine. */
-export const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: HANG_MS };
 
 export const until = (reached: () => unknown): Promise<unknown> =>
   vi.waitFor(() => expect(reached()).toBeTruthy(), PATIENCE);

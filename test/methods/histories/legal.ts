@@ -2,9 +2,6 @@ import { expect } from 'vitest';
 import { record } from './record.ts';
 import type { Suffering } from './suffering.ts';
 
-/** On a busy machine it takes many processes long to start. */
-export const HISTORY_PATIENCE_MS = 120_000;
-
 /** Four processes and their server suffer for a while; what they write down is linearizable. */
 export async function expectLegal(
   { close, ...suffering }: Suffering,

@@ -1,7 +1,7 @@
 /** Nothing may be left of a call when it is over, in the process and at the server. */
 import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { CALLS, type Call } from './calls.ts';
 import { expectNoLeak, more, resources } from './measure.ts';
 import { type Ground, LANES, World } from './world.ts';
@@ -20,7 +20,7 @@ export function leakTests(
     });
     afterAll(() => ground.close());
 
-    it.each([...calls])('%s', { timeout: 240_000 }, async (name) => {
+    it.each([...calls])('%s', async (name) => {
       const call = CALLS.get(name) ?? expect.unreachable(`There is no call '${name}'.`);
       const world = await World.open(ground);
       try {

@@ -4,19 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-
-/** How long a test waits for a message, in ms: starting a process takes a second or two. */
-const PATIENCE_MS = 25_000;
+import { until } from '../../support/until.ts';
 
 /** A real process that runs a script of `children/` and is killed at the end of the test. */
 export class Child {
   readonly process: ChildProcess;
   readonly #heard: { readonly type?: string }[] = [];
-  readonly #patienceMs: number;
   #errors = '';
-  #news: () => void = () => {};
 
-  /** @param patienceMs how long it is waited for a message. */
   constructor(
     script:
       | 'holder'
@@ -28,9 +23,7 @@ export class Child {
       | 'diner'
       | 'seller',
     options: object,
-    patienceMs: number = PATIENCE_MS,
   ) {
-    this.#patienceMs = patienceMs;
     const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
     this.process = fork(path, [JSON.stringify(options)], {
       execArgv: ['--import', './scripts/sources.mjs'],
@@ -42,9 +35,7 @@ export class Child {
     });
     this.process.on('message', (message) => {
       this.#heard.push(message as object);
-      this.#news();
     });
-    this.process.on('exit', () => this.#news());
     onTestFinished(async () => {
       this.process.kill('SIGKILL');
       await this.exited();
@@ -70,34 +61,22 @@ export class Child {
 
   /** Waits for the first message of this type. */
   async next<T>(type: string): Promise<T> {
-    const end = performance.now() + this.#patienceMs;
-    for (;;) {
-      const [message] = this.heard<T>(type);
-      if (message !== undefined) return message;
-      const { exitCode, signalCode } = this.process;
-      if (exitCode !== null || signalCode !== null || performance.now() > end) {
-        const fate = exitCode ?? signalCode ?? 'still running';
-        throw new Error(`No ${type} from the child (${fate}): ${this.#errors}`);
-      }
-      await this.#changed();
-    }
+    await until(
+      `did the child say ${type}`,
+      () => this.heard(type).length > 0,
+      // What it said last may come after its end.
+      () => (this.#ended && !this.process.connected ? `it ended: ${this.#errors}` : undefined),
+    );
+    return this.heard<T>(type)[0] as T;
   }
 
   exited(): Promise<void> {
-    const { exitCode, signalCode } = this.process;
-    if (exitCode !== null || signalCode !== null) return Promise.resolve();
+    if (this.#ended) return Promise.resolve();
     return new Promise((resolve) => this.process.once('exit', () => resolve()));
   }
 
-  /** Something was heard, or a moment has passed. */
-  #changed(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, 200);
-      this.#news = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  get #ended(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null;
   }
 }
 

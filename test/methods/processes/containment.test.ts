@@ -102,9 +102,9 @@ describe('containment', () => {
     const dying = new Child('contender', options);
     await dying.next('ready');
     dying.tell({ type: 'go' });
-    await expect.poll(() => waiters(one), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => waiters(one)).toBe(1);
     const next = other.mutex('mutex').acquire();
-    await expect.poll(() => waiters(one), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => waiters(one)).toBe(2);
     dying.kill('SIGKILL');
     await dying.exited();
     await holder.release();

@@ -79,9 +79,7 @@ describe('eight processes', () => {
     const queuedAt = new Map<number, number>();
     for (const [i, child] of all.entries()) {
       child.tell({ type: 'go' });
-      await expect
-        .poll(async () => (await locks.inspect('mutex')).waiters.length, { timeout: 10_000 })
-        .toBe(i + 1);
+      await expect.poll(async () => (await locks.inspect('mutex')).waiters.length).toBe(i + 1);
       queuedAt.set(child.pid, Number(process.hrtime.bigint()) / 1e6);
     }
     await first.release();

@@ -2,7 +2,7 @@
 import { createLocks, waitsOf } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { expect, onTestFinished } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Child } from './child.ts';
 import type { Dined, DinerOptions, ToldOfDeadlock } from './children/diner.ts';
 

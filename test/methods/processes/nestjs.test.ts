@@ -50,9 +50,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A hang, not a busy machine, takes longer to start, to begin its work and to stop listening. */
-const PATIENCE = { timeout: 20_000 };
-
 it.each<[NodeJS.Signals, unknown[]]>([
   // NestJS sends itself the signal again when everything is closed.
   ['SIGTERM', [null, 'SIGTERM']],
@@ -67,7 +64,7 @@ it.each<[NodeJS.Signals, unknown[]]>([
   started.stdout.on('data', (text) => (output += text));
   started.stderr.on('data', (text) => (complaints += text));
   const exited = once(started, 'exit');
-  await expect.poll(() => output + complaints, PATIENCE).toMatch(/^http:.*\n/);
+  await expect.poll(() => output + complaints).toMatch(/^http:.*\n/);
 
   const [url = ''] = output.split('\n');
   // A connection that is kept for the next request would keep the process alive for seconds.
@@ -75,9 +72,9 @@ it.each<[NodeJS.Signals, unknown[]]>([
   const answers = ['a', 'a'].map((id) => fetch(`${url}/orders/${id}/ship`, post));
   // If this test fails, the process is killed, and they have no answer.
   for (const answer of answers) answer.catch(() => {});
-  await expect.poll(() => output, PATIENCE).toContain('entered');
+  await expect.poll(() => output).toContain('entered');
   started.kill(signal);
-  await expect.poll(() => refuses(url), PATIENCE).toBe(true);
+  await expect.poll(() => refuses(url)).toBe(true);
   started.stdin.end('go on\n');
 
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));

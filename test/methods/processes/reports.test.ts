@@ -12,9 +12,7 @@ import type { SellerOptions, Sold } from './children/seller.ts';
 
 const REPORTS = 'a-token-of-the-tills';
 
-test('one timeline has what both did, once, though one is killed', {
-  timeout: 90_000,
-}, async () => {
+test('one timeline has what both did, once, though one is killed', async () => {
   const store = `sqlite:${databaseFile()}`;
   const locks = createLocks(await openStore(store));
   const shown = dashboard(locks, { auth: TOKEN, reports: REPORTS, every: 100 });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 import { ownProgram } from './own.ts';
 
@@ -41,7 +41,7 @@ export function pairSuite(name: string, pair: Pair): void {
   beforeAll(async () => {
     why = await missing(pair);
     if (why === undefined) [java, own] = await Promise.all([startJava(), startOwn()]);
-  }, 240_000);
+  });
   beforeEach(({ skip }) => skip(why !== undefined, why));
   afterAll(async () => void (await Promise.all(sides().map((side) => side?.kill()))));
 
@@ -87,7 +87,7 @@ export function pairSuite(name: string, pair: Pair): void {
       expect(await take(next, 'killed')).toBe(true);
       await next.release(kind, 'killed');
     }
-  }, 60_000);
+  });
 
   test.concurrent(`${name}: theirs that stood still does not end ours`, async () => {
     await using stopped = await startJava();
@@ -112,7 +112,7 @@ export function pairSuite(name: string, pair: Pair): void {
       expect(await next.ask('holds', kind, 'stopped')).toBe('true');
     }
     await next.release(kind, 'stopped');
-  }, 60_000);
+  });
 
   test.concurrent(`${name}: ours that stood still has lost it, and ends nothing`, async () => {
     await using stopped = await startOwn();
@@ -127,37 +127,33 @@ export function pairSuite(name: string, pair: Pair): void {
     await next.release(kind, 'stood-still');
     expect(await take(holder, 'stood-still')).toBe(true);
     await holder.release(kind, 'stood-still');
-  }, 60_000);
+  });
 
-  test(
-    `${name}: a counter that only the lock guards is exact`,
-    async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'holdfast-count-'));
-      const file = join(folder, 'count');
-      await writeFile(file, '0');
-      const long = TRIAL_MS >= 30_000;
-      const more = await Promise.all(
-        Array.from({ length: long ? PROGRAMS - 1 : 0 }, () => [startJava(), startOwn()]).flat(),
-      );
-      const programs = [...sides(), ...more];
-      const threads = programs.flatMap((program) =>
-        Array.from({ length: long ? 1 : PROGRAMS }, () => program.thread()),
-      );
-      const times = await Promise.all(
-        threads.map((thread) => thread.count(kind, 'counted', file, TRIAL_MS)),
-      );
-      const sum = times.reduce((a, b) => a + b, 0);
-      expect(await readFile(file, 'utf8')).toBe(String(sum));
-      const ofJava = threads.map((_, i) => i).filter((i) => isJava(i, threads.length, long));
-      const theirs = ofJava.reduce((all, i) => all + (times[i] ?? 0), 0);
-      expect(theirs).toBeGreaterThan(0);
-      expect(sum - theirs).toBeGreaterThan(0);
-      if (long) console.log(`${name}: ${theirs} turns of theirs, ${sum - theirs} of ours`);
-      await Promise.all(more.map((program) => program.kill()));
-      await rm(folder, { recursive: true });
-    },
-    TRIAL_MS + 60_000,
-  );
+  test(`${name}: a counter that only the lock guards is exact`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-count-'));
+    const file = join(folder, 'count');
+    await writeFile(file, '0');
+    const long = TRIAL_MS >= 30_000;
+    const more = await Promise.all(
+      Array.from({ length: long ? PROGRAMS - 1 : 0 }, () => [startJava(), startOwn()]).flat(),
+    );
+    const programs = [...sides(), ...more];
+    const threads = programs.flatMap((program) =>
+      Array.from({ length: long ? 1 : PROGRAMS }, () => program.thread()),
+    );
+    const times = await Promise.all(
+      threads.map((thread) => thread.count(kind, 'counted', file, TRIAL_MS)),
+    );
+    const sum = times.reduce((a, b) => a + b, 0);
+    expect(await readFile(file, 'utf8')).toBe(String(sum));
+    const ofJava = threads.map((_, i) => i).filter((i) => isJava(i, threads.length, long));
+    const theirs = ofJava.reduce((all, i) => all + (times[i] ?? 0), 0);
+    expect(theirs).toBeGreaterThan(0);
+    expect(sum - theirs).toBeGreaterThan(0);
+    if (long) console.log(`${name}: ${theirs} turns of theirs, ${sum - theirs} of ours`);
+    await Promise.all(more.map((program) => program.kill()));
+    await rm(folder, { recursive: true });
+  });
 }
 
 /** Why its tests have to be skipped, if they have to. */

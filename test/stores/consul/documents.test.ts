@@ -6,7 +6,7 @@ import { examined } from '../../cli/examined.ts';
 import { ConsulServer } from '../../servers/consul-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = await missing('consul');
 beforeEach(({ skip }) => skip(why !== undefined, why));

@@ -37,7 +37,7 @@ export function documentConformance<S>(service: Service<S>): void {
   let server: S & { close(): Promise<void> };
   beforeAll(async () => {
     if (why === undefined) server = await start();
-  }, 120_000);
+  });
   afterAll(() => server?.close());
 
   suite({

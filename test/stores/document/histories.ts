@@ -4,7 +4,7 @@
  * Long runs: `test/methods/histories/run.ts --store NAME`.
  */
 import { test } from 'vitest';
-import { expectLegal, HISTORY_PATIENCE_MS } from '../../methods/histories/legal.ts';
+import { expectLegal } from '../../methods/histories/legal.ts';
 import type { Suffering } from '../../methods/histories/suffering.ts';
 
 /** `why` it has to be skipped, if it has to. */
@@ -13,7 +13,7 @@ export function documentHistory(
   { seed, why }: { readonly seed: number; readonly why?: string | undefined },
 ): void {
   const title = 'four processes and their server suffer: the history is legal';
-  test(title, { timeout: HISTORY_PATIENCE_MS }, async ({ skip }) => {
+  test(title, async ({ skip }) => {
     if (why !== undefined) skip(why);
     await expectLegal(await start(), { seed });
   });

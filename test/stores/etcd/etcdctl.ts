@@ -1,7 +1,7 @@
 /** etcd's own program, which takes locks and stands for election as programs in Go do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 export class Etcdctl {
   readonly #process: ChildProcess;

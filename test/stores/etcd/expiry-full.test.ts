@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdFacts } from '../../../src/clients/facts/etcd-facts.ts';
 import { put } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
 
 const QUOTA = 6_000_000;

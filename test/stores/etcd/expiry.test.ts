@@ -19,7 +19,7 @@ import {
 import { patiently } from '../../methods/faults/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 

@@ -9,7 +9,7 @@ import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
 import type { EtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 /** Claims live as long as they want to, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & EtcdOptions;

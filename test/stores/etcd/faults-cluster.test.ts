@@ -7,7 +7,7 @@ import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { type EtcdCluster, startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { addressOf, Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -6,7 +6,7 @@ import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { loneServer } from '../../methods/faults/server.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -7,7 +7,7 @@ import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startEtcd();

@@ -5,13 +5,8 @@
  * `test/methods/histories/run.ts --store etcd`.
  */
 import { test } from 'vitest';
-import { expectLegal, HISTORY_PATIENCE_MS } from '../../methods/histories/legal.ts';
+import { expectLegal } from '../../methods/histories/legal.ts';
 import { sufferingEtcd } from '../../methods/histories/suffering.ts';
 
-test(
-  'four processes and their server suffer: the history is legal',
-  {
-    timeout: HISTORY_PATIENCE_MS,
-  },
-  async () => expectLegal(await sufferingEtcd(), { seed: 1 }),
-);
+test('four processes and their server suffer: the history is legal', async () =>
+  expectLegal(await sufferingEtcd(), { seed: 1 }));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Etcdctl } from './etcdctl.ts';
 import { Bed } from './fault-bed.ts';
 

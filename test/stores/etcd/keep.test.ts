@@ -7,7 +7,7 @@ import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 

@@ -6,7 +6,7 @@ import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../../src/client
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 /** Nobody dies of old age on a busy machine, and tombstones can be waited for. */

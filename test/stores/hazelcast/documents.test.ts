@@ -8,7 +8,7 @@ import { checkClient, type HazelcastClient } from '../../../src/stores/hazelcast
 import { hazelcastDocuments } from '../../../src/stores/hazelcast/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = await missingHazelcast();
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -19,7 +19,7 @@ beforeAll(async () => {
   if (why !== undefined) return;
   cluster = await HazelcastCluster.start();
   client = await cluster.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await client?.shutdown();
   await cluster?.close();
@@ -85,7 +85,7 @@ test('unsafe mode is refused before the first grant, unless it is accepted', asy
     await other.shutdown();
     await unsafe.close();
   }
-}, 120_000);
+});
 
 test('what is no client, and unknown options, are refused', () => {
   for (const wrong of [undefined, {}, 'hazelcast://a', { getMap() {} }]) {

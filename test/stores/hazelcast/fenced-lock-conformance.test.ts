@@ -18,7 +18,7 @@ beforeAll(async () => {
   if (why !== undefined) return;
   cluster = await HazelcastCluster.start({ sessionTtlSeconds: Math.ceil(SESSION_MS / 1000) });
   client = await cluster.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await client?.shutdown();
   await cluster?.close();

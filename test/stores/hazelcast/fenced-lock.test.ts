@@ -25,7 +25,7 @@ beforeAll(async () => {
     clients.push(client);
     programs.push(createLocks(fencedLockStore(client, TERMS), { ttl: 3000 }));
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const locks of programs) await locks.close({ drain: 0 });
   for (const client of clients) await client.shutdown();

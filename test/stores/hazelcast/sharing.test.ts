@@ -16,7 +16,7 @@ import {
   SESSION_TTL_S,
 } from '../../servers/hazelcast-cluster.ts';
 import { missing } from '../../servers/programs.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = (await missingHazelcast()) ?? (await missing('java'));
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -40,7 +40,7 @@ beforeAll(async () => {
   if (why !== undefined) return;
   cluster = await HazelcastCluster.start();
   [java, ours] = await Promise.all([start('java'), start('ours')]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([java?.kill(), ours?.kill()]);
   await cluster?.close();
@@ -147,4 +147,4 @@ test('four programs of either kind count in one file, and no number is lost', as
   // The queue in the members is fair: each had its turns.
   expect(Math.min(...counts)).toBeGreaterThan(0);
   console.log(`turns of ours: ${own.join(', ')}; of Java: ${foreign.join(', ')}`);
-}, 180_000);
+});

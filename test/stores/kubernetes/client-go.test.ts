@@ -7,7 +7,7 @@ import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { goDriver, missingGo } from '../../methods/sharing/go.ts';
 import { pairSuite } from '../../methods/sharing/pair-suite.ts';
 import { KubernetesServer, missingKubernetes } from '../../servers/kubernetes-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = (await missingKubernetes()) ?? (await missingGo('kubernetes'));
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await KubernetesServer.start();
   go = await ForeignProgram.start(await foreign());
   locks = createLocks(leaseLockStore(access()), { ttl: 10_000 });
-}, 240_000);
+});
 afterAll(async () => {
   await locks?.close({ drain: 0 });
   await go?.kill();

@@ -6,7 +6,7 @@ import { leaseName } from '../../../src/stores/kubernetes/lease.ts';
 import { examined } from '../../cli/examined.ts';
 import { KubernetesServer, missingKubernetes, TOKEN } from '../../servers/kubernetes-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = await missingKubernetes();
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -38,7 +38,7 @@ beforeAll(async () => {
     await documents().get('permitted');
     return made.every(({ status }) => status === 201 || status === 409);
   });
-}, 60_000);
+});
 afterAll(() => server?.close());
 
 const documents = (url = server.url, token = TOKEN) =>

@@ -8,7 +8,7 @@ import { examined } from '../../cli/examined.ts';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const why = await missing('mongodb');
 beforeEach(({ skip }) => skip(why !== undefined, why));

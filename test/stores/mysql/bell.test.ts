@@ -8,7 +8,7 @@ import type { Connect, Connection } from '../../../src/clients/mysql/connection.
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 interface Seat {

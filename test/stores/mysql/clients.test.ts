@@ -10,7 +10,7 @@ import { openerOf } from '../../../src/stores/openers.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 type Ending = MysqlClient & { end(): unknown };
 

@@ -1,5 +1,5 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sleep } from '../../methods/faults/bed.ts';
 import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
 import { asked, type Caller, type Settings, World } from './caller.ts';
@@ -11,8 +11,6 @@ const MINUTE_MS = 60_000;
 const SECOND_MS = 1100;
 
 // Servers start and stop, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const held = expect.stringMatching(/^h /);
 const quarantined = expect.stringMatching(/^w .* data-loss \d+$/);
 

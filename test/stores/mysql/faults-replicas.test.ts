@@ -8,7 +8,7 @@ import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -8,7 +8,7 @@ import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -6,7 +6,7 @@
  * Long runs: `test/methods/histories/run.ts --store mariadb`.
  */
 import { test } from 'vitest';
-import { expectLegal, HISTORY_PATIENCE_MS } from '../../methods/histories/legal.ts';
+import { expectLegal } from '../../methods/histories/legal.ts';
 import { sufferingMariadb } from '../../methods/histories/suffering.ts';
 
 test.concurrent.each([
@@ -14,6 +14,5 @@ test.concurrent.each([
   { durability: 'fast', seed: 2 },
 ] as const)(
   'four processes and their server suffer, durability $durability: the history is legal',
-  { timeout: HISTORY_PATIENCE_MS },
   async ({ durability, seed }) => expectLegal(await sufferingMariadb(durability), { seed }),
 );

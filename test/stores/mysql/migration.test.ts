@@ -6,7 +6,7 @@ import { createPool, type Pool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { PRODUCTS } from './fault-bed.ts';
 
 const layout1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');

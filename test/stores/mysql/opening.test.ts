@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import { type MysqlServer, startMysql } from '../../servers/mysql-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const SERVERS = [
   ['MariaDB', startMariadb],

@@ -9,7 +9,7 @@ import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
 

@@ -2,7 +2,7 @@
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusal } from '../../methods/faults/sql-calls.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { asked, type Caller, numberOf, World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';

@@ -7,7 +7,7 @@ import type { Connect } from '../../../src/clients/mysql/connection.ts';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { type SourceParts, sourceOf } from '../../../src/stores/mysql/source.ts';
 import { claimOf, MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 import { waitsAtGate, waitsForRow } from './waiting.ts';
 

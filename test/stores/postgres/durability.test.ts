@@ -1,12 +1,12 @@
 /** What a loss of data does to locks, and what is no loss. */
 import { postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { sent } from '../../methods/faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { asked, type Caller, callerOf, install, numberOf, type Settings } from './caller.ts';
 
 /** Long enough for a quarantine to be seen by a busy machine, and short enough to be waited for. */
@@ -16,8 +16,6 @@ const MAX_TTL_MS = 10_000;
 const MINUTE_MS = 60_000;
 
 // Servers start and stop many at a time, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
-
 async function ready(config: readonly string[] = []): Promise<PostgresServer> {
   const server = await startPostgres({ config });
   await install(server);

@@ -12,7 +12,7 @@ import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -7,7 +7,7 @@ import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -1,15 +1,13 @@
 /** Sixteen processes at once, where the server orders transactions strictly; and their record. */
 import { expect, test } from 'vitest';
-import { expectOrderIn, STORM_PATIENCE_MS, STORM_TTL_MS } from '../../methods/faults/storm.ts';
+import { expectOrderIn, STORM_TTL_MS } from '../../methods/faults/storm.ts';
 import { startPgbouncer } from '../../servers/pgbouncer.ts';
 import { Bed } from './fault-bed.ts';
 
 /** What the server may say to who comes at a bad moment: he is asked to come again. */
 const PASSING = /55P03/;
 
-test('a storm on a database that is serializable, half of it through a pooler', {
-  timeout: STORM_PATIENCE_MS,
-}, async () => {
+test('a storm on a database that is serializable, half of it through a pooler', async () => {
   await using bed = new Bed();
   const server = await bed.server({ config: ['max_connections = 100'] });
   await server.query("ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'");

@@ -9,7 +9,7 @@ import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import type { Statement } from '../../../src/stores/postgres/statements.ts';
 import type { SqlSource, SqlWire } from '../../../src/stores/sql/wire.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
 
 const ID = '0'.repeat(32);

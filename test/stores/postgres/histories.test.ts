@@ -6,7 +6,7 @@
  * Long runs: `test/methods/histories/run.ts --store postgres`.
  */
 import { test } from 'vitest';
-import { expectLegal, HISTORY_PATIENCE_MS } from '../../methods/histories/legal.ts';
+import { expectLegal } from '../../methods/histories/legal.ts';
 import { sufferingPostgres } from '../../methods/histories/suffering.ts';
 
 test.concurrent.each([
@@ -14,6 +14,5 @@ test.concurrent.each([
   { durability: 'fast', seed: 2 },
 ] as const)(
   'four processes and their server suffer, durability $durability: the history is legal',
-  { timeout: HISTORY_PATIENCE_MS },
   async ({ durability, seed }) => expectLegal(await sufferingPostgres(durability), { seed }),
 );

@@ -3,7 +3,7 @@ import { migratePostgres } from 'holdfast/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
 
 const bed = new Bed();

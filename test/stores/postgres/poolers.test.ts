@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../../servers/pgbouncer.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, claimOf, hasWaiter, sleep } from './bed.ts';
 
 const bed = new Bed();

@@ -1,16 +1,14 @@
 /** The tables are somewhere else, or as they were once: whoever held a lock since may not know. */
 import type { StoreError } from 'holdfast';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Login, type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, claimOf, type StoreOptions } from './bed.ts';
 import { asked, callerOf } from './caller.ts';
 
 // Servers start and stop many at a time, on a machine that may be busy.
-vi.setConfig({ testTimeout: 90_000 });
-
 /** Longer than any of these tests. */
 const MAX_TTL = '10m';
 

@@ -6,7 +6,7 @@ import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { type Statement, statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { Bed } from './bed.ts';
 import { asked, type Caller, callerOf, install, numberOf, sweep } from './caller.ts';

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, claimOf, failureOf, hasWaiter, sessionsOf, sleep } from './bed.ts';
 import { Turns } from './turns.ts';
 

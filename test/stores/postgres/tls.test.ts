@@ -7,7 +7,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { certificates } from '../../servers/tls.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, claimOf, failureOf } from './bed.ts';
 
 const bed = new Bed();

@@ -14,7 +14,7 @@ import { createClient } from 'redis';
 import { expect } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { settle } from './settle.ts';
 
 export type ClientName = 'ioredis' | 'node-redis';

@@ -7,7 +7,7 @@ import { createClient as createClient5 } from 'redis5';
 import { afterAll, expect, test } from 'vitest';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 const server = await RedisServer.start();
 afterAll(() => server.close());

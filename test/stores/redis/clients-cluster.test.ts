@@ -4,7 +4,7 @@ import type { Link, Reply } from '../../../src/clients/redis/link.ts';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
 const cluster = await startCluster();

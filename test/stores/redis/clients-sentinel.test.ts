@@ -2,7 +2,7 @@
 import { createSentinel } from 'redis5';
 import { expect, test } from 'vitest';
 import { startSentinels } from '../../servers/topologies.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
 test('all packages follow a fail-over, send nothing twice and go on listening', async () => {

@@ -7,7 +7,7 @@ import type { Link } from '../../../src/clients/redis/link.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startTls } from '../../servers/tls.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
 const server = await RedisServer.start();

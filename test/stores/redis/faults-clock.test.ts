@@ -10,7 +10,7 @@ import { hearWarnings } from '../../methods/faults/warnings.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** Long enough to look at two who believe, on the busiest machine. */

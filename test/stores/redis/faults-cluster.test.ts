@@ -8,7 +8,7 @@ import { Crowd } from '../../methods/faults/crowd.ts';
 import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { packages } from './packages.ts';
 import { settle } from './settle.ts';

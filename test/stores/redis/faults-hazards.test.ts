@@ -7,7 +7,7 @@ import { claimOf, MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts'
 import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };

@@ -5,7 +5,7 @@ import { Fenced } from '../../methods/faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** The primary notices after a second that its replicas are gone, and refuses writes. */

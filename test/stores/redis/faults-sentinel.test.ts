@@ -5,7 +5,7 @@ import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Crowd } from '../../methods/faults/crowd.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { type Sentinels, startSentinels } from '../../servers/topologies.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { packages } from './packages.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { patiently, Scene } from '../../methods/faults/scene.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */

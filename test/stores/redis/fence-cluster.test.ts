@@ -3,7 +3,7 @@ import type { RedisFenceOptions } from 'holdfast/fence';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { type FenceOn, fenceOn, get, set } from './bed.ts';
 import { type Package, packages } from './packages.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { linkOf } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
 

@@ -5,7 +5,7 @@ import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { packages } from './packages.ts';
 

@@ -5,11 +5,10 @@
  * Long runs: `test/methods/histories/run.ts --store redis`.
  */
 import { test } from 'vitest';
-import { expectLegal, HISTORY_PATIENCE_MS } from '../../methods/histories/legal.ts';
+import { expectLegal } from '../../methods/histories/legal.ts';
 import { sufferingRedis } from '../../methods/histories/suffering.ts';
 
 test.concurrent.each([1, 2])(
   'four processes and their server suffer: history %i is legal',
-  { timeout: HISTORY_PATIENCE_MS },
   async (seed) => expectLegal(await sufferingRedis(), { seed }),
 );

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
 
 /** What the server has refused, but for the name and version that clients tell it. */

@@ -41,7 +41,7 @@ describe.each(LIBRARIES)('beside $library', ({ version, missing, start }) => {
     locks = createLocks(open(server.url));
     foreign = await start(server);
     program = await ForeignProgram.start(foreign);
-  }, 120_000);
+  });
   afterAll(async () => {
     await locks?.close();
     await program?.close();
@@ -110,15 +110,11 @@ describe.each(LIBRARIES)('beside $library', ({ version, missing, start }) => {
     await other.kill();
   });
 
-  given(
-    'four processes of each kind count exactly',
-    async () => {
-      const lock = { kind: 'mutex', name: 'trial' };
-      const counts = await trial(ownProgram(OPEN, server.url), foreign, lock);
-      const all = [...counts.own, ...counts.foreign];
-      expect(counts.counted).toBe(all.reduce((sum, times) => sum + times, 0));
-      for (const side of [counts.own, counts.foreign]) expect(Math.max(...side)).toBeGreaterThan(0);
-    },
-    120_000,
-  );
+  given('four processes of each kind count exactly', async () => {
+    const lock = { kind: 'mutex', name: 'trial' };
+    const counts = await trial(ownProgram(OPEN, server.url), foreign, lock);
+    const all = [...counts.own, ...counts.foreign];
+    expect(counts.counted).toBe(all.reduce((sum, times) => sum + times, 0));
+    for (const side of [counts.own, counts.foreign]) expect(Math.max(...side)).toBeGreaterThan(0);
+  });
 });

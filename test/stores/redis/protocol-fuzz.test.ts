@@ -27,23 +27,19 @@ interface Report {
   readonly uncaught: readonly string[];
 }
 
-test.concurrent.each(packages)(
-  '$name: garbage is told as such',
-  async ({ name }) => {
-    const seed = Math.floor(Math.random() * 2 ** 31);
-    // At once, for one that hangs tells nothing at its end.
-    console.log(`${name}: seed ${seed}`);
-    await using server = await GarbageServer.start(answers(seed, EACH));
-    const { uncaught, ...report } = await clientOf(name, server);
-    console.log(`${name}: ${server.given} answers`, report, uncaught.length);
-    expect(report.wrong).toEqual([]);
-    // The garbage was neither all refused nor all taken.
-    expect(Math.min(report.replies, report.failed, report.unknown)).toBeGreaterThan(EACH / 200);
-    const known = name.startsWith('ioredis') ? THROWN_BY_IOREDIS : /^never/;
-    expect(uncaught.filter((error) => !known.test(error))).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test.concurrent.each(packages)('$name: garbage is told as such', async ({ name }) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  // At once, for one that hangs tells nothing at its end.
+  console.log(`${name}: seed ${seed}`);
+  await using server = await GarbageServer.start(answers(seed, EACH));
+  const { uncaught, ...report } = await clientOf(name, server);
+  console.log(`${name}: ${server.given} answers`, report, uncaught.length);
+  expect(report.wrong).toEqual([]);
+  // The garbage was neither all refused nor all taken.
+  expect(Math.min(report.replies, report.failed, report.unknown)).toBeGreaterThan(EACH / 200);
+  const known = name.startsWith('ioredis') ? THROWN_BY_IOREDIS : /^never/;
+  expect(uncaught.filter((error) => !known.test(error))).toEqual([]);
+});
 
 /** Its report, once it has ended by itself: a connection left open would keep it. */
 async function clientOf(name: string, server: GarbageServer): Promise<Report> {

@@ -7,7 +7,7 @@ import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { freePort } from '../../servers/ports.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { settle } from './settle.ts';
 

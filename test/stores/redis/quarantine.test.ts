@@ -9,7 +9,7 @@ import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { startReplicated } from '../../servers/topologies.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
 

@@ -15,7 +15,7 @@ import type { Artifact } from '../../servers/maven.ts';
 import type { ProgramName } from '../../servers/programs.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import type { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
 /** The newest 3.x, and one two years older, which has another script for unlocking. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const url = cluster.nodes[0]?.url ?? '';
   const command = await javaDriver('RedissonDriver', LIBRARY, url, `${WATCHDOG_MS}`, 'cluster');
   java = await ForeignProgram.start(command);
-}, 120_000);
+});
 afterAll(async () => {
   await java.close();
   await cluster.close();

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { optionsOf } from './open.ts';
 
 /** Time enough for a busy machine to send all claims of a test. */

@@ -3,7 +3,7 @@ import { createLocks, downgrade } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { NEW, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
 
@@ -12,7 +12,7 @@ const LONG = 60_000;
 let bed: RedissonBed;
 beforeAll(async () => {
   bed = await RedissonBed.start({ program: 'redis', version: NEW });
-}, 120_000);
+});
 afterAll(() => bed.close());
 
 function locksWith(options: RedissonOptions): ReturnType<typeof createLocks> {

@@ -5,7 +5,7 @@ import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
-const POLL = { timeout: 20_000 };
+
 /** Within which a waiter of ours in a program of its own is dead, in ms (own-program.ts). */
 const OWN_TTL = 1000;
 
@@ -13,7 +13,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
   let bed: RedissonBed;
   beforeAll(async () => {
     bed = await RedissonBed.start(world);
-  }, 120_000);
+  });
   afterAll(() => bed.close());
 
   const waiters = (name: string): Promise<string[]> =>
@@ -28,7 +28,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     return new Map(pairs.flatMap((one, i) => (i % 2 ? [] : [[one, Number(pairs[i + 1])]])));
   };
   const inLine = (name: string, count: number): Promise<void> =>
-    expect.poll(async () => (await waiters(name)).length, POLL).toBe(count);
+    expect.poll(async () => (await waiters(name)).length).toBe(count);
   const take = (thread: ForeignThread, name: string, wait = -1): Promise<boolean> =>
     thread.acquire('fair', name, { wait, lease: LONG });
 
@@ -129,7 +129,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await holder.release('fair', name);
     expect(await got).toBe(true);
     await java.release('fair', name);
-  }, 120_000);
+  });
 
   it('goes to ours after the first waiter, in Java, is killed', async () => {
     const name = 'java killed';
@@ -169,7 +169,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     expect(await late).toBe(true);
     await stopped.release('fair', name);
     await own.close();
-  }, 120_000);
+  });
 
   it('gives a waiter of ours its place back that Java took for dead', async () => {
     const name = 'taken for dead';
@@ -187,7 +187,7 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await bed.client.zadd(`redisson_lock_timeout:{${name}}`, 1, place);
     const last = bed.java.thread();
     const gotLast = take(last, name);
-    await expect.poll(() => waiters(name), POLL).toHaveLength(2);
+    await expect.poll(() => waiters(name)).toHaveLength(2);
     expect((await waiters(name))[0]).toBe(place);
     await first.release('fair', name);
     const lease = await ours;
@@ -210,13 +210,13 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     const before = await ends(name);
     const moved = async (one: string): Promise<number> =>
       ((await ends(name)).get(one) ?? 0) - (before.get(one) ?? 0);
-    await expect.poll(() => moved(first), POLL).toBeGreaterThan(0);
+    await expect.poll(() => moved(first)).toBeGreaterThan(0);
     expect(await moved(second)).toBeGreaterThan(0);
     await holder.release();
     await (await ours).release();
     expect(await got).toBe(true);
     await java.release('fair', name);
-  }, 60_000);
+  });
 
   it('passes over a first waiter without an end, which Java would wait for for ever', async () => {
     const name = 'without an end';

@@ -35,7 +35,7 @@ test('the classes of the pages', async () => {
   const pages = await Promise.all(['stores/shedlock', 'stores/spring'].map(javaOf));
   expect(pages.flat()).toHaveLength(3);
   await compile(LIBRARIES.new, pages.flat());
-}, 240_000);
+});
 
 const REDISSON = { group: 'org.redisson', name: 'redisson', version: NEW };
 
@@ -73,4 +73,4 @@ test('the pieces of the guide', async () => {
       }`,
     ]);
   }
-}, 240_000);
+});

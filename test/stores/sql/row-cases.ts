@@ -2,13 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   asked,
-  CALM,
   type Caller,
   claimIn,
   expectCalmStorm,
   numberOf,
 } from '../../methods/faults/sql-calls.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 /** A database with the tables of the locks, as these cases see it. */
 export interface Database {
@@ -155,7 +154,7 @@ export function rowCases(database: Database): void {
     expect((await one.claim([next])).map(numberOf)).toEqual([BigInt(last) + 1n]);
   });
 
-  test('sixteen programs with batches that overlap never meet in a deadlock', CALM, async () => {
+  test('sixteen programs with batches that overlap never meet in a deadlock', async () => {
     await expectCalmStorm(
       async () => database.caller(),
       () => database.sweep(),

@@ -55,8 +55,3 @@ export async function connect(file: string): Promise<SqliteDatabase> {
   });
   return database;
 }
-
-/** Waits for something that another process or the kernel is about to do. */
-export async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 2));
-}

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
-import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+import { until } from '../../support/until.ts';
+import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 function removeAll(file: string): void {
   for (const end of ['', '-wal', '-shm']) fs.rmSync(file + end, { force: true });

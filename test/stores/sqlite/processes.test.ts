@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+import { until } from '../../support/until.ts';
+import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
 const LOCKER = join(import.meta.dirname, 'children', 'locker.ts');
 
@@ -19,7 +20,7 @@ async function message(child: ChildProcess): Promise<unknown> {
   return Promise.race([once(child, 'message').then(([said]) => said), exited]);
 }
 
-test('eight processes create the file at the same moment', { timeout: 60_000 }, async () => {
+test('eight processes create the file at the same moment', async () => {
   const file = newFile();
   const children = Array.from({ length: 8 }, () => start(file, 'meet'));
   expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'ready'));
@@ -31,7 +32,7 @@ test('eight processes create the file at the same moment', { timeout: 60_000 }, 
   expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
 });
 
-test('four processes exclude each other, woken by hints alone', { timeout: 60_000 }, async () => {
+test('four processes exclude each other, woken by hints alone', async () => {
   const file = newFile();
   const number = join(dirname(file), 'number');
   writeFileSync(number, '0 0');
@@ -42,9 +43,7 @@ test('four processes exclude each other, woken by hints alone', { timeout: 60_00
   expect((await connect(file)).prepare('SELECT 1 FROM holdfast_claim').all()).toEqual([]);
 });
 
-test('killed at any instruction, a process leaves the file usable', {
-  timeout: 120_000,
-}, async () => {
+test('killed at any instruction, a process leaves the file usable', async () => {
   const file = newFile();
   const store = open(file);
   let last = await hold(store, claimOf('first'));
@@ -71,7 +70,7 @@ test('killed at any instruction, a process leaves the file usable', {
   expect(check).toMatchObject([{ integrity_check: 'ok' }]);
 });
 
-test('with sixteen processes waiting, a departure wakes two', { timeout: 120_000 }, async () => {
+test('with sixteen processes waiting, a departure wakes two', async () => {
   const file = newFile();
   const store = open(file);
   const holder = claimOf('queue');

@@ -7,7 +7,8 @@ import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { joinFile } from '../../../src/stores/sqlite/layout.ts';
 import { Queues } from '../../../src/stores/sqlite/queues.ts';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
-import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
+import { until } from '../../support/until.ts';
+import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
 test('a newer version brings the file up to its layout, and both go on', async () => {

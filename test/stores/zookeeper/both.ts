@@ -7,8 +7,8 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { until } from '../../servers/until.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import type { Curator, CuratorKind } from './curator.ts';
 
 export interface Sides {

@@ -11,9 +11,8 @@ import {
   curatorVersion,
   type ZookeeperServer,
 } from '../../servers/zookeeper-server.ts';
+import { HANG_MS } from '../../support/this-run.ts';
 
-/** No test waits in vain for so long, in ms. */
-const PATIENCE_MS = 25_000;
 /** Enough for two trips to the server, in ms. */
 const TRY_MS = 300;
 
@@ -90,7 +89,7 @@ export class CuratorThread {
 
   /** Waits until it has it. */
   async acquire(kind: CuratorKind, path: string): Promise<void> {
-    if (await this.#thread.acquire(kind, path, { wait: PATIENCE_MS })) return;
+    if (await this.#thread.acquire(kind, path, { wait: HANG_MS })) return;
     throw new Error(`Curator waited for ${path} in vain`);
   }
 

@@ -19,8 +19,8 @@ import {
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 

@@ -13,8 +13,8 @@ import {
   type Place,
   type StoreOptions,
 } from '../../methods/faults/bed.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & ZookeeperStoreOptions;

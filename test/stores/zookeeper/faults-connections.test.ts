@@ -5,8 +5,8 @@ import { hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
 import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startZookeeper();

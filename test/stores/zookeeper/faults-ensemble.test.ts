@@ -6,12 +6,12 @@ import { Crowd } from '../../methods/faults/crowd.ts';
 import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import {
   startZookeeperEnsemble,
   type ZookeeperEnsemble,
 } from '../../servers/zookeeper-ensemble.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
@@ -35,20 +35,17 @@ const SLOW_TO_NOTICE = ['syncLimit=75'];
 /** Another server is found in it, and it is over before the one that is cut off has noticed. */
 const MOVING_TTL_MS = 12_000;
 
-/** Elections and starts of servers take a second, and on a busy machine twenty. */
-const START_MS = 120_000;
-
 let ensemble: ZookeeperEnsemble;
 
 /** For the tests around it, one after the other. */
 function serversWith(config: readonly string[]): void {
   beforeAll(async () => {
     ensemble = await startZookeeperEnsemble({ config });
-  }, START_MS);
+  });
   beforeEach(async () => {
     await Promise.all(ensemble.servers.map((server) => server.running || server.start()));
     await ensemble.followers();
-  }, START_MS);
+  });
   afterAll(() => ensemble?.close());
 }
 

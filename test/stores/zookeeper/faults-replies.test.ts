@@ -7,8 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startZookeeper();

@@ -4,7 +4,7 @@ import { hasWaiter } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { loneServer } from '../../methods/faults/server.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();

@@ -6,8 +6,8 @@ import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { at, fence, LONG, sessionsOn, textAt, writing } from './fence-bed.ts';
 
 let server: ZookeeperServer;

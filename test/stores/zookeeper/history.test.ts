@@ -4,8 +4,8 @@ import { zookeeperStore } from 'holdfast/zookeeper';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 
 /** Its session is over soon enough for a test, and lives through what a busy machine does. */
 const TTL_MS = 3000;

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
 import { Curator } from './curator.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const server = await startZookeeper();
   const session = zookeeperClient(server.url).start();
   sides = { server, session, curator: await Curator.start(server) };
-}, 60_000);
+});
 afterAll(async () => {
   await sides.session.close();
   await sides.curator.kill();

@@ -8,8 +8,8 @@ import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 

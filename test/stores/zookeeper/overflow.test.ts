@@ -13,8 +13,8 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 
 /** The last number that a server gives. */
 const LAST = 2 ** 31 - 1;

@@ -5,8 +5,8 @@ import { createElection } from 'holdfast/election';
 import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 
 let server: ZookeeperServer;
 let java: ZookeeperSession;
@@ -15,7 +15,7 @@ const all: Locks[] = [];
 beforeAll(async () => {
   server = await startZookeeper();
   java = zookeeperClient(server.url).start();
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(all.map((locks) => locks.close({ drain: 0 })));
   await java.close();

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { newCurator } from './curator.ts';
 
 /** Of sessions in Java, as long as ours are. */
@@ -16,7 +16,7 @@ const SESSION_MS = 1.5 * LEASE_MS;
 let server: ZookeeperServer;
 beforeAll(async () => {
   server = await startZookeeper();
-}, 60_000);
+});
 afterAll(() => server.close());
 
 describe.each([
@@ -45,7 +45,7 @@ describe('both sides of', () => {
       (error: Error) => `not promised: a program in Java: ${error.message}`,
     );
     if (why === undefined) java = await ForeignProgram.start(await command);
-  }, 240_000);
+  });
   beforeEach(({ skip }) => skip(why !== undefined, why));
   afterAll(async () => {
     await Promise.all(all.map((locks) => locks.close({ drain: 0 })));

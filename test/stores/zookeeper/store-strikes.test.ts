@@ -4,8 +4,8 @@ import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed as AnyBed } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 

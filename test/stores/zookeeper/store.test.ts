@@ -9,8 +9,8 @@ import type { ZookeeperSession } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed as AnyBed, type QueueNode } from './fault-bed.ts';
 
 let server: ZookeeperServer;

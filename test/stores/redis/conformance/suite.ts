@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
-import { until } from '../../../servers/until.ts';
+import { until } from '../../../support/until.ts';
 
 /** Something that can be connected to, shared by all cases. */
 export interface Place {
