@@ -41,7 +41,7 @@ const TIMED = { maxWorkers: 3, sequence: { groupOrder: 1 } };
 const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
 
 /** They take long and are not large: last, each would run alone. */
-const LONG = /\/(types|pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
+const LONG = /\/(pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
 
 /**
  * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
