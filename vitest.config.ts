@@ -6,7 +6,9 @@ import { HANG_MS } from './test/support/this-run.ts';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
 
-const CONFORMANCE = 'test/methods/conformance/**/*.test.ts';
+const CONFORMANCE = 'test/methods/conformance/*.test.ts';
+/** What a simulated clock leaves out. */
+const REAL = 'test/methods/conformance/real/*.test.ts';
 const MODELS = 'test/methods/models/**/*.test.ts';
 const LEAKS = 'test/methods/leaks/**/*.test.ts';
 const COMMANDS = 'test/cli/servers/*.test.ts';
@@ -49,7 +51,7 @@ const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
 const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
 
 /** They take long and are not large: last, each would run alone. */
-const LONG = /\/(types|pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
+const LONG = /\/(pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
 
 /**
  * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
@@ -98,11 +100,12 @@ const config: ViteUserConfig = {
         ...{ ...NO_SERVERS, ...SHARED },
         include: ['test/**/*.test.ts'],
         exclude: [
-          ...[CONFORMANCE, MODELS, LEAKS, COMMANDS, KUBERNETES],
+          ...[CONFORMANCE, REAL, MODELS, LEAKS, COMMANDS, KUBERNETES],
           ...[...PROCESSES, ...SERVERS, ...SHARING],
         ],
       }),
-      project('conformance', { ...NO_SERVERS, include: [CONFORMANCE] }),
+      project('conformance', { ...NO_SERVERS, ...SHARED, include: [CONFORMANCE] }),
+      project('real clock', { ...TIMED_ALONE, include: [REAL], globalSetup: [PACE] }),
       project('processes', {
         ...{ ...TIMED_ALONE, globalSetup: [CLI, PACE] },
         ...{ include: PROCESSES, exclude: [EXAMPLES] },

@@ -1,5 +1,8 @@
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { PROJECTS } from '../../../scripts/types/compiler.ts';
 import bundler from '../../../tsdown.config.ts';
-import type { Tree } from './tree.ts';
+import { filesOf, ROOT, type Tree } from './tree.ts';
 
 export interface Manifest {
   readonly name: string;
@@ -55,6 +58,21 @@ function exportOf(entry: string): unknown {
     import: { types: `${file}.d.mts`, default: `${file}.mjs` },
     require: { types: `${file}.d.cts`, default: `${file}.cjs` },
   };
+}
+
+/** Code that is in none of the programs whose types are checked. */
+export function uncheckedProblems(tree: Tree): string[] {
+  const checked = new Set(PROJECTS.flatMap(filesOfProject));
+  return filesOf(tree, /^(?!docs\/).*\.(ts|tsx|mts|cts)$/)
+    .filter(([path]) => !checked.has(path))
+    .map(([path]) => `${path} is in no tsconfig.json of scripts/types`);
+}
+
+function filesOfProject(project: string): string[] {
+  const folder = join(ROOT, project);
+  const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), ts.sys.readFile);
+  const { fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
+  return fileNames.map((file) => relative(ROOT, file));
 }
 
 /** A lock file with which `npm ci` fails on other systems, or that names a registry. */

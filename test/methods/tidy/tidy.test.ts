@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
-import { entryProblems, lockFileProblems, manifestOf } from './entries.ts';
+import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from './entries.ts';
 import {
   fileNameProblems,
   hookProblems,
@@ -9,7 +9,6 @@ import {
   unfinishedProblems,
 } from './files.ts';
 import { importProblems } from './imports.ts';
-import { snippetProblems } from './snippets.ts';
 import { readTree, type Tree } from './tree.ts';
 import { wordProblems } from './words.ts';
 
@@ -51,6 +50,10 @@ describe('the tree', () => {
     expect(entryProblems(tree)).toEqual([]);
   });
 
+  it('has the types of all its code checked', () => {
+    expect(uncheckedProblems(tree)).toEqual([]);
+  });
+
   it('locks what every system needs', () => {
     expect(lockFileProblems(tree)).toEqual([]);
   });
@@ -72,11 +75,6 @@ describe('the pages', () => {
   it('link to what is there', () => {
     expect(linkProblems(tree)).toEqual([]);
   });
-
-  // The compiler reads the types of every client and framework, for 15 s of a core.
-  it('show code that compiles', { timeout: 120_000 }, () => {
-    expect(snippetProblems(tree)).toEqual([]);
-  });
 });
 
 describe('these checks find', () => {
@@ -85,25 +83,6 @@ describe('these checks find', () => {
   const strangeProgram = JSON.stringify({ ...manifestOf(tree), bin: { a: './dist/a.mjs' } });
   const leftOut =
     '{ "packages": { "node_modules/a": { "optionalDependencies": { "a-x64": "1" } } } }';
-  const page = (code: string): string => `\`\`\`ts\n${code}\n\`\`\`\n`;
-  const comment = (text: string): string =>
-    `/**\n * @example\n${text.replace(/^/gm, ' * ')}\n * @throws UsageError\n */\n`;
-  const right = "import { createLocks } from 'holdfast';\n\ncreateLocks(myStore());";
-  // All at once, because the compiler reads the types of every client.
-  const snippets = snippetProblems(
-    new Map([
-      ['README.md', page('nonsense();')],
-      ['docs/guide/right.md', page(right)],
-      ['src/broken.ts', comment('nonsense();')],
-      ['src/bare.ts', comment('createLocks(myStore());')],
-      ['src/fenced.ts', comment(page('nonsense();'))],
-      ['src/prose.ts', comment('await step();\n\nSee there.')],
-      ['src/right.ts', comment(right)],
-      ['src/right-too.ts', comment(page(right))],
-    ]),
-  );
-  const snippetsIn = (path: string): string[] =>
-    snippets.filter((problem) => problem.startsWith(`${path}:`));
   const imports = (path: string, name: string): string[] =>
     importProblems(only(path, `import { x } from '${name}';`), clients);
 
@@ -137,6 +116,7 @@ describe('these checks find', () => {
       'a program that is not built',
       entryProblems(new Map([...tree, ['package.json', strangeProgram]])),
     ],
+    ['code that no compiler sees', uncheckedProblems(only('tools/a.ts'))],
     ['a system that is left out', lockFileProblems(only('package-lock.json', leftOut))],
     [
       'an unexplained code',
@@ -153,11 +133,6 @@ describe('these checks find', () => {
     ['a page that the index lacks', indexProblems(only('docs/guide/a.md'))],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
-    ['a broken snippet', snippetsIn('README.md')],
-    ['a broken example', snippetsIn('src/broken.ts')],
-    ['an example without its import', snippetsIn('src/bare.ts')],
-    ['a broken example between fences', snippetsIn('src/fenced.ts')],
-    ['prose behind an example', snippetsIn('src/prose.ts')],
   ])('%s', (_, problems) => {
     expect(problems).not.toEqual([]);
   });
@@ -166,6 +141,5 @@ describe('these checks find', () => {
     expect(imports('src/stores/a/index.ts', '../../contract/store.ts')).toEqual([]);
     expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
     expect(imports('src/connect.ts', './stores/openers.ts')).toEqual([]);
-    expect(snippets.filter((problem) => /right/.test(problem))).toEqual([]);
   });
 });
