@@ -2,9 +2,12 @@
  * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of
  * test/methods/teeth, or the new ones, or those with one of the words in their names, and lets
  * every kind of run look for it; processes, the dearest, only for what nothing else notices.
- * Records what noticed it, for `npm run test:all` to do the same with that alone, and puts the
- * numbers into the evidence. Fails if a fault survives, or if a run fails with none planted. With
- * `--table` it plants nothing, and prints what noticed which fault.
+ * Records what noticed it. Fails if a fault survives, or if a run fails with none planted.
+ *
+ * `npm run teeth -- --known [--all-notices] [words]`: lets only the cheapest of what is recorded
+ * look for each fault, or all of it. Fails if something does not notice its fault any more.
+ *
+ * With `--table` it plants nothing, and prints what noticed which fault.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,15 +19,15 @@ import { firstNotice } from '../test/methods/teeth/noticing.ts';
 import { cheapest, type Notices, readRecord, writeRecord } from '../test/methods/teeth/record.ts';
 import { faultTable, summary } from '../test/methods/teeth/tables.ts';
 import type { Trial } from '../test/methods/teeth/trial.ts';
-import { putText } from './put-text.ts';
+import { lookForKnown } from './known-faults.ts';
 import { run } from './steps.ts';
-
-const EVIDENCE = 'docs/reference/evidence.md';
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
     new: { type: 'boolean' },
+    known: { type: 'boolean' },
+    'all-notices': { type: 'boolean' },
     table: { type: 'boolean' },
     kind: { type: 'string', multiple: true },
     seeds: { type: 'string', default: '2000' },
@@ -38,6 +41,10 @@ const chosen = FAULTS.filter(({ name }) => {
   return words.length === 0 || words.some((word) => name.includes(word));
 });
 let done = 0;
+if (values.known) {
+  const allNotices = values['all-notices'];
+  process.exit((await lookForKnown(chosen, { allNotices })) ? 0 : 1);
+}
 if (values.table) {
   console.log(`${faultTable(record)}\n\n${summary(record)}`);
   process.exit();
@@ -46,11 +53,11 @@ if (values.table) {
 // A run that fails anyway would notice everything.
 const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).values()];
 const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
-await inTrials(pairs, availableParallelism(), checkSound);
-await inTrials(chosen, availableParallelism(), look);
+const copies = availableParallelism();
+await inTrials(pairs, { copies, brisk: false }, checkSound);
+await inTrials(chosen, { copies }, look);
 await run(['biome', 'format', '--write', 'test/methods/teeth/record.json']);
 console.log(`\n${summary(record)}`);
-await putText(EVIDENCE, 'teeth', `${summary(record)}\n`);
 process.exit(chosen.some(({ name }) => !cheapest(record.get(name))) ? 1 : 0);
 
 async function checkSound(trial: Trial, at: { kind: Kind; source: string }): Promise<void> {
