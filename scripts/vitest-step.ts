@@ -85,7 +85,8 @@ async function judge(vitest: Vitest, name: string): Promise<Tally> {
 
 interface Void {
   readonly module: TestModule;
-  readonly id: string;
+  /** Of the test; undefined: a hook of the file failed, and all of it runs again. */
+  readonly id: string | undefined;
   readonly ms: number;
 }
 
@@ -106,7 +107,8 @@ async function runAgain(
   };
   for (const [name, { module, id, ms }] of voids) {
     console.log(`void, and run again: ${name}: this machine stood still for ${Math.round(ms)} ms`);
-    const alone = module.project.createSpecification(module.moduleId, { testIds: [id] });
+    const which = id === undefined ? undefined : { testIds: [id] };
+    const alone = module.project.createSpecification(module.moduleId, which);
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications([alone]);
     const found = tallyOf(testModules.filter(({ moduleId }) => moduleId === module.moduleId));
     all.passed += found.passed;
@@ -125,20 +127,22 @@ function tallyOf(modules: readonly TestModule[]): Found {
   const found: Found = { passed: 0, failed: [], skipped: [], stoodStill: new Map() };
   for (const module of modules) {
     let explained = false;
+    const fail = (name: string, id: string | undefined, ms: number | undefined): void => {
+      explained = true;
+      if (ms === undefined) found.failed.push(name);
+      else found.stoodStill.set(name, { module, id, ms });
+    };
     for (const test of module.children.allTests()) {
       const name = `${module.relativeModuleId} > ${test.fullName}`;
       const result = test.result();
       if (result.state === 'passed') found.passed += 1;
       else if (result.state === 'skipped') found.skipped.push({ test: name, reason: result.note });
-      else {
-        explained = true;
-        const { stoodStillMs: ms } = test.meta().void ?? {};
-        if (ms === undefined) found.failed.push(name);
-        else found.stoodStill.set(name, { module, id: test.id, ms });
-      }
+      else fail(name, test.id, test.meta().void?.stoodStillMs);
     }
     // A file that cannot be loaded, and a hook that fails, have no failing test.
-    if (!module.ok() && !explained) found.failed.push(module.relativeModuleId);
+    if (module.ok() || explained) continue;
+    const stalls = [module, ...module.children.allSuites()].map((each) => each.meta().void);
+    fail(module.relativeModuleId, undefined, stalls.find((each) => each)?.stoodStillMs);
   }
   return found;
 }
