@@ -16,7 +16,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await server.close();
   });
 
-  test('answers and tells as memory does', { timeout: 240_000 }, async () => {
+  test('answers and tells as memory does', async () => {
     await differ({
       open: (options) => world.store({ maxTtl: MAX_TTL_MS, trust: true, ...options }),
       pass: (ms) => world.step(ms),

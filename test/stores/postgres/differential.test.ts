@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const pass = (ms: number) => server.query(`update step set us = us + ${ms * 1000}`);
 
-test('PostgreSQL answers and tells as memory does', { timeout: 120_000 }, async () => {
+test('PostgreSQL answers and tells as memory does', async () => {
   const pool = new pg.Pool({ connectionString: server.url });
   await differ({
     open: (options) => {

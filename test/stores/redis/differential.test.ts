@@ -10,7 +10,7 @@ import { Bed } from './bed.ts';
 /** Beyond what a queue that nobody is in is remembered for. */
 const LONG_MS = 1_000_000;
 
-test('Redis answers and tells as memory does', { timeout: 120_000 }, async () => {
+test('Redis answers and tells as memory does', async () => {
   await using bed = new Bed();
   const clock = bed.serve(await SteppedClock.create());
   const server = bed.serve(await RedisServer.start({ env: clock.env }));

@@ -32,7 +32,7 @@ function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
 }
 
 /** The clock of ZooKeeper cannot be stepped, so nothing ends by its TTL in these worlds. */
-test('ZooKeeper answers and tells as memory does', { timeout: 120_000 }, async () => {
+test('ZooKeeper answers and tells as memory does', async () => {
   await differ({
     // A process does not know how the claims of another came to where they are.
     open: (options) => {
