@@ -7,6 +7,7 @@ import { Figures } from '../../src/dashboard/figures.ts';
 import { History } from '../../src/dashboard/history.ts';
 import { merged } from '../../src/dashboard/ui/merged.ts';
 import type { Report } from '../../src/dashboard/wire.ts';
+import { cases } from '../support/cases.ts';
 
 function member(number: bigint, leftMs = 10_000): Member {
   const holder = { host: 'api', pid: Number(number), since: 0 };
@@ -227,7 +228,7 @@ describe('reports and looks', () => {
         const grants = expected.filter((line) => !line.startsWith('released')).length;
         expect(scene.history.rates(60_000).grants).toBe(grants);
       }),
-      { numRuns: 300 },
+      cases(300),
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { edgesOf, isOn, isUpon, labelsOf, sizeOf } from '../../src/dashboard/ui/graph/geometry.ts';
 import { pictureOf } from '../../src/dashboard/ui/graph/picture.ts';
 import type { Row, Seat, Wait } from '../../src/dashboard/wire.ts';
+import { cases } from '../support/cases.ts';
 
 /** `a: 1 < 2 3`: process 1 holds `a`, for which 2 and 3 wait. */
 function rowOf(text: string): Row {
@@ -180,7 +181,7 @@ describe('labels', () => {
           expect(label.y).toBeLessThan(height);
         });
       }),
-      { numRuns: 200 },
+      cases(200),
     );
   });
 

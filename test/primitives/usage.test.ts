@@ -15,6 +15,7 @@ import {
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { cases } from '../support/cases.ts';
 import { setUp } from '../support/scripted-store.ts';
 
 /** Values that a program in JavaScript may pass by mistake. */
@@ -131,7 +132,7 @@ describe('bad input', () => {
             expect(isLockError(rejected) && !usage(rejected), String(rejected)).toBe(true);
           }
         }),
-        { numRuns: 100 },
+        cases(100),
       );
     });
   }

@@ -30,10 +30,17 @@ export function paced(ms: number): number {
   return here;
 }
 
-/** Seeds that are others in each run: all of so many in a whole run, otherwise a third of them. */
+/** To be told with what fails by chance: how to have the same again. */
+export const AGAIN: string = `again with HOLDFAST_RUN=${RUN}${WHOLE ? ' HOLDFAST_WHOLE=1' : ''}`;
+
+/** All of so many in a whole run, otherwise a third of them. */
+export function shareOf(whole: number): number {
+  return WHOLE ? whole : Math.ceil(whole / 3);
+}
+
+/** So many seeds, or a share of them, that are others in each run. */
 export function seedsOf(whole: number): number[] {
-  const count = WHOLE ? whole : Math.ceil(whole / 3);
-  return Array.from({ length: count }, (_, i) => RUN * 1000 + i + 1);
+  return Array.from({ length: shareOf(whole) }, (_, i) => RUN * 1000 + i + 1);
 }
 
 /** One in so many, another in each run; in a whole run, all. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ASCII_KEYS, KEYS } from '../../../src/clients/http/keys.ts';
+import { cases } from '../../support/cases.ts';
 
 const names = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -17,6 +18,7 @@ describe.each([
       fc.property(names, (name) => {
         expect(nameOf(keyOf(name))).toBe(name);
       }),
+      cases(100),
     );
   });
 
@@ -26,6 +28,7 @@ describe.each([
       fc.property(both, ([start, rest]) => {
         expect(keyOf(start + rest).startsWith(beginningOf(start))).toBe(true);
       }),
+      cases(100),
     );
   });
 
@@ -37,7 +40,7 @@ describe.each([
         `/${encodeURIComponent(key)}`,
       );
     });
-    fc.assert(plain);
+    fc.assert(plain, cases(100));
   });
 });
 

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
 import { memoryStore } from '../../../src/stores/memory/index.ts';
+import { seedsOf } from '../../support/this-run.ts';
 import { Chance } from '../simulation/chance.ts';
 import { UNIT_MS } from './steps.ts';
 import { World } from './world.ts';
@@ -25,7 +26,7 @@ export interface Under {
   readonly hintsByState?: boolean;
   /** It may let claims ask that the reference tells how they stand; default: no. */
   readonly mayAsk?: boolean;
-  /** How often a hundred worlds come into being. */
+  /** How often a hundred worlds come into being in a whole run. */
   readonly groups: number;
 }
 
@@ -43,7 +44,7 @@ export async function differ(under: Under): Promise<void> {
     }
     sides.push([[memory, memory], stores]);
   }
-  for (let group = 0; group < groups; group++) {
+  for (const group of seedsOf(groups)) {
     const chance = new Chance(group);
     const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
       return new World(group * AT_ONCE + i, chance.one(sides), () => now);

@@ -1,6 +1,7 @@
 /** The same steps on two stores, and whether anybody could tell them apart. */
 import { randomBytes } from 'node:crypto';
 import type { Claim, Store } from '../../../src/contract/store.ts';
+import { AGAIN } from '../../support/this-run.ts';
 import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
 import { RESOURCES, type Step, Steps } from './steps.ts';
@@ -174,7 +175,8 @@ export class World {
     if (texts[0] === texts[1]) return;
     const trace = this.#trace.join('\n');
     throw new Error(
-      `${this.#name}: ${what} differ:\n  reference ${texts[0]}\n  store     ${texts[1]}\n${trace}`,
+      `${this.#name}, ${AGAIN}: ${what} differ:\n` +
+        `  reference ${texts[0]}\n  store     ${texts[1]}\n${trace}`,
     );
   }
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
+import { cases } from '../../support/cases.ts';
+import { AGAIN, seedsOf, shareOf } from '../../support/this-run.ts';
 import { checkHistory, type HoldRecord } from './check-history.ts';
 import { correctHistory } from './correct-history.ts';
 import { correctOperations, type LockKind, type Recorded } from './correct-operations.ts';
@@ -9,7 +11,7 @@ import { checkLinearizability, type Model, type Operation } from './linearizabil
 import { counterModel, type LockOperation, lockModel } from './models.ts';
 
 const KINDS = ['mutex', 'rw', 'permits'] as const;
-const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
+const SEEDS = seedsOf(20);
 
 function courses(unknown: number): { kind: LockKind; seed: number; recorded: Recorded }[] {
   return KINDS.flatMap((kind) =>
@@ -32,12 +34,12 @@ describe.each([0, 0.04])('%d of the operations never return', (unknown) => {
 
   test('histories of correct locks and fences are legal', () => {
     for (const { kind, seed, recorded } of all) {
-      expect(verdict(recorded), `${kind}, seed ${seed}`).toBe('legal');
+      expect(verdict(recorded), `${kind}, seed ${seed}, ${AGAIN}`).toBe('legal');
     }
     const operations = all.flatMap(({ recorded }) => [...recorded.lock, ...recorded.counter]);
     const never = operations.filter(({ returnedAt }) => returnedAt === undefined);
     expect(never.length > 0).toBe(unknown > 0);
-    expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(50);
+    expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(shareOf(50));
   });
 
   // Only those who outlive their lease come to the fence with an old token.
@@ -51,9 +53,9 @@ describe.each([0, 0.04])('%d of the operations never return', (unknown) => {
       const corrupted = corrupt(recorded, simulatedClock(seed).random);
       if (!corrupted) continue;
       tried++;
-      expect(verdict(corrupted), `${kind}, seed ${seed}`).toBe('illegal');
+      expect(verdict(corrupted), `${kind}, seed ${seed}, ${AGAIN}`).toBe('illegal');
     }
-    expect(tried).toBeGreaterThan(5);
+    expect(tried).toBeGreaterThan(shareOf(5));
   });
 });
 
@@ -137,8 +139,8 @@ describe('agrees with trying every order', () => {
       counts[expected]++;
       expect(checkLinearizability(model, history).verdict).toBe(expected);
     });
-    fc.assert(property, { numRuns: 2_000 });
-    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(200);
+    fc.assert(property, cases(2_000));
+    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(shareOf(200));
   }
 
   test('register', () => agree(register, registerOperation));
@@ -188,8 +190,8 @@ describe('agrees with the rules for holds', () => {
       if (violations.length > 0) expect(found).toBe('illegal');
       counts[found as 'legal' | 'illegal']++;
     });
-    fc.assert(property, { numRuns: 150 });
-    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(20);
+    fc.assert(property, cases(150));
+    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(shareOf(20));
   });
 });
 

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import type { Lock, LockError, Locks } from 'holdfast';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../support/cases.ts';
 import { type Program, World } from './bed.ts';
 
 interface Step {
@@ -75,8 +76,6 @@ function toldIn(all: readonly Program[]): number[] {
   return [...all.keys()].filter((i) => (all[i] as Program).told.length > 0);
 }
 
-const TIMES = { numRuns: 60 };
-
 describe('a random crowd', () => {
   it('is told of a deadlock if there is one, and only those in one', async () => {
     let deadlocks = 0;
@@ -87,7 +86,7 @@ describe('a random crowd', () => {
       expect(told.length > 0).toBe(stuck.length > 0);
       expect(stuck).toEqual(expect.arrayContaining(told));
     };
-    await fc.assert(fc.asyncProperty(crowds(1), crowd), TIMES);
+    await fc.assert(fc.asyncProperty(crowds(1), crowd), cases(60));
     expect(deadlocks).toBeGreaterThan(0);
   });
 
@@ -96,7 +95,7 @@ describe('a random crowd', () => {
       const { ends, all } = await play(tasks, 'event');
       expect(stuckIn(ends)).toEqual(expect.arrayContaining(toldIn(all)));
     };
-    await fc.assert(fc.asyncProperty(crowds(2), crowd), TIMES);
+    await fc.assert(fc.asyncProperty(crowds(2), crowd), cases(60));
   });
 
   it('gets on if the youngest is rejected, and nobody is without a deadlock', async () => {
@@ -111,7 +110,7 @@ describe('a random crowd', () => {
       const ids = all.flatMap(({ told }) => told.flatMap(({ victim }) => victim?.id ?? []));
       expect(new Set(ids).size).toBe(victims);
     };
-    await fc.assert(fc.asyncProperty(crowds(1), crowd), TIMES);
+    await fc.assert(fc.asyncProperty(crowds(1), crowd), cases(60));
     expect(rejected).toBeGreaterThan(0);
   });
 });

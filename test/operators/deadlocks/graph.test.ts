@@ -6,6 +6,7 @@ import { MAX_PERMITS } from '../../../src/contract/store.ts';
 import { knotOf, stuckOf, victimOf } from '../../../src/operators/deadlocks/graph.ts';
 import { keyOf, knotBefore } from '../../../src/operators/deadlocks/knots.ts';
 import type { Note } from '../../../src/operators/deadlocks/notes.ts';
+import { cases } from '../../support/cases.ts';
 import { idsOf, neverEnding } from './oracle.ts';
 
 type Hold = PublishedWait['holds'][number];
@@ -57,7 +58,7 @@ describe('of random waits', () => {
       expect(idsOf(found)).toEqual(idsOf(neverEnding(waits)));
       stuck += found.length;
     };
-    fc.assert(fc.property(crowds, check), { numRuns: 400 });
+    fc.assert(fc.property(crowds, check), cases(400));
     expect(stuck).toBeGreaterThan(0);
   });
 
@@ -74,7 +75,7 @@ describe('of random waits', () => {
         for (const { id } of knot) expect(idsOf(knotOf(stuck, id))).toEqual(idsOf(knot));
       });
     };
-    fc.assert(fc.property(crowds, check), { numRuns: 400 });
+    fc.assert(fc.property(crowds, check), cases(400));
   });
 });
 

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { Lock, Locks, PublishedWait, Store } from 'holdfast';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../support/cases.ts';
 import { type Program, World } from './bed.ts';
 import { idsOf, neverEnding } from './oracle.ts';
 
@@ -175,8 +176,6 @@ async function play(tasks: readonly Step[][], delaysMs: readonly number[]) {
   return { told, lasting, left };
 }
 
-const TIMES = { numRuns: 60 };
-
 describe('in a random history', () => {
   it('what is told was a deadlock, whatever is late, lost or left', async () => {
     let count = 0;
@@ -193,7 +192,7 @@ describe('in a random history', () => {
     const check = async (tasks: Step[][], delaysMs: number[]): Promise<void> => {
       count += (await play(tasks, delaysMs)).told.length;
     };
-    await fc.assert(fc.asyncProperty(mixed, delays, check), TIMES);
+    await fc.assert(fc.asyncProperty(mixed, delays, check), cases(60));
 
     expect(count).toBeGreaterThan(0);
   });
@@ -206,7 +205,7 @@ describe('in a random history', () => {
       if (left > 0) count++;
     };
     const plain = crowds(['m0', 'm1', 'm2', 's0 2']);
-    await fc.assert(fc.asyncProperty(plain, delays, check), TIMES);
+    await fc.assert(fc.asyncProperty(plain, delays, check), cases(60));
 
     expect(count).toBeGreaterThan(0);
   });

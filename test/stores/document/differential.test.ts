@@ -12,7 +12,7 @@ import { Shelf } from './shelf.ts';
 test.each([
   { how: 'two processes with a clock', slackMs: 0 },
   { how: 'one process without a clock', slackMs: undefined },
-])('a document answers as memory does: $how', { timeout: 120_000 }, async ({ slackMs }) => {
+])('a document answers as memory does: $how', async ({ slackMs }) => {
   let now = 0;
   const clock = { ...systemClock(), now: () => now };
   const shelf = new Shelf({ clock, slackMs, watches: true });

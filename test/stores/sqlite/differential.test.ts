@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import type { Claim, ClaimStatus, Kind, Store } from '../../../src/contract/store.ts';
 import { memoryStore } from '../../../src/stores/memory/index.ts';
+import { cases } from '../../support/cases.ts';
 import { claimOf, newFile, open } from './bed.ts';
 
 interface Entering {
@@ -312,6 +313,6 @@ test.each([
         expect(hints[1], `hints of step ${at} of run ${run}`).toEqual(hints[0]);
       }
     }),
-    { numRuns: 300 },
+    cases(300),
   );
 });

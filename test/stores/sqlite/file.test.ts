@@ -3,9 +3,18 @@ import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
+import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
+import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { until } from '../../support/until.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+
+/** Looking costs a system call, so claims do it only once a second. */
+function openLater(file: string, parts: Partial<SqliteParts> = {}): [SqliteStore, () => void] {
+  let aheadUs = 0;
+  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + aheadUs };
+  return [open(file, { machine, ...parts }), () => (aheadUs = 1_100_000)];
+}
 
 function removeAll(file: string): void {
   for (const end of ['', '-wal', '-shm']) fs.rmSync(file + end, { force: true });
@@ -32,7 +41,7 @@ test('a heartbeat notices that the file was deleted', async () => {
 
 test('a claim notices after a second that another file stands there', async () => {
   const file = newFile();
-  const [store, other] = [open(file), newFile()];
+  const [[store, wait], other] = [openLater(file), newFile()];
   const mine = claimOf('job');
   await hold(store, mine);
   const theirs = open(other);
@@ -42,8 +51,7 @@ test('a claim notices after a second that another file stands there', async () =
   await theirs.close();
   removeAll(file);
   fs.renameSync(other, file);
-  // Looking costs a system call, so claims do it only once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  wait();
   expect(await one(store.claim([claimOf('job', { queue: false })]))).toMatchObject({
     why: 'refused',
   });
@@ -52,12 +60,12 @@ test('a claim notices after a second that another file stands there', async () =
 
 test('an object of the program cannot be opened anew by the store', async () => {
   const file = newFile();
-  const store = sqliteStore({ database: await connect(file) });
+  const [store, wait] = openLater(file, { database: await connect(file) });
   const claim = claimOf('job');
   await hold(store, claim);
   fs.renameSync(file, `${file}-moved`);
   expect(await store.renew([claim])).toEqual([{ state: 'gone', why: 'store-reset' }]);
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  wait();
   await expect(store.claim([claimOf('job')])).rejects.toMatchObject({
     code: 'STORE',
     message: expect.stringMatching(/Open it again/),

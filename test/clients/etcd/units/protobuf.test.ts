@@ -18,6 +18,8 @@ import {
   uint64,
 } from '../../../../src/clients/etcd/wire/protobuf.ts';
 import { MalformedError } from '../../../../src/clients/etcd/wire/wire-format.ts';
+import { Chance } from '../../../methods/simulation/chance.ts';
+import { AGAIN, RUN, shareOf } from '../../../support/this-run.ts';
 
 interface Sample {
   small: number;
@@ -118,24 +120,21 @@ describe('protocol buffers', () => {
       success: [{ put: { key: 'k', value: 'v', lease: 7n } }, { range: { key: 'a', end: 'b' } }],
       failure: [{ txn: { compare: [], success: [{ delete: { key: 'k' } }], failure: [] } }],
     });
-    let seed = 1;
-    const random = (below: number): number => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % below;
-    };
+    const chance = new Chance(RUN);
     let refused = 0;
-    for (let n = 0; n < 20_000; n++) {
-      const bytes = Buffer.from(request.subarray(0, 1 + random(request.length)));
-      for (let m = random(4); m >= 0; m--) bytes[random(bytes.length)] = random(256);
+    for (let n = shareOf(20_000); n > 0; n--) {
+      const bytes = Buffer.from(request.subarray(0, chance.between(1, request.length)));
+      for (let m = chance.below(4); m >= 0; m--)
+        bytes[chance.below(bytes.length)] = chance.below(256);
       for (const kind of [txnRequest, txnResponse, watchResponse] as Message<unknown>[]) {
         try {
           decode(kind, bytes);
         } catch (error) {
-          expect(error).toBeInstanceOf(MalformedError);
+          expect(error, AGAIN).toBeInstanceOf(MalformedError);
           refused++;
         }
       }
     }
-    expect(refused).toBeGreaterThan(1000);
+    expect(refused).toBeGreaterThan(shareOf(1000));
   });
 });
