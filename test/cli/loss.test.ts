@@ -1,11 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
+import { paced } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
 import { Place, type Program, pause } from './program.ts';
 
 /** Long enough for heartbeats to get through on a busy machine. */
-const TTL_MS = 2_000;
+const TTL_MS = paced(2_000);
 
 /** It stands still for longer than that: the store has given the lock away. */
 const STILL_MS = TTL_MS + 500;

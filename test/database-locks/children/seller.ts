@@ -4,6 +4,7 @@ import { sqlFence } from 'holdfast/fence';
 import { changeState, isRetryable, optimistic, rowLock } from 'holdfast/sql';
 import { sqliteStore } from 'holdfast/sqlite';
 import { given, hear, sleep, tell } from '../../methods/processes/children/talk.ts';
+import { paced } from '../../support/this-run.ts';
 import { type Client, MYSQL_CLIENTS, numberLeft, on, POSTGRES_CLIENTS } from '../clients.ts';
 
 interface Stock {
@@ -29,7 +30,7 @@ const table = 'stock';
 let at = 0;
 let sold = 0;
 /** Short, so that who stands still for half a second is replaced. */
-const TTL_MS = 300;
+const TTL_MS = paced(300);
 /** Long enough for others to come in between. */
 const WORK_MS = 5;
 const locks = createLocks(sqliteStore(file), { ttl: TTL_MS });

@@ -6,10 +6,11 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { closeAll, type RedisServer } from '../../servers/redis-server.ts';
 import { startFive } from '../../servers/topologies.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
 /** Three heartbeats fit even when the machine is busy. */
-const TTL_MS = 1_500;
+const TTL_MS = paced(1_500);
 
 const CLIENTS = 3;
 

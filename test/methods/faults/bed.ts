@@ -2,20 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Lifetime } from './lifetime.ts';
 
 /** Three heartbeats fit even when the machine is busy, and a few lives fit into a test. */
-export const TTL_MS = 1000;
+export const TTL_MS: number = paced(1000);
 
 /** A server is started, or promoted, in that time on the busiest machine. */
-export const RESTART_TTL_MS = 15_000;
+export const RESTART_TTL_MS: number = paced(15_000);
 
 /** Nothing dies of old age in a test, however busy the machine. */
-export const LONG_TTL_MS = 30_000;
+export const LONG_TTL_MS: number = paced(30_000);
 
 /** A quarantine is felt, and the longest claim of a test fits. */
-export const MAX_TTL_MS = 1200;
+export const MAX_TTL_MS: number = paced(1200);
 
 /** Where a server, or a proxy before it, listens. */
 export interface Place {

@@ -2,6 +2,7 @@
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
   type Bed,
@@ -15,7 +16,7 @@ import {
 import { firstGrant, patiently, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
-const PATIENT_TTL_MS = 8000;
+const PATIENT_TTL_MS = paced(8000);
 
 interface Behind<At> {
   readonly server: At;

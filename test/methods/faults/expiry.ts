@@ -5,12 +5,13 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { expect, test } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, sleep } from './bed.ts';
 import { patiently } from './scene.ts';
 
 /** Long enough to be renewed on a busy machine, and short enough to be waited for. */
-export const TTL_MS = 3000;
+export const TTL_MS: number = paced(3000);
 
 export async function claim(store: Store, ...claims: readonly Claim[]): Promise<ClaimStatus[]> {
   return [...(await store.claim(claims))];

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { isLockError, type Lease, type Locks, type Member } from 'holdfast';
 import { type Candidate, createElection, type ObservedStandings } from 'holdfast/election';
 import { expect } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Bed, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
 
@@ -19,7 +20,7 @@ interface Led {
 }
 
 /** Nobody dies of a machine that stands still for a second, and a few lives fit into a test. */
-export const MORTAL_TTL_MS = 3000;
+export const MORTAL_TTL_MS: number = paced(3000);
 
 /** Tests wait for what is observed. */
 const OBSERVED_EVERY_MS = 50;

@@ -2,6 +2,7 @@
 import type { StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
   claimOf,
@@ -17,7 +18,7 @@ import { loneServer } from './server.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
-const PATIENT_TTL_MS = 6000;
+const PATIENT_TTL_MS = paced(6000);
 
 type NewBed<Options extends StoreOptions, At extends SqlServer> = () => SqlBed<Options, At>;
 

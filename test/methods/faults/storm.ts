@@ -1,6 +1,7 @@
 /** Many processes that want the same few locks as often as they can get them. */
 
 import { expect } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { checkHistory } from '../histories/check-history.ts';
 import { Child } from '../processes/child.ts';
 import type { Stormed, StormerOptions } from '../processes/children/stormer.ts';
@@ -10,7 +11,7 @@ const RESOURCES = ['a', 'b', 'c', 'd'];
 const ROUNDS = 5;
 
 /** Nobody dies on the busiest machine; a message that is lost costs a third of it. */
-export const STORM_TTL_MS = 9000;
+export const STORM_TTL_MS: number = paced(9000);
 
 /** The processes use these stores in turn; answers what the stores said meanwhile. */
 export async function expectOrderIn(stores: readonly string[]): Promise<string[]> {

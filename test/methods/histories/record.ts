@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simulatedClock } from 'holdfast/testkit';
+import { paced } from '../../support/this-run.ts';
 import type { ClientOptions } from './client.ts';
 import { Counters } from './counters.ts';
 import { type History, historyOf } from './history.ts';
@@ -79,7 +80,7 @@ export interface Judged {
 }
 
 /** Four heartbeats and more fit in, even when the machine is busy. */
-const TTL_MS = 400;
+const TTL_MS = paced(400);
 
 /** How long those who wait at the end may take: many TTLs. */
 const PATIENCE_MS = 30_000;

@@ -16,6 +16,7 @@ import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { startTable } from '../../stores/dynamodb/table.ts';
 import { startBucket } from '../../stores/objects/bucket.ts';
+import { paced } from '../../support/this-run.ts';
 import type { Sufferer } from './record.ts';
 
 export interface Suffering {
@@ -32,7 +33,7 @@ export interface Suffering {
 }
 
 /** Hardly more than the TTL of the clients, so that quarantines leave time for work. */
-const MAX_TTL = 'maxTtl=500ms';
+const MAX_TTL = `maxTtl=${paced(500)}ms`;
 
 /** It stands still and crashes, with its data if it keeps it. */
 function suffering(
@@ -71,7 +72,7 @@ export async function sufferingMariadb(durability: 'strict' | 'fast'): Promise<S
 /** It keeps its data when it crashes, and its leases end a second late at most. */
 export async function sufferingEtcd(): Promise<Suffering> {
   const server = await startEtcd();
-  return suffering(server, server.url, { ttlMs: 1000 });
+  return suffering(server, server.url, { ttlMs: paced(1000) });
 }
 
 /** It keeps its data when it crashes, and ends sessions half a TTL and a tick late. */
@@ -104,7 +105,7 @@ export async function sufferingConsul(): Promise<Suffering> {
 /** Its servers for tests believe all, and take so long that 400 ms would leave none to hold. */
 const OF_AWS = {
   env: { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
-  ...{ ttlMs: 1500, seconds: 12 },
+  ...{ ttlMs: paced(1500), seconds: 12 },
 };
 
 /** Items that it keeps when it crashes. */

@@ -5,6 +5,7 @@ import { connect } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
 import { refresh } from 'holdfast/refresh';
+import { paced } from '../../support/this-run.ts';
 import type { Lane } from './world.ts';
 
 export interface Call {
@@ -30,7 +31,7 @@ async function refused(waiting: Promise<unknown>): Promise<void> {
 const FAIR = { fair: true };
 
 /** A copy of what is aborted may come late, so the store remembers it for a TTL. */
-const BRIEF = { ...FAIR, ttl: '2s' } as const;
+const BRIEF = { ...FAIR, ttl: paced(2000) } as const;
 
 const acquiring: Readonly<Record<string, Call['round']>> = {
   'acquire and release': async ({ locks, name, signal }) => {

@@ -6,6 +6,7 @@ import { sqlFence } from 'holdfast/fence';
 import { sqliteStore } from 'holdfast/sqlite';
 import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { Child, databaseFile } from './child.ts';
 import type { Found, HolderOptions } from './children/holder.ts';
 import type { Ran, RunnerOptions } from './children/runner.ts';
@@ -13,7 +14,7 @@ import { machineMs } from './children/talk.ts';
 import { type Probe, probe } from './prober.ts';
 
 /** Three heartbeats fit even when the machine is busy. */
-const TTL_MS = 600;
+const TTL_MS = paced(600);
 
 interface Held {
   readonly token: bigint;

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { checkHistory, type HoldRecord } from '../histories/check-history.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
@@ -13,7 +14,13 @@ async function contenders(options: Partial<ContenderOptions>) {
   const file = databaseFile();
   writeFileSync(`${file}.counter`, '0');
   const all = Array.from({ length: PROCESSES }, () => {
-    const defaults = { kind: 'mutex', rounds: 25, ttl: 5_000, limit: 1, fair: false } as const;
+    const defaults = {
+      kind: 'mutex',
+      rounds: 25,
+      ttl: paced(5000),
+      limit: 1,
+      fair: false,
+    } as const;
     return new Child('contender', { file, ...defaults, ...options });
   });
   await Promise.all(all.map((child) => child.next('ready')));
@@ -54,7 +61,7 @@ describe('eight processes', () => {
   });
 
   test('some are killed at any moment: the others go on, and the history is correct', async () => {
-    const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: 1_500 });
+    const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: paced(1500) });
     start(all);
     const [a, b, c, ...survivors] = all as [Child, Child, Child, ...Child[]];
     for (const victim of [a, b, c]) {

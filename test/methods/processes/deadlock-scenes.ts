@@ -2,12 +2,13 @@
 import { createLocks, waitsOf } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { expect, onTestFinished } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Child } from './child.ts';
 import type { Dined, DinerOptions, ToldOfDeadlock } from './children/diner.ts';
 
 /** The dead process's lock ends so soon; a busy machine does not lose the others'. */
-const MORTAL_TTL_MS = 4_000;
+const MORTAL_TTL_MS = paced(4_000);
 
 /** Each holds the mutex that the one before it wants. */
 async function diners(store: string, count: number, ttl = 10_000): Promise<Child[]> {

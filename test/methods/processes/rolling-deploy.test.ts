@@ -4,12 +4,13 @@ import { expect, test } from 'vitest';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { connect } from '../../stores/sqlite/bed.ts';
 import { NEXT_LAYOUTS } from '../../stores/sqlite/next-layout.ts';
+import { paced } from '../../support/this-run.ts';
 import { checkHistory } from '../histories/check-history.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
 
 function start(file: string, options: Partial<ContenderOptions>): Child {
-  const defaults = { kind: 'mutex', rounds: 40, ttl: 5_000, limit: 1, fair: true } as const;
+  const defaults = { kind: 'mutex', rounds: 40, ttl: paced(5000), limit: 1, fair: true } as const;
   return new Child('contender', { file, ...defaults, ...options });
 }
 

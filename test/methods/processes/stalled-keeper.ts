@@ -4,11 +4,12 @@ import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { once } from 'holdfast/once';
 import { expect, onTestFinished } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { Child } from './child.ts';
 import type { KeeperOptions, Kept } from './children/keeper.ts';
 
 /** A busy machine gets to the record in less. */
-const TTL_MS = 3000;
+const TTL_MS = paced(3000);
 
 /** SIGSTOP between the work and its record, on the store with this URL. */
 export async function stallBeforeTheRecord(url: string): Promise<void> {

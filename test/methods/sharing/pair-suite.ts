@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 import { ownProgram } from './own.ts';
@@ -24,7 +25,7 @@ export interface Pair {
 }
 
 /** Of the locks of both sides, in ms. */
-export const LEASE_MS = 1500;
+export const LEASE_MS: number = paced(1500);
 
 /** How long the counting goes on, in ms. */
 const TRIAL_MS = Number(process.env.HOLDFAST_TRIAL_MS ?? 3000);

@@ -7,6 +7,7 @@ import type { Store } from 'holdfast';
 import type { DocumentStoreOptions } from 'holdfast/document';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type SuiteOptions, suite } from '../../methods/conformance/suite.ts';
+import { paced } from '../../support/this-run.ts';
 
 export interface Service<S> {
   /** Why it cannot be had, if it cannot. */
@@ -44,6 +45,7 @@ export function documentConformance<S>(service: Service<S>): void {
     ...(slow && { atOnce: 2 }),
     create: ({ maxWaiters = 10_000 }) => ({
       connect: () => store(server, { maxWaiters }),
+      shortMs: paced(600),
       dispose: () => {},
       slackMs,
     }),

@@ -7,6 +7,7 @@ import { patiently, Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { type EtcdCluster, startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { addressOf, Bed } from './fault-bed.ts';
 
@@ -95,7 +96,7 @@ describe.concurrent('a cluster', () => {
     const scene = await Scene.set<object, EtcdServer>(bed, {
       holder: cut,
       others: async () => bed.storeAt(elsewhere),
-      ttl: 3000,
+      ttl: paced(3000),
     });
     await cluster.cutOff(cut);
     await scene.expectSucceeded();

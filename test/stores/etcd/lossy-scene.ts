@@ -6,11 +6,12 @@ import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../../src/client
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 /** Nobody dies of old age on a busy machine, and tombstones can be waited for. */
-export const TTL_MS = 3000;
+export const TTL_MS: number = paced(3000);
 
 const UNKNOWN = { retryable: true, outcome: 'unknown' } as const;
 

@@ -4,6 +4,7 @@ import { fencedLockStore } from 'holdfast/hazelcast';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { suite } from '../../methods/conformance/suite.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
+import { paced } from '../../support/this-run.ts';
 import { NO_CLIENT } from './no-client.ts';
 
 const why = await missingHazelcast();
@@ -27,6 +28,7 @@ afterAll(async () => {
 suite({
   create: () => ({
     connect: () => fencedLockStore(client, { sessionTtl: SESSION_MS }),
+    shortMs: paced(600),
     dispose: () => {},
   }),
   traits: fencedLockStore(NO_CLIENT).traits,

@@ -8,6 +8,7 @@ import {
   missingHazelcast,
   SESSION_TTL_S,
 } from '../../servers/hazelcast-cluster.ts';
+import { paced } from '../../support/this-run.ts';
 
 const why = await missingHazelcast();
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -23,7 +24,7 @@ beforeAll(async () => {
   for (let n = 0; n < 2; n++) {
     const client = await cluster.connect();
     clients.push(client);
-    programs.push(createLocks(fencedLockStore(client, TERMS), { ttl: 3000 }));
+    programs.push(createLocks(fencedLockStore(client, TERMS), { ttl: paced(3000) }));
   }
 });
 afterAll(async () => {
@@ -96,7 +97,7 @@ test('a claim that gave up gives back what it gets, and one that stays is next',
 
 test('a claim without heartbeats ends with its TTL, in a process that lives on', async () => {
   const [ours, theirs] = programs as [Locks, Locks];
-  await ours.mutex('forgotten', { ttl: 1000, heartbeat: false }).acquire();
+  await ours.mutex('forgotten', { ttl: paced(1000), heartbeat: false }).acquire();
   const next = await theirs.mutex('forgotten').acquire({ wait: 10_000 });
   await next.release();
 });

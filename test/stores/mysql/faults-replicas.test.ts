@@ -8,13 +8,14 @@ import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** A promotion fits in, and two who believe can be looked at, on the busiest machine. */
-const LONG_TTL_MS = 6000;
+const LONG_TTL_MS = paced(6000);
 
 const RESOURCES = ['a', 'b', 'c'];
 

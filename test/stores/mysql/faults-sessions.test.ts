@@ -8,13 +8,14 @@ import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
-const PATIENT_TTL_MS = 3000;
+const PATIENT_TTL_MS = paced(3000);
 
 const LIMITS = {
   MariaDB: ['--max-statement-time=0.25', '--idle-transaction-timeout=1'],

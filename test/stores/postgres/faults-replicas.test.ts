@@ -12,13 +12,14 @@ import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** A promotion fits in, and two who believe can be looked at, on the busiest machine. */
-const LONG_TTL_MS = 6000;
+const LONG_TTL_MS = paced(6000);
 
 const RESOURCES = ['a', 'b', 'c'];
 

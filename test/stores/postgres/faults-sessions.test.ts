@@ -7,13 +7,14 @@ import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 serversOfTheirOwn();
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
-const PATIENT_TTL_MS = 3000;
+const PATIENT_TTL_MS = paced(3000);
 
 const FAILED = { code: 'STORE', retryable: true, outcome: 'failed' };
 

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { paced } from '../../support/this-run.ts';
 
 let server: RedisServer;
 let client: Redis;
@@ -276,7 +277,7 @@ describe('a server without a record', () => {
     if (old) await grown();
     if (verb) await server.command(verb, ...args);
     const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
-    const one = claim({ ttlMs: 900 });
+    const one = claim({ ttlMs: paced(900) });
     const [status] = await store.claim([one]);
     if (expected === 'held') return expect(status?.state).toBe('held');
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
@@ -284,7 +285,7 @@ describe('a server without a record', () => {
 
   it('makes nobody wait a second time', async () => {
     const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
-    const locks = createLocks(store, { ttl: 900 });
+    const locks = createLocks(store, { ttl: paced(900) });
     await locks.mutex('a').run(() => {});
     const lease = await locks.mutex('b').tryAcquire();
     expect(lease?.held).toBe(true);

@@ -8,6 +8,7 @@ import { Crowd } from '../../methods/faults/crowd.ts';
 import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { packages } from './packages.ts';
@@ -84,7 +85,7 @@ describe('a cluster under load', () => {
 });
 
 describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease', (each) => {
-  const LONG_TTL_MS = 4000;
+  const LONG_TTL_MS = paced(4000);
 
   test.concurrent('goes on while its slot moves', async () => {
     await using bed = new Bed();
@@ -120,7 +121,7 @@ describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease
 });
 
 /** Three heartbeats fit, and a tenth of it is long, also on a busy machine. */
-const FATE_TTL_MS = 4000;
+const FATE_TTL_MS = paced(4000);
 
 interface Fate {
   readonly cluster: Cluster;

@@ -5,12 +5,13 @@ import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Crowd } from '../../methods/faults/crowd.ts';
 import { Scene } from '../../methods/faults/scene.ts';
 import { type Sentinels, startSentinels } from '../../servers/topologies.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { packages } from './packages.ts';
 
 /** A fail-over takes one or two seconds, and longer on a busy machine. */
-const LONG_TTL_MS = 6000;
+const LONG_TTL_MS = paced(6000);
 
 const RESOURCES = ['a', 'b', 'c'];
 

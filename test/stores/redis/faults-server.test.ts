@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
-const LONG_TTL_MS = 3000;
+const LONG_TTL_MS = paced(3000);
 const LONG = { ttl: LONG_TTL_MS, options: { maxTtl: LONG_TTL_MS } };
 
 describe('a server', () => {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
+import { paced } from '../../support/this-run.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
 import { settle } from './settle.ts';
 
@@ -88,7 +89,7 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
   });
 
   it('a lease whose key was taken away is lost, and leaves the new one alone', async () => {
-    const locks = createLocks(open({ key: keyOf }), { ttl: 1000 });
+    const locks = createLocks(open({ key: keyOf }), { ttl: paced(1000) });
     const lease = await locks.mutex('a').acquire();
     await client.del(key);
     const theirs = await take(client, 'a', LONG_MS);

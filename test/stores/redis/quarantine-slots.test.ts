@@ -7,6 +7,7 @@ import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { freePort } from '../../servers/ports.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { settle } from './settle.ts';
@@ -14,7 +15,7 @@ import { settle } from './settle.ts';
 const HALF = 8192;
 
 /** After a second without a script, what has run meanwhile is looked at. */
-const UNSEEN_MS = 1100;
+const UNSEEN_MS = paced(1100);
 
 /** Names in the lower half of the slots, and in the upper one; no two in one slot. */
 const names = [...'abcdefghijklmnopqrst'];

@@ -9,12 +9,13 @@ import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { startReplicated } from '../../servers/topologies.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
 
 /** After a second without a script, what has run meanwhile is looked at. */
-const UNSEEN_MS = 1100;
+const UNSEEN_MS = paced(1100);
 
 /** Longer than a test: who waits for it is not granted anything by the end. */
 const patient = (bed: Bed, server: RedisServer, options: StoreOptions = {}): Store =>
@@ -22,7 +23,9 @@ const patient = (bed: Bed, server: RedisServer, options: StoreOptions = {}): Sto
 
 /** `held`, or why not. */
 async function claimed(store: Store, over: Partial<Claim> = {}): Promise<string> {
-  const [status] = await store.claim([claimOf(`of ${Math.random()}`, { ttlMs: 1000, ...over })]);
+  const [status] = await store.claim([
+    claimOf(`of ${Math.random()}`, { ttlMs: paced(1000), ...over }),
+  ]);
   return status?.state === 'waiting' ? status.why : (status?.state ?? 'nothing');
 }
 
@@ -224,7 +227,7 @@ describe('several programs', () => {
     const server = await bed.server({ persistent: true });
     expect(await claimed(patient(bed, server))).toBe('held');
     await server.restart({ keepData: true });
-    const [status] = await bed.store(server).claim([claimOf('a', { ttlMs: 1000 })]);
+    const [status] = await bed.store(server).claim([claimOf('a', { ttlMs: paced(1000) })]);
     expect(waits(status)).toBeGreaterThan(LONG_TTL_MS / 2);
   });
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
+import { paced } from '../../support/this-run.ts';
 
 let servers: Replicated;
 let client: Redis;
@@ -31,7 +32,7 @@ it('what is granted is on the replicas', async () => {
 
 it('nothing is granted while too few follow, and everything goes on when they do', async () => {
   // Replicas have a sixth of it; the rest is for a busy machine, to ask and to be answered.
-  const locks = createLocks(open(1), { ttl: 8000 });
+  const locks = createLocks(open(1), { ttl: paced(8000) });
   await (await patiently(locks.mutex('connected'))).release();
   for (const replica of servers.replicas) replica.pause();
   expect(
@@ -53,7 +54,7 @@ it('nothing is granted while too few follow, and everything goes on when they do
 });
 
 it('a lease ends when its heartbeats reach too few', async () => {
-  const locks = createLocks(open(2), { ttl: 1500 });
+  const locks = createLocks(open(2), { ttl: paced(1500) });
   // On a busy machine a replica may be late for a grant; then nothing is granted yet.
   const lease = await patiently(locks.mutex('a'));
   servers.replicas[0]?.pause();

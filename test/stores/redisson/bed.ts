@@ -15,6 +15,7 @@ import type { Artifact } from '../../servers/maven.ts';
 import type { ProgramName } from '../../servers/programs.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import type { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
@@ -29,7 +30,7 @@ export const WORLDS: readonly { readonly program: ProgramName; readonly version:
 ];
 
 /** How long a lock of Redisson lives without its watchdog, here, in ms. */
-export const WATCHDOG_MS = 2000;
+export const WATCHDOG_MS: number = paced(2000);
 
 /** A message that says nothing to Redisson. */
 const NO_NEWS = 7;

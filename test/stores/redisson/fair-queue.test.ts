@@ -4,11 +4,12 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { optionsOf } from './open.ts';
 
 /** Time enough for a busy machine to send all claims of a test. */
-const TTL_MS = 3000;
+const TTL_MS = paced(3000);
 
 test('all that died together are out of the way together', async () => {
   const server = await RedisServer.start();

@@ -3,6 +3,7 @@ import { createLocks, downgrade } from 'holdfast';
 import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { NEW, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
@@ -154,7 +155,7 @@ describe('a read-write lock', () => {
   });
 
   it("lets a dead reader's hold end, whoever leaves last", async () => {
-    const short = bed.locks.rwLock('tale', { ttl: 500, heartbeat: false }).read;
+    const short = bed.locks.rwLock('tale', { ttl: paced(500), heartbeat: false }).read;
     const dead = await short.acquire();
     const java = bed.java.thread();
     await java.acquire('read', 'tale', { lease: LONG });
@@ -165,7 +166,7 @@ describe('a read-write lock', () => {
   });
 
   it('is free for writers of both sides once its only reader has died', async () => {
-    const short = bed.locks.rwLock('saga', { ttl: 500, heartbeat: false }).read;
+    const short = bed.locks.rwLock('saga', { ttl: paced(500), heartbeat: false }).read;
     await (await short.acquire()).ended;
     const java = bed.java.thread();
     expect(await java.acquire('write', 'saga', { wait: 10_000 })).toBe(true);
@@ -220,7 +221,7 @@ describe('a read-write lock', () => {
   });
 
   it('whose reader was a writer of ours lives by its own time', async () => {
-    const { write } = bed.locks.rwLock('note', { ttl: 500, heartbeat: false });
+    const { write } = bed.locks.rwLock('note', { ttl: paced(500), heartbeat: false });
     const lease = await write.acquire();
     await downgrade(lease);
     await lease.ended;
@@ -267,11 +268,11 @@ describe('a permit-expirable semaphore', () => {
   });
 
   it('takes the permits of the dead back', async () => {
-    const semaphore = bed.locks.semaphore('beds', { limit: 1, ttl: 500, heartbeat: false });
+    const semaphore = bed.locks.semaphore('beds', { limit: 1, ttl: paced(500), heartbeat: false });
     const dead = await semaphore.acquire();
     await dead.ended;
     const java = bed.java.thread();
-    expect(await java.acquire('permit', 'beds', { wait: 10_000, lease: 500 })).toBe(true);
+    expect(await java.acquire('permit', 'beds', { wait: 10_000, lease: paced(500) })).toBe(true);
     await (await bed.ours('permit', 'beds').acquire()).release();
   });
 });

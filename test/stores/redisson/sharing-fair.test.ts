@@ -1,13 +1,14 @@
 /** The one queue of a fair lock, in which waiters in Java and of ours stand. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
+import { paced } from '../../support/this-run.ts';
 import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
 
 /** Within which a waiter of ours in a program of its own is dead, in ms (own-program.ts). */
-const OWN_TTL = 1000;
+const OWN_TTL = paced(1000);
 
 describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
   let bed: RedissonBed;

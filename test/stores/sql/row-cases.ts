@@ -7,6 +7,7 @@ import {
   expectCalmStorm,
   numberOf,
 } from '../../methods/faults/sql-calls.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
 /** A database with the tables of the locks, as these cases see it. */
@@ -27,8 +28,8 @@ const held = expect.stringMatching(/^h /);
 const queued = expect.stringMatching(/^w .* queue \d+$/);
 
 /** The life of a claim that is to end soon, and a while after that. */
-const SHORT_MS = 1000;
-const LATER_MS = 1100;
+const SHORT_MS = paced(1000);
+const LATER_MS = paced(1100);
 
 /** More than one portion of a sweep. */
 const MANY = 1200;

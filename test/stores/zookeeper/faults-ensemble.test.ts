@@ -11,6 +11,7 @@ import {
   type ZookeeperEnsemble,
 } from '../../servers/zookeeper-ensemble.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
@@ -19,7 +20,7 @@ serversOfTheirOwn();
 const RESOURCES = ['a', 'b', 'c'];
 
 /** Long enough for heartbeats over a follower on a busy machine. */
-const TTL_MS = 3000;
+const TTL_MS = paced(3000);
 
 /**
  * Whoever hears nothing of its leader for 3 s elects another one, and soon: by default, one who

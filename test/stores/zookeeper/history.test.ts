@@ -5,10 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
 /** Its session is over soon enough for a test, and lives through what a busy machine does. */
-const TTL_MS = 3000;
+const TTL_MS = paced(3000);
 
 async function newServer(): Promise<ZookeeperServer> {
   const server = await startZookeeper();

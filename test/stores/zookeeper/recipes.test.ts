@@ -6,6 +6,7 @@ import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
 let server: ZookeeperServer;
@@ -128,7 +129,7 @@ test('leases in Java count as permits, and all are used', async () => {
 
 test('a claim that loses the mutex while it waits leaves with its leases', async () => {
   const locks = ours('semaphore');
-  const semaphore = locks.semaphore('lost', { limit: 1, ttl: 1500 });
+  const semaphore = locks.semaphore('lost', { limit: 1, ttl: paced(1500) });
   await locks.inspect('lost');
   const path = await folder('lost', 'leases');
   await enter(path, 'lease-');

@@ -5,6 +5,7 @@ import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed as AnyBed } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const TTL_MS = 1500;
+const TTL_MS = paced(1500);
 const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
 const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed as AnyBed, type QueueNode } from './fault-bed.ts';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Its answers are given up after a fifth of a session of half as much again, so after 1.2 s. */
-const PATIENT_TTL_MS = 4000;
+const PATIENT_TTL_MS = paced(4000);
 
 const READ = { kind: 'read', permits: 1, limit: MAX_PERMITS } as const;
 const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;

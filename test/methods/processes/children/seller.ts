@@ -3,6 +3,7 @@
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { type ReportOptions, reportTo } from 'holdfast/dashboard';
+import { paced } from '../../../support/this-run.ts';
 import { given, hear, tell } from './talk.ts';
 
 export interface SellerOptions {
@@ -19,7 +20,7 @@ export interface Sold {
 }
 
 const { store, label, report } = given<SellerOptions>();
-const locks = createLocks(await openStore(store), { ttl: '4s', label });
+const locks = createLocks(await openStore(store), { ttl: paced(4000), label });
 const reporter = reportTo(locks, report);
 const lock = locks.mutex('stock');
 const say = (type: Sold['type'], token: bigint) => tell({ type, token: String(token) });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { createLocks, type Lease, type Lock, type Store } from 'holdfast';
+import { paced } from '../../../support/this-run.ts';
 
 const [file = '', ...args] = process.argv.slice(2);
 const { open } = (await import(pathToFileURL(file).href)) as {
@@ -25,7 +26,7 @@ function lockOf(kind: string, name: string, ttl: number): Lock {
 
 async function acquire(thread: string, words: readonly string[]): Promise<string> {
   const [kind = '', name = '', wait = '', lease = ''] = words;
-  const lock = lockOf(kind, name, Number(lease) || 1000);
+  const lock = lockOf(kind, name, Number(lease) || paced(1000));
   const way = wait === '-1' ? {} : { wait: Number(wait) };
   const got = wait === '0' ? await lock.tryAcquire() : await lock.acquire(way).catch(timedOut);
   if (got) leases.set([thread, kind, name].join(), got);

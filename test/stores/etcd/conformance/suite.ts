@@ -7,6 +7,7 @@ import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
 import { type EtcdOptions, startEtcd } from '../../../servers/etcd-server.ts';
+import { paced } from '../../../support/this-run.ts';
 
 export async function etcdSuite(options?: EtcdOptions): Promise<void> {
   const server = await startEtcd(options);
@@ -20,6 +21,7 @@ export async function etcdSuite(options?: EtcdOptions): Promise<void> {
       const client = () => etcdClient(address, { readable: keys.tombstone('') });
       return {
         connect: () => new EtcdStore({ client: client(), keys, clock, maxWaiters }),
+        shortMs: paced(600),
         leap: (ms) => clock.move(ms),
       };
     },

@@ -5,6 +5,7 @@ import type { Fixture } from 'holdfast/testkit';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { MysqlServer } from '../../../servers/mysql-server.ts';
+import { paced } from '../../../support/this-run.ts';
 
 /** The database that all cases share, and how to reach it. */
 export interface Place {
@@ -26,7 +27,7 @@ export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void 
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
-      return { connect: () => mysqlStore(client, options) };
+      return { connect: () => mysqlStore(client, options), shortMs: paced(600) };
     },
     traits: mysqlStore(client).traits,
     lacks: ['raise'],

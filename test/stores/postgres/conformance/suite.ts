@@ -11,6 +11,7 @@ import { Client } from 'pg';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import { type PostgresServer, startPostgres } from '../../../servers/postgres-server.ts';
+import { paced } from '../../../support/this-run.ts';
 import { claimOf } from '../bed.ts';
 
 /** The database that all cases share, and how to reach it. */
@@ -38,7 +39,7 @@ export function postgresSuite(place: Place, topics?: SuiteOptions['topics']): vo
     create: ({ maxWaiters, quarantineMs }) => {
       const options = maxWaiters === undefined ? {} : { maxWaiters };
       if (quarantineMs) return forgetful({ ...options, maxTtl: quarantineMs });
-      return { connect: () => opened(client, options) };
+      return { connect: () => opened(client, options), shortMs: paced(600) };
     },
     traits: postgresStore(client).traits,
     lacks: ['raise'],

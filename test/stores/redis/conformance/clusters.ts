@@ -1,5 +1,6 @@
 import type { RedisClient } from 'holdfast/redis';
 import { type Cluster, startCluster } from '../../../servers/cluster.ts';
+import { paced } from '../../../support/this-run.ts';
 import type { Place } from './suite.ts';
 
 type Connect = (cluster: Cluster) => Promise<{ client: RedisClient; end(): unknown }>;
@@ -8,7 +9,7 @@ type Connect = (cluster: Cluster) => Promise<{ client: RedisClient; end(): unkno
 const CALM = { downAfterMs: 20_000 };
 
 /** A third of it is what six servers on two cores have for a reply. */
-const SHORT_MS = 1000;
+const SHORT_MS = paced(1000);
 
 /** A cluster, and a client to it that `close` ends. One that loses its data needs no replicas. */
 export async function clustered(connect: Connect): Promise<Place> {

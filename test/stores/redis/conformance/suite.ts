@@ -6,6 +6,7 @@ import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
+import { paced } from '../../../support/this-run.ts';
 import { until } from '../../../support/until.ts';
 
 /** Something that can be connected to, shared by all cases. */
@@ -70,7 +71,7 @@ export function onPlace(place: Place, connect: Connect): Omit<SuiteOptions, 'tra
   afterAll(() => place.close());
   const shared = ({ maxWaiters }: FixtureOptions): Fixture => ({
     connect: () => connect(client, { afterDataLoss: 'trust', ...(maxWaiters && { maxWaiters }) }),
-    ...(shortMs && { shortMs }),
+    shortMs: shortMs ?? paced(600),
   });
   return {
     create: (options) =>

@@ -13,6 +13,7 @@ import {
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
 import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zookeeper-server.ts';
+import { paced } from '../../../support/this-run.ts';
 
 /** Claims of a quarter of an hour are tried. */
 const LONG_SESSIONS = ['maxSessionTimeout=1800000'];
@@ -75,7 +76,7 @@ export async function zookeeperSuite(
       return {
         connect: () => storeOf(recipe, { client, clock, maxWaiters }),
         // A verb has a fifth of its session, and that is half as long again.
-        shortMs: 1500,
+        shortMs: paced(1500),
         leap: (ms) => clock.move(ms),
       };
     },

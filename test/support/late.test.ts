@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { StoreError } from 'holdfast';
+import { describe, expect, it } from 'vitest';
+import { processError } from 'vitest/internal/browser';
+import { LeaseLostError } from '../../src/core/errors.ts';
+import { type Failure, isLate, isVoid } from './late.ts';
+import { paceOf } from './pace.ts';
+import { TooLate } from './until.ts';
+
+/** As the runner keeps it. */
+async function failureOf(fail: () => unknown): Promise<Failure> {
+  try {
+    await fail();
+  } catch (error) {
+    return processError(error);
+  }
+  throw new Error('It did not fail.');
+}
+
+const thrown = (error: unknown) => (): never => {
+  throw error;
+};
+const storeError = (message: string): StoreError =>
+  new StoreError(message, { retryable: true, outcome: 'unknown' });
+const lease = { held: false, state: 'lost' };
+
+/** What a stall alone brings about. */
+const LATE: readonly (readonly [string, () => unknown])[] = [
+  ['a patience that ran out', thrown(new TooLate('never held'))],
+  ['the patience of the kit', () => assert.fail('in vain waited until it was held')],
+  ["vitest's own", thrown(new Error('Hook timed out in 300000ms.'))],
+  ['a poll', () => expect.poll(() => 1, { timeout: 1, interval: 1 }).toBe(2)],
+  ['a wait', thrown(Object.assign(new Error('Not acquired'), { code: 'ACQUIRE_TIMEOUT' }))],
+  ['no heartbeat', thrown(new LeaseLostError('a', 'expired'))],
+  ['a stall that was noticed', thrown(new LeaseLostError('a', 'stalled'))],
+  ['no answer', thrown(storeError('The store did not answer within 200 ms.'))],
+  ['a state', () => expect(lease.state).toBe('held')],
+  ['a state in a list', () => expect(['held', 'waiting']).toEqual(['held', 'held'])],
+  ['a state in an object', () => expect({ state: 'gone' }).toEqual({ state: 'held' })],
+  ['a lease that should be held', () => expect(lease).toHaveProperty('held', true)],
+  ['what is not there', () => expect(null).not.toBeNull()],
+  ['what has not come', () => expect(undefined).toBeDefined()],
+];
+
+const [held, token, stolen] = [true, 7n, { state: 'held' }];
+
+/** What is wrong on any machine, however late it is. */
+const NEVER_LATE: readonly (readonly [string, () => unknown])[] = [
+  ['two holders', () => expect([held, true].filter(Boolean)).toHaveLength(1)],
+  ['who should have lost it holds', () => expect(stolen.state).toBe('lost')],
+  ['who should wait holds', () => expect(stolen.state).toBe('waiting')],
+  ['a token that did not grow', () => expect(token).toBeGreaterThan(7n)],
+  ['a bare false', () => expect(token > 7n).toBe(true)],
+  ['a lost write', () => expect(undefined).toBe('written')],
+  ['a lost write in an object', () => expect({ a: undefined }).toEqual({ a: 'written' })],
+  ['a write that was refused', () => expect('other').toBe('written')],
+  ['an illegal history', () => expect(['a read of 1 after 2']).toEqual([])],
+  ['a wrong reason', () => expect('expired').toBe('evicted')],
+  [
+    'a wrong reason beside a state',
+    () => expect({ state: 'lost', why: 'expired' }).toEqual({ state: 'held', why: 'evicted' }),
+  ],
+  [
+    'another error than expected',
+    () => expect(() => thrown(new TooLate('never'))()).toThrow(StoreError),
+  ],
+  ['an eviction', thrown(new LeaseLostError('a', 'evicted'))],
+  ['a store that lost its memory', thrown(new LeaseLostError('a', 'store-reset'))],
+  ['what a store says', thrown(storeError('WRONGTYPE'))],
+  ['any other error', thrown(new TypeError('a is undefined'))],
+];
+
+describe('late', () => {
+  it.each(LATE)('is %s', async (_, fail) => {
+    expect(isLate(await failureOf(fail))).toBe(true);
+  });
+
+  it.each(NEVER_LATE)('is not %s', async (_, fail) => {
+    const failure = await failureOf(fail);
+    expect(isLate(failure)).toBe(false);
+    expect(isVoid({ failures: [failure], gapMs: 60_000, leaseMs: 1 })).toBe(false);
+  });
+});
+
+describe('void', () => {
+  const late = { message: 'never held', name: 'TooLate' };
+
+  it('is what came too late while the machine stood still for a third of a lease', () => {
+    expect(isVoid({ failures: [late], gapMs: 101, leaseMs: 300 })).toBe(true);
+    expect(isVoid({ failures: [late], gapMs: 100, leaseMs: 300 })).toBe(false);
+  });
+
+  it('is no test that has failed otherwise, too, or not at all', () => {
+    const failures = [late, { message: 'expected 2 to be 1' }];
+    expect(isVoid({ failures, gapMs: 101, leaseMs: 300 })).toBe(false);
+    expect(isVoid({ failures: [], gapMs: 101, leaseMs: 300 })).toBe(false);
+  });
+});
+
+it('the pace is how much later than a quiet machine this one is, once in a hundred times', () => {
+  const gaps = (late: number): number[] => [...Array<number>(98).fill(11), late, late];
+  expect(paceOf(gaps(25))).toBe(1);
+  expect(paceOf(gaps(75))).toBe(2.5);
+  expect(paceOf([...Array<number>(199).fill(11), 5000])).toBe(1);
+});
