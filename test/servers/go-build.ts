@@ -1,6 +1,7 @@
 /** Programs in Go: built in a folder of their own, which goes with all that the build made. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PLACES } from './programs.ts';
@@ -12,6 +13,44 @@ export interface GoPlace {
 
 /** To compile is the work, not to serve tests: so nothing is optimized. */
 const FLAGS = ['-trimpath', '-gcflags=all=-N -l -dwarf=false', '-ldflags=-s -w'];
+
+/** A program of the tests' own; its folder has a go.mod, and a go.sum with all modules. */
+export interface GoProgram {
+  readonly name: string;
+  readonly folder: string;
+  /** Below the folder; default: the folder itself. */
+  readonly target?: string;
+  /** What it is made of, below the folder. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Builds it, unless it was built before; rejects without Go or a network.
+ *
+ * @param place with what was compiled before; default: all is compiled.
+ */
+export async function goProgram(program: GoProgram, place?: GoPlace): Promise<string> {
+  const { name, folder, target = '.', files } = program;
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(await readFile(join(folder, file)));
+  const output = join(PLACES.cache, `go+${name}+${hash.digest('hex').slice(0, 16)}`);
+  const there = await access(output).then(
+    () => true,
+    () => false,
+  );
+  if (there) return output;
+  if (!place) return withGo((own) => goProgram(program, own));
+  const source = `source+${name}`;
+  await cp(folder, join(place.folder, source), { recursive: true });
+  await goBuild(place, { source, target, output });
+  return output;
+}
+
+/** Why tests with it have to be skipped, if they have to. */
+export function missingGo(program: GoProgram): Promise<string | undefined> {
+  const why = (error: Error): string => `not promised: Go on every machine: ${error.message}`;
+  return goProgram(program).then(() => undefined, why);
+}
 
 /** What is built in one place is compiled once. */
 export async function withGo<T>(work: (place: GoPlace) => Promise<T>): Promise<T> {

@@ -4,12 +4,12 @@ import { leaseLockStore } from 'holdfast/kubernetes';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Lease, LeaseSpec } from '../../../src/stores/kubernetes/lease.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
-import { goDriver, missingGo } from '../../methods/sharing/go.ts';
+import { goDriver, missingDriver } from '../../methods/sharing/go.ts';
 import { pairSuite } from '../../methods/sharing/pair-suite.ts';
 import { KubernetesServer, missingKubernetes } from '../../servers/kubernetes-server.ts';
 import { until } from '../../support/until.ts';
 
-const why = (await missingKubernetes()) ?? (await missingGo('kubernetes'));
+const why = (await missingKubernetes()) ?? (await missingDriver('kubernetes'));
 beforeEach(({ skip }) => skip(why !== undefined, why));
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases';

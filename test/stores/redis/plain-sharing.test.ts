@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createLocks, type Locks } from 'holdfast';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ForeignCommand, ForeignProgram } from '../../methods/sharing/foreign-program.ts';
-import { goDriver, missingGo } from '../../methods/sharing/go.ts';
+import { goDriver, missingDriver } from '../../methods/sharing/go.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import { missingPython, pythonDriver } from '../../methods/sharing/python.ts';
 import { trial } from '../../methods/sharing/trial.ts';
@@ -17,11 +17,11 @@ const SHORT = 1000;
 
 const LIBRARIES = [
   {
-    ...{ library: 'redsync', version: 'v4.18.1', missing: await missingGo('redis') },
+    ...{ library: 'redsync', version: 'v4.18.1', missing: await missingDriver('redis') },
     start: (server: RedisServer) => goDriver('redis', 'redsync', `${server.host}:${server.port}`),
   },
   {
-    ...{ library: 'redislock', version: 'v0.9.4', missing: await missingGo('redis') },
+    ...{ library: 'redislock', version: 'v0.9.4', missing: await missingDriver('redis') },
     start: (server: RedisServer) => goDriver('redis', 'redislock', `${server.host}:${server.port}`),
   },
   {

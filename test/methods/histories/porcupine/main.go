@@ -1,0 +1,159 @@
+// Porcupine's judgement of histories. It reads a line of JSON for each operation, and whenever a line
+// asks to judge, it says whether what came since the last such line could have happened one operation
+// at a time: legal, illegal, or unknown where the time did not suffice. Argument: that time.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+type line struct {
+	// Names a model, and with it asks for its judgement; otherwise it is an operation.
+	Judge string `json:"judge"`
+
+	Resource string   `json:"resource"`
+	Call     float64  `json:"call"`
+	Return   *float64 `json:"return"`
+	Input    input    `json:"input"`
+	Output   any      `json:"output"`
+}
+
+type input struct {
+	Verb    string `json:"verb"`
+	Holder  string `json:"holder"`
+	Permits int    `json:"permits"`
+	Limit   int    `json:"limit"`
+	Token   uint64 `json:"token,string"`
+	Shared  bool   `json:"shared"`
+
+	resource string
+	// It never returned. What porcupine puts in order is only that it was called: from then on it
+	// is in the air, and the state knows that it may happen at any time, or never.
+	open bool
+}
+
+type verdict struct {
+	Verdict    string  `json:"verdict"`
+	Operations int     `json:"operations"`
+	Ms         float64 `json:"ms"`
+}
+
+var models = map[string]porcupine.Model{
+	"lock":    lockModel.ToModel(),
+	"counter": counterModel.ToModel(),
+}
+
+func main() {
+	patience, err := time.ParseDuration(os.Args[1])
+	fatal(err)
+	lines := bufio.NewScanner(os.Stdin)
+	answers := json.NewEncoder(os.Stdout)
+	var history []line
+	for lines.Scan() {
+		var next line
+		fatal(json.Unmarshal(lines.Bytes(), &next))
+		if next.Judge == "" {
+			history = append(history, next)
+			continue
+		}
+		model, known := models[next.Judge]
+		if !known {
+			fatal(fmt.Errorf("no model: %s", next.Judge))
+		}
+		fatal(answers.Encode(judge(model, history, patience)))
+		history = nil
+	}
+	fatal(lines.Err())
+}
+
+func judge(model porcupine.Model, history []line, patience time.Duration) verdict {
+	start := time.Now()
+	found := "illegal"
+	if operations, possible := operationsOf(history); possible {
+		switch porcupine.CheckOperationsTimeout(model, operations, patience) {
+		case porcupine.Ok:
+			found = "legal"
+		case porcupine.Unknown:
+			found = "unknown"
+		}
+	}
+	return verdict{found, len(history), float64(time.Since(start).Microseconds()) / 1000}
+}
+
+// False if something returned before it was called.
+func operationsOf(history []line) ([]porcupine.Operation, bool) {
+	place := places(history)
+	var operations []porcupine.Operation
+	for _, each := range history {
+		what := each.Input
+		what.resource = each.Resource
+		what.open = each.Return == nil
+		returned := place[each.Call]
+		if each.Return != nil {
+			returned = place[*each.Return]
+		}
+		if returned < place[each.Call] {
+			return nil, false
+		}
+		operations = append(operations, porcupine.Operation{
+			Input: what, Call: place[each.Call],
+			Output: each.Output, Return: returned,
+		})
+	}
+	return operations, true
+}
+
+// Times come as fractions of a millisecond, and only their order matters.
+func places(history []line) map[float64]int64 {
+	var times []float64
+	for _, each := range history {
+		times = append(times, each.Call)
+		if each.Return != nil {
+			times = append(times, *each.Return)
+		}
+	}
+	sort.Float64s(times)
+	place := map[float64]int64{}
+	for _, time := range times {
+		if _, known := place[time]; !known {
+			place[time] = int64(len(place))
+		}
+	}
+	return place
+}
+
+func byResource(history []porcupine.Operation) [][]porcupine.Operation {
+	parts := map[string][]porcupine.Operation{}
+	for _, each := range history {
+		resource := each.Input.(input).resource
+		parts[resource] = append(parts[resource], each)
+	}
+	var all [][]porcupine.Operation
+	for _, part := range parts {
+		all = append(all, part)
+	}
+	return all
+}
+
+// A copy, for states that others have.
+func without[T any](all []T, i int) []T {
+	return append(append([]T{}, all[:i]...), all[i+1:]...)
+}
+
+func with[T any](all []T, more ...T) []T {
+	return append(append([]T{}, all...), more...)
+}
+
+func fatal(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
