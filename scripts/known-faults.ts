@@ -8,9 +8,9 @@ import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Fault } from '../test/methods/teeth/fault.ts';
 import { inTrials } from '../test/methods/teeth/in-trials.ts';
-import { KINDS, type Notice } from '../test/methods/teeth/kinds.ts';
+import { KINDS, type Kind, type Notice } from '../test/methods/teeth/kinds.ts';
 import { notices } from '../test/methods/teeth/noticing.ts';
-import { cheapest, readRecord } from '../test/methods/teeth/record.ts';
+import { cheapest, type Notices, readRecord } from '../test/methods/teeth/record.ts';
 import type { Trial } from '../test/methods/teeth/trial.ts';
 
 /** What may be wrong: answers the complaint. */
@@ -22,7 +22,7 @@ interface Look {
 interface Known {
   readonly fault: Fault;
   readonly notice: Notice;
-  /** Of the kind of run. */
+  /** In s, about. */
   readonly cost: number;
 }
 
@@ -31,7 +31,13 @@ interface Known {
  * only waits until it is given up, so that it has copies of its own, whatever the cores do.
  */
 const COPIES_A_CORE = 3;
-const COPIES_FOR_HANGS = 4;
+const COPIES_FOR_HANGS = 3;
+
+/** By the kind of run, in s. */
+const COSTS: Readonly<Record<Kind, number>> = {
+  ...{ units: 0.5, conformance: 1.5, simulation: 5, servers: 2, processes: 5 },
+};
+const COST_OF_A_HANG = 25;
 
 export interface KnownOptions {
   /** Looks with everything that is known to notice a fault; default: with the cheapest. */
@@ -44,42 +50,62 @@ export async function lookForKnown(
   { allNotices = false }: KnownOptions = {},
 ): Promise<boolean> {
   const record = readRecord();
-  const known = faults.flatMap((fault) => {
-    const all = record.get(fault.name);
-    const found = allNotices ? Object.values(all ?? {}) : [cheapest(all)];
-    return found.flatMap((notice): Known[] => {
-      const cost = KINDS.findIndex((kind) => all?.[kind] === notice);
-      return notice ? [{ fault, notice, cost }] : [];
-    });
-  });
-  // The dearest first, so that no copy is left alone with them at the end.
-  known.sort((a, b) => b.cost - a.cost);
-  const hangs = known.filter(({ notice }) => notice.hung).map(noticing);
-  const others = known.filter(({ notice }) => !notice.hung).map(noticing);
-  const sound = soundness(known);
-  const progress = new Progress(sound.length + known.length);
-  const untried = faults.filter(({ name }) => !cheapest(record.get(name)));
-  for (const { name } of untried) progress.fail(`not tried yet, see npm run teeth: ${name}`);
-  const look = (trial: Trial, each: Look): Promise<void> => progress.during(each, trial);
-  const copies = COPIES_A_CORE * availableParallelism();
-  await inTrials(sound, { copies, brisk: false }, look);
+  const known = faults.flatMap((fault) => knownOf(fault, record.get(fault.name), allNotices));
+  const groups = byFile(known);
+  const progress = new Progress(groups.length + known.length);
+  for (const { name } of faults.filter(({ name }) => !cheapest(record.get(name)))) {
+    progress.fail(`not tried yet, see npm run teeth: ${name}`);
+  }
+  const look = async (trial: Trial, group: readonly Known[]): Promise<void> => {
+    // Tests that fail anyway would notice everything.
+    for (const each of [soundness(group), ...group.map(noticing)]) {
+      await progress.during(each, trial);
+    }
+  };
+  const hang = (group: readonly Known[]): boolean => group.some(({ notice }) => notice.hung);
   await Promise.all([
-    inTrials(hangs, { copies: COPIES_FOR_HANGS }, look),
-    inTrials(others, { copies }, look),
+    inTrials(groups.filter(hang), COPIES_FOR_HANGS, look),
+    inTrials(
+      groups.filter((group) => !hang(group)),
+      COPIES_A_CORE * availableParallelism(),
+      look,
+    ),
   ]);
   return progress.end();
 }
 
-/** Tests that fail anyway would notice everything: each file, with no fault planted. */
-function soundness(known: readonly Known[]): Look[] {
-  const all = known.map(({ notice }) => notice);
-  return [...new Set(all.map(({ file }) => file))].map((file) => ({
-    name: `sound: ${file ?? 'the simulation'}`,
+function knownOf(fault: Fault, all: Notices = {}, allNotices: boolean): Known[] {
+  return KINDS.flatMap((kind) => {
+    const notice = all[kind];
+    if (!notice || !(allNotices || notice === cheapest(all))) return [];
+    return [{ fault, notice, cost: notice.hung ? COST_OF_A_HANG : COSTS[kind] }];
+  });
+}
+
+/**
+ * What one file notices goes into one copy, which has loaded it then; but not what hangs, while
+ * all else would wait. The dearest first, so that no copy is left alone with them at the end.
+ */
+function byFile(known: readonly Known[]): Known[][] {
+  const groups = new Map<string, Known[]>();
+  for (const each of known) {
+    const { file, hung } = each.notice;
+    const key = `${file} ${hung}`;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  const cost = (group: readonly Known[]): number => group.reduce((sum, { cost }) => sum + cost, 0);
+  return [...groups.values()].sort((a, b) => cost(b) - cost(a));
+}
+
+function soundness(group: readonly Known[]): Look {
+  const notices = group.map(({ notice }) => notice);
+  return {
+    name: `sound: ${notices[0]?.file ?? 'the simulation'}`,
     async run(trial) {
-      const failed = await trial.fails(all.filter((notice) => notice.file === file));
+      const failed = await trial.fails(notices);
       return failed && `fails with no fault planted: ${JSON.stringify(failed)}`;
     },
-  }));
+  };
 }
 
 function noticing({ fault, notice }: Known): Look {

@@ -53,9 +53,8 @@ if (values.table) {
 // A run that fails anyway would notice everything.
 const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).values()];
 const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
-const copies = availableParallelism();
-await inTrials(pairs, { copies, brisk: false }, checkSound);
-await inTrials(chosen, { copies }, look);
+await inTrials(pairs, availableParallelism(), checkSound);
+await inTrials(chosen, availableParallelism(), look);
 await run(['biome', 'format', '--write', 'test/methods/teeth/record.json']);
 console.log(`\n${summary(record)}`);
 process.exit(chosen.some(({ name }) => !cheapest(record.get(name))) ? 1 : 0);

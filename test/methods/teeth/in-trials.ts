@@ -1,21 +1,14 @@
 import { Trial } from './trial.ts';
 
-export interface Copies {
-  /** Of the project, at once. */
-  readonly copies: number;
-  /** See `Trial.open`. */
-  readonly brisk?: boolean;
-}
-
-/** Does this for each item in turn, in copies of the project. */
+/** Does this for each item in turn, in so many copies of the project at once. */
 export async function inTrials<T>(
   items: readonly T[],
-  { copies, ...options }: Copies,
+  copies: number,
   act: (trial: Trial, item: T) => Promise<void>,
 ): Promise<void> {
   const left = items[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    const trial = await Trial.open(options);
+    const trial = await Trial.open();
     try {
       for (const item of left) await act(trial, item);
     } finally {

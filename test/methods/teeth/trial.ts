@@ -69,16 +69,11 @@ export class Trial implements Planted {
   #vitest: Vitest | undefined;
   #results = new Results();
 
-  /**
-   * Copies the project and starts the test runner. `brisk` soon gives up what hangs, as much does
-   * with a fault. All that are open at the same time are alike in this.
-   */
-  static async open({ brisk = true } = {}): Promise<Trial> {
+  /** Copies the project and starts the test runner. */
+  static async open(): Promise<Trial> {
     const trial = new Trial();
     const root = trial.#folder;
     Object.assign(process.env, ENVIRONMENT);
-    if (brisk) process.env.HOLDFAST_HANG_MS = `${HANG_MS}`;
-    else delete process.env.HOLDFAST_HANG_MS;
     trial.#vitest = await createVitest('test', {
       ...{ root, config: join(root, 'vitest.config.ts'), watch: false, cache: false },
       ...{ fileParallelism: false, isolate: false },
@@ -115,9 +110,11 @@ export class Trial implements Planted {
       this.#vitest?.invalidateFile(path);
     };
     write(plant(sound, fault));
+    const letGo = this.#giveUpAfter(HANG_MS);
     try {
       return await act();
     } finally {
+      letGo();
       write(sound);
       empty(this.#temporary);
     }
@@ -144,6 +141,19 @@ export class Trial implements Planted {
   isTimed({ file }: Notice): boolean {
     if (file === undefined) return false;
     return this.#specifications(file).some(({ project }) => TIMED.includes(project.name));
+  }
+
+  /** Whatever hangs in the runs from now on, until it is told that sound code runs again. */
+  #giveUpAfter(ms: number): () => void {
+    const configs = (this.#vitest?.projects ?? []).map(({ config }) => config);
+    const before = configs.map(({ testTimeout, hookTimeout, env }) => {
+      return { testTimeout, hookTimeout, env };
+    });
+    for (const config of configs) {
+      const env = { ...config.env, HOLDFAST_HANG_MS: `${ms}` };
+      Object.assign(config, { testTimeout: ms, hookTimeout: ms, env });
+    }
+    return () => void configs.forEach((config, i) => Object.assign(config, before[i]));
   }
 
   /** The first failure is enough; `bail` would stop before that one is told. */
