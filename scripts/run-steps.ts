@@ -94,15 +94,15 @@ function timeLeft(
     wanted += steps.find(({ name }) => name === step)?.seconds ?? 0;
   }
   const slower = Math.max(1, took / wanted);
-  const lanes = [0, 0];
+  const lanes = { timed: 0, beside: 0 };
   for (const step of steps.filter(({ name }) => !known.has(name))) {
     const now = [...running].find((each) => each.step === step);
     const passed = now ? (performance.now() - now.since) / 1000 / slower : 0;
     const share = now?.progress && now.progress.done / now.progress.all;
     const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
-    lanes[step.beside ? 1 : 0] += left * slower;
+    lanes[step.beside ? 'beside' : 'timed'] += left * slower;
   }
-  const seconds = Math.ceil(Math.max(...lanes));
+  const seconds = Math.ceil(Math.max(lanes.timed, lanes.beside));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 

@@ -3,15 +3,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { AGAIN, RUN } from '../../support/this-run.ts';
+import { AGAIN, HANG_MS, RUN } from '../../support/this-run.ts';
 import { answers, GarbageServer } from './garbage-server.ts';
 import { packages } from './packages.ts';
 
 /** Answers of garbage, through all packages together. */
 const REPLIES = 20_000;
 const EACH = REPLIES / packages.length;
-/** Half a minute on a quiet machine; only a client that hangs takes so long. */
-const TIMEOUT_MS = 240_000;
 
 /**
  * The parsers of ioredis throw past everybody at some of it: at an answer to nothing that is null,
@@ -46,7 +44,7 @@ async function clientOf(name: string, server: GarbageServer): Promise<Report> {
   const sources = join(import.meta.dirname, '../../../scripts/sources.mjs');
   const program = join(import.meta.dirname, 'garbage-client.ts');
   const args = ['--import', sources, program, name, `${server.port}`];
-  const running = promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS });
+  const running = promisify(execFile)(process.execPath, args, { timeout: HANG_MS });
   const stop = setInterval(() => {
     if (server.given >= EACH) running.child.stdin?.end();
   }, 50);
