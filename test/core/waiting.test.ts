@@ -2,6 +2,7 @@
 import { allOf, createLocks, type LockEvents, type Waiting } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
+import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { flush } from '../support/fake-clock.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
@@ -51,12 +52,14 @@ describe('a wait that runs out says why', () => {
   });
 
   it('queue, where there is room and an earlier waiter needs more', async () => {
-    const locks = createLocks(memoryStore());
+    const clock = simulatedClock();
+    const locks = createLocks(memoryStore({ clock }), { clock });
     const lock = locks.semaphore('a', { limit: 3 });
     await lock.acquire({ permits: 2 });
     void lock.acquire({ permits: 2 });
     await expect(lock.acquire(SHORT)).rejects.toMatchObject({ why: 'queue', ahead: 2 });
     expect(await lock.tryRun(() => 1)).toMatchObject({ acquired: false, why: 'queue' });
+    clock.stop();
   });
 
   it('data-loss, with the time left', async () => {
