@@ -23,7 +23,7 @@ export interface Case {
   readonly needs?: readonly Need[];
   /** What the fixture must be like. */
   readonly fixture?: FixtureOptions;
-  /** How long it may take, in ms of its clock; default 25 s. */
+  /** How long it may take, in ms of its clock; default twice the suite's `patienceMs`. */
   readonly limitMs?: number;
   run(bed: TestBed): Promise<void>;
 }

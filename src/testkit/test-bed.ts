@@ -45,9 +45,6 @@ const SHORT_REMOTE_MS = 600;
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
 
-/** How long `until` looks, in ms: far longer than any step of a case should take. */
-const PATIENCE_MS = 12_000;
-
 export class TestBed {
   readonly store: Store;
   readonly clock: Clock;
@@ -56,13 +53,15 @@ export class TestBed {
   /** How much a life may differ from the requested one, in ms: rounding. */
   readonly slackMs: number;
   readonly #fixture: Fixture;
+  readonly #patienceMs: number;
   readonly #stores: Set<Store>;
   readonly #area = `case-${randomBytes(6).toString('hex')}/`;
   readonly #cleanups: (() => unknown)[] = [];
   #made = 0;
 
-  private constructor(fixture: Fixture, store: Store) {
+  private constructor(fixture: Fixture, store: Store, patienceMs: number) {
     this.#fixture = fixture;
+    this.#patienceMs = patienceMs;
     this.store = store;
     this.#stores = new Set([store]);
     this.clock = fixture.clock ?? systemClock();
@@ -73,8 +72,9 @@ export class TestBed {
     this.slackMs = step + slackMs + 2;
   }
 
-  static async open(fixture: Fixture): Promise<TestBed> {
-    return new TestBed(fixture, await fixture.connect());
+  /** `patienceMs` is how long `until` looks. */
+  static async open(fixture: Fixture, patienceMs: number): Promise<TestBed> {
+    return new TestBed(fixture, await fixture.connect(), patienceMs);
   }
 
   /** Another connection to the same data. */
@@ -221,7 +221,7 @@ export class TestBed {
 
   /** Calls `reached` again and again until it returns a value. */
   async until<T>(what: string, reached: () => T | Promise<T>): Promise<NonNullable<T>> {
-    const end = this.clock.now() + PATIENCE_MS;
+    const end = this.clock.now() + this.#patienceMs;
     while (this.clock.now() < end) {
       const answer = await reached();
       if (answer !== undefined && answer !== null && answer !== false) return answer;

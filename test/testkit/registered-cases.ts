@@ -36,6 +36,7 @@ export function register(
     traits: change(memoryStore()).traits,
     forgets: true,
     leaps: true,
+    patienceMs: 12_000,
     ...(topics && { topics }),
   });
   return { cases, skipped };

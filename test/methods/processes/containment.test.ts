@@ -148,7 +148,7 @@ describe('containment', () => {
     child.kill('SIGCONT');
     // Longer than the TTL: without heartbeats after the stop it would be dead.
     await new Promise((resolve) => setTimeout(resolve, 1.5 * TTL_MS));
-    expect(child.heard('lost')).toEqual([]);
+    expect(child.heard('lost').length === 0 ? 'held' : 'lost').toBe('held');
     const { holders } = await store.inspect('mutex');
     expect(holders[0]?.number).toBe(held.token / 1024n);
   });

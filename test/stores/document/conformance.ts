@@ -7,7 +7,7 @@ import type { Store } from 'holdfast';
 import type { DocumentStoreOptions } from 'holdfast/document';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type SuiteOptions, suite } from '../../methods/conformance/suite.ts';
-import { paced } from '../../support/this-run.ts';
+import { HANG_MS, paced } from '../../support/this-run.ts';
 
 export interface Service<S> {
   /** Why it cannot be had, if it cannot. */
@@ -49,7 +49,7 @@ export function documentConformance<S>(service: Service<S>): void {
       dispose: () => {},
       slackMs,
     }),
-    ...{ traits, lacks, anonymous },
+    ...{ traits, lacks, anonymous, patienceMs: HANG_MS },
     ...(!whole && { topics: TOPICS }),
   });
 }

@@ -17,7 +17,7 @@ it('is used by several stores, and closed by none', async () => {
   const others = createLocks(etcdStore(client, { prefix: 'others/' }));
   const lease = await locks.mutex('a').acquire();
   await others.mutex('a').run(() => {
-    expect(lease.held).toBe(true);
+    expect(lease).toHaveProperty('held', true);
   });
   await others.close();
   await lease.release();

@@ -250,7 +250,7 @@ test.concurrent('a stranger can be evicted: at once, or after its life', async (
     expect(lease.takeover).toEqual({ reason: 'evicted', token });
     expect(lease.token).toBeGreaterThan(token);
     await holder.stop();
-    expect(lease.held).toBe(true);
+    expect(lease).toHaveProperty('held', true);
     await stand(locks, each, 1, 0);
     await lease.release();
   }

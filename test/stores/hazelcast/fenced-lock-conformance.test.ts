@@ -4,7 +4,7 @@ import { fencedLockStore } from 'holdfast/hazelcast';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { suite } from '../../methods/conformance/suite.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
-import { paced } from '../../support/this-run.ts';
+import { HANG_MS, paced } from '../../support/this-run.ts';
 import { NO_CLIENT } from './no-client.ts';
 
 const why = await missingHazelcast();
@@ -32,5 +32,6 @@ suite({
     dispose: () => {},
   }),
   traits: fencedLockStore(NO_CLIENT).traits,
+  patienceMs: HANG_MS,
   lacks: ['downgrade', 'raise', 'evict', 'keep', 'recall', 'list'],
 });

@@ -36,7 +36,7 @@ describe('a primary that lives on alone', () => {
     const [replica] = replicas;
     await replica!.command('REPLICAOF', 'NO', 'ONE');
     const grant = await firstGrant(bed.store(replica!), 'split');
-    expect(lease.held).toBe(true);
+    expect(lease).toHaveProperty('held', true);
     const fenced = bed.use(new Fenced());
     const { resource, lineage } = lease;
     const token = grant.token * 1024n;

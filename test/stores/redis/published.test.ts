@@ -77,7 +77,7 @@ describe('a registry of Spring', () => {
     await client.publish('shop?-channel:shop?:other', 'shop?:other');
     await client.publish('shop?-channel:shop?:order', 'shop?:order');
     const lease = await waiting;
-    expect(lease.held).toBe(true);
+    expect(lease).toHaveProperty('held', true);
     await lease.release();
     await locks.close();
   });

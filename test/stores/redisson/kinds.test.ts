@@ -214,7 +214,7 @@ describe('a read-write lock', () => {
     // Again, as after a lost reply; and a heartbeat, which finds a reader.
     await downgrade(lease);
     await java.release('read', 'letter');
-    expect(lease.held).toBe(true);
+    expect(lease).toHaveProperty('held', true);
     expect(await bed.java.thread().acquire('write', 'letter', { wait: 0 })).toBe(false);
     await lease.release();
     expect(await writing).toBe(true);

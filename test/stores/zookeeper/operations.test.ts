@@ -9,6 +9,7 @@ import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
@@ -75,7 +76,7 @@ describe('a lock', () => {
     await using bed = new Bed(server);
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const store = bed.store(proxy);
-    const delayMs = 100;
+    const delayMs = paced(100);
     const taken: number[] = [];
     const released: number[] = [];
     // A busy machine makes one late, and hardly all.

@@ -7,7 +7,7 @@ import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
 import { type EtcdOptions, startEtcd } from '../../../servers/etcd-server.ts';
-import { paced } from '../../../support/this-run.ts';
+import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 export async function etcdSuite(options?: EtcdOptions): Promise<void> {
   const server = await startEtcd(options);
@@ -29,5 +29,6 @@ export async function etcdSuite(options?: EtcdOptions): Promise<void> {
     lacks: ['raise'],
     forgets: false,
     leaps: true,
+    patienceMs: HANG_MS,
   });
 }

@@ -5,7 +5,7 @@ import type { Fixture } from 'holdfast/testkit';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { MysqlServer } from '../../../servers/mysql-server.ts';
-import { paced } from '../../../support/this-run.ts';
+import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 /** The database that all cases share, and how to reach it. */
 export interface Place {
@@ -33,6 +33,7 @@ export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void 
     lacks: ['raise'],
     forgets: true,
     trusts: true,
+    patienceMs: HANG_MS,
     topics,
   });
 

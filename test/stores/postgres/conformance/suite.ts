@@ -11,7 +11,7 @@ import { Client } from 'pg';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import { type PostgresServer, startPostgres } from '../../../servers/postgres-server.ts';
-import { paced } from '../../../support/this-run.ts';
+import { HANG_MS, paced } from '../../../support/this-run.ts';
 import { claimOf } from '../bed.ts';
 
 /** The database that all cases share, and how to reach it. */
@@ -45,6 +45,7 @@ export function postgresSuite(place: Place, topics?: SuiteOptions['topics']): vo
     lacks: ['raise'],
     forgets: true,
     trusts: true,
+    patienceMs: HANG_MS,
     topics,
   });
 

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
-import { paced } from '../../../support/this-run.ts';
+import { HANG_MS, paced } from '../../../support/this-run.ts';
 import { until } from '../../../support/until.ts';
 
 /** Something that can be connected to, shared by all cases. */
@@ -78,6 +78,7 @@ export function onPlace(place: Place, connect: Connect): Omit<SuiteOptions, 'tra
       options.quarantineMs && another ? forgetful(another, connect, options) : shared(options),
     forgets: another !== undefined,
     trusts: another !== undefined,
+    patienceMs: HANG_MS,
   };
 }
 

@@ -13,7 +13,7 @@ import {
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
 import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zookeeper-server.ts';
-import { paced } from '../../../support/this-run.ts';
+import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 /** Claims of a quarter of an hour are tried. */
 const LONG_SESSIONS = ['maxSessionTimeout=1800000'];
@@ -84,6 +84,7 @@ export async function zookeeperSuite(
     lacks: LACKS[recipe],
     forgets: false,
     leaps: true,
+    patienceMs: HANG_MS,
   });
 }
 
