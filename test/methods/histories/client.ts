@@ -11,47 +11,74 @@ import {
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
 import { Counters } from './counters.ts';
-import { Log, machineMs, type Request } from './log.ts';
+import { Log, machineMs, type Request, type What } from './log.ts';
 
 export interface ClientOptions {
   /** A URL; that of a store of your own begins with `module:`. */
   readonly store: string;
   readonly prefix: string;
   readonly counters: string;
-  readonly log: string;
   readonly tasks: number;
   readonly ttl: number;
   /** As a control, it never looks whether a lease is held, or it writes past the fence. */
   readonly without: 'lease' | 'fence' | undefined;
 }
 
+/** To begin with a history, whose name those of its resources have; to end it; or to stand still. */
+export type Order =
+  | { readonly history: string; readonly log: string }
+  | { readonly end: true }
+  | { readonly blockMs: number };
+
+/** How many operations it has begun with since it last said so; or it has ended a history. */
+export type News = { readonly begun: number } | 'ready' | 'ended';
+
 const WHOLE = 2 ** 30;
 const PERMITS = 3;
+/** It says so after so many operations. */
+const BATCH = 20;
 
 const options = JSON.parse(process.argv[2] ?? '') as ClientOptions;
 const { ttl, without } = options;
-const log = new Log(options.log);
 const counters = new Counters(options.counters, { fenced: without !== 'fence' });
+let log: Log;
+let history = '';
+let working = false;
+let begun = 0;
 /** How long to stand still at the next opportunity. */
 let blockMs = 0;
 /** Requests to release that have no answer, by resource. */
 const unanswered = new Map<string, number>();
 const locks = createLocks(watched(await openStore(options.store)), { ttl, prefix: options.prefix });
 
-process.on('message', (message: { readonly go?: number; readonly blockMs?: number }) => {
-  blockMs += message.blockMs ?? 0;
-  if (message.go !== undefined) void work(message.go);
+process.on('message', (order: Order) => {
+  if ('blockMs' in order) blockMs += order.blockMs;
+  else if ('end' in order) working = false;
+  else void work(order.history, order.log);
 });
-process.send?.('ready');
+process.once('disconnect', () => process.exit());
+tell('ready');
 
-async function work(until: number): Promise<void> {
+function tell(news: News): void {
+  process.send?.(news);
+}
+
+async function work(named: string, path: string): Promise<void> {
+  history = named;
+  log = new Log(path);
+  working = true;
   const task = async (): Promise<void> => {
-    while (machineMs() < until) await round();
+    while (working) await round();
   };
   await Promise.all(Array.from({ length: options.tasks }, task));
-  await locks.close();
-  counters.close();
-  process.disconnect();
+  log.close();
+  tell('ended');
+}
+
+function begin(resource: string, what: What): number {
+  begun = (begun + 1) % BATCH;
+  if (begun === 0) tell({ begun: BATCH });
+  return log.call(resource, what);
 }
 
 function watched(store: Store): Store {
@@ -79,7 +106,7 @@ async function round(): Promise<void> {
   const { resource } = lock;
   const { verb, permits, limit } = request;
   const asked = limit === PERMITS ? { permits } : {};
-  const call = log.call(resource, request);
+  const call = begin(resource, request);
   const lease = await ask(lock, verb, asked);
   if (lease !== undefined) log.result(call, lease?.token ?? false);
   if (lease) await hold(lease, call, permits === limit);
@@ -102,7 +129,7 @@ async function ask(
 
 function choose(from: Locks): Choice {
   const fair = Math.random() < 0.5;
-  const named = (name: string): string => (fair ? `fair ${name}` : name);
+  const named = (name: string): string => `${history} ${fair ? 'fair ' : ''}${name}`;
   const verb = Math.random() < 0.3 ? 'try' : 'acquire';
   const choice = (lock: Lock, permits: number, limit: number): Choice => {
     return { lock, request: { verb, permits, limit } };
@@ -123,21 +150,21 @@ async function hold(lease: Lease, call: number, exclusive: boolean): Promise<voi
   if (lease.kind === 'permits') await sleep(Math.random() * 4);
   else await count(lease, call, exclusive);
   const held = look(lease, call);
-  const release = log.call(lease.resource, { verb: 'release', of: call });
+  const release = begin(lease.resource, { verb: 'release', of: call });
   await lease.release();
   if (held && !unanswered.get(lease.resource)) log.result(release, true);
 }
 
 async function count(lease: Lease, call: number, exclusive: boolean): Promise<void> {
   const { resource, token } = lease;
-  const entering = log.call(resource, { verb: 'enter', token, shared: !exclusive });
+  const entering = begin(resource, { verb: 'enter', token, shared: !exclusive });
   const value = await counters.enter(lease, resource);
   log.result(entering, value);
   await sleep(Math.random() * 3);
   if (!exclusive || value === 'stale') return;
   look(lease, call);
   block();
-  const writing = log.call(resource, { verb: 'increment', token });
+  const writing = begin(resource, { verb: 'increment', token });
   log.result(writing, await counters.write(lease, resource, value + 1));
 }
 

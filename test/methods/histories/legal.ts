@@ -8,7 +8,7 @@ export async function expectLegal(
   { seed }: { readonly seed: number },
 ): Promise<void> {
   try {
-    const judged = await record({ seconds: 5, ...suffering, seed });
+    const judged = await record({ ...suffering, seed, operations: 300 });
     const { lock, counter, operations, faults } = judged;
     expect(lock.disorders.map(({ message }) => message)).toEqual([]);
     expect(counter.disorders.map(({ message }) => message)).toEqual([]);

@@ -1,5 +1,5 @@
 /** What a client writes down, as it happens, so that whoever kills it loses nothing. */
-import { openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { CounterInput, CounterOutput, LockOutput } from './models.ts';
 
 /** An operation is named by a number; its call is written before it, its result after. */
@@ -38,6 +38,10 @@ export class Log {
 
   held(call: number, at: number): void {
     this.#write({ held: call, at });
+  }
+
+  close(): void {
+    closeSync(this.#file);
   }
 
   /** One synchronous write a line: it is in the kernel before anything else happens. */

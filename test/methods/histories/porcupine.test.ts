@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
-import { seedsOf } from '../../support/this-run.ts';
+import { AGAIN, seedsOf } from '../../support/this-run.ts';
 import { correctOperations } from './correct-operations.ts';
 import { CORRUPTIONS } from './corruptions.ts';
 import type { History } from './history.ts';
@@ -39,7 +39,7 @@ describe('our checker and porcupine', () => {
   test('find what correct locks and fences do legal', async ({ skip }) => {
     if (why !== undefined) skip(why);
     for (const { seed, recorded } of courses) {
-      expect(await verdict(recorded), `seed ${seed}`).toBe('legal');
+      expect(await verdict(recorded), `seed ${seed}, ${AGAIN}`).toBe('legal');
     }
   });
 
@@ -49,7 +49,7 @@ describe('our checker and porcupine', () => {
       const corrupted = corrupt(recorded, simulatedClock(seed).random);
       if (!corrupted) continue;
       tried++;
-      expect(await verdict(corrupted), `seed ${seed}`).toBe('illegal');
+      expect(await verdict(corrupted), `seed ${seed}, ${AGAIN}`).toBe('illegal');
     }
     expect(tried).toBeGreaterThan(1);
   });

@@ -17,16 +17,14 @@ import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { startTable } from '../../stores/dynamodb/table.ts';
 import { startBucket } from '../../stores/objects/bucket.ts';
 import { paced } from '../../support/this-run.ts';
-import type { Sufferer } from './record.ts';
+import type { Sufferer } from './crowd.ts';
 
 export interface Suffering {
   /** Its URL, as `record` takes it. */
   readonly store: string;
-  readonly server: Sufferer;
+  readonly server?: Sufferer;
   /** The least that it can do, if that is much. */
   readonly ttlMs?: number | undefined;
-  /** For how long it suffers, if not 5 s. */
-  readonly seconds?: number;
   /** What its clients need to know beside the URL. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   close(): Promise<void>;
@@ -105,7 +103,7 @@ export async function sufferingConsul(): Promise<Suffering> {
 /** Its servers for tests believe all, and take so long that 400 ms would leave none to hold. */
 const OF_AWS = {
   env: { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' },
-  ...{ ttlMs: paced(1500), seconds: 12 },
+  ttlMs: paced(1500),
 };
 
 /** Items that it keeps when it crashes. */
@@ -133,3 +131,25 @@ export async function sufferingKubernetes(): Promise<Suffering> {
   const { url, ca, admin: token } = server;
   return suffering(server, `kubernetes:?${new URLSearchParams({ url, ca, token })}`);
 }
+
+/** A file, which does not suffer. */
+async function sufferingSqlite(): Promise<Suffering> {
+  return { store: 'sqlite:{folder}/locks.db', close: async () => {} };
+}
+
+export const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
+  sqlite: sufferingSqlite,
+  redis: sufferingRedis,
+  postgres: () => sufferingPostgres('strict'),
+  'postgres-fast': () => sufferingPostgres('fast'),
+  mariadb: () => sufferingMariadb('strict'),
+  'mariadb-fast': () => sufferingMariadb('fast'),
+  etcd: sufferingEtcd,
+  zookeeper: sufferingZookeeper,
+  mongodb: sufferingMongodb,
+  table: sufferingTable,
+  consul: sufferingConsul,
+  dynamodb: sufferingDynamodb,
+  objects: sufferingObjects,
+  kubernetes: sufferingKubernetes,
+};

@@ -4,21 +4,32 @@
  * fence, are found out. Long runs: `test/methods/histories/run.ts`.
  */
 import { describe, expect, test } from 'vitest';
-import { type Judged, record } from '../histories/record.ts';
+import { RUN } from '../../support/this-run.ts';
+import { Crowd, type CrowdOptions } from '../histories/crowd.ts';
+import { type Judged, judge } from '../histories/record.ts';
 
 const store = 'sqlite:{folder}/locks.db';
 
-/** Long enough for a handful of faults, beside the start of the processes. */
-const SECONDS = 3;
+/** A history is short; whether a fault meets somebody at the wrong moment is chance. */
+const OPERATIONS = 300;
+const HISTORIES = 20;
 
-/** Whether a fault meets somebody at the wrong moment is chance; a few histories are enough. */
+async function* histories(options: Partial<CrowdOptions> = {}): AsyncGenerator<Judged> {
+  const crowd = await Crowd.start({ store, ...options });
+  try {
+    for (let seed = RUN; seed < RUN + HISTORIES; seed++) {
+      yield await judge(await crowd.record({ seed, operations: OPERATIONS }));
+    }
+  } finally {
+    await crowd.close();
+  }
+}
+
 async function findIllegal(
   without: 'lease' | 'fence',
   of: (judged: Judged) => string,
 ): Promise<Judged | undefined> {
-  for (let seed = 1; seed <= 5; seed++) {
-    const options = { store, seed, without, seconds: SECONDS } as const;
-    const judged = await record({ ...options, faults: ['stop', 'block'] });
+  for await (const judged of histories({ without, faults: ['stop', 'block'] })) {
     if (of(judged) === 'illegal') return judged;
   }
   return undefined;
@@ -26,13 +37,12 @@ async function findIllegal(
 
 describe('histories of four processes', () => {
   test('with stops, kills and blocked event loops are legal', async () => {
-    const seeds = [1, 2];
-    const all = await Promise.all(seeds.map((seed) => record({ store, seed, seconds: SECONDS })));
-    for (const { lock, counter, operations, faults } of all) {
+    for await (const { lock, counter, operations, faults } of histories()) {
       expect(lock.disorders.map(({ message }) => message)).toEqual([]);
       expect(counter.disorders.map(({ message }) => message)).toEqual([]);
-      expect(operations).toBeGreaterThan(50);
-      expect(faults.length).toBeGreaterThan(1);
+      expect(operations).toBeGreaterThanOrEqual(OPERATIONS - 100);
+      expect(new Set(faults).size).toBe(4);
+      break;
     }
   });
 

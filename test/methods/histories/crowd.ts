@@ -1,0 +1,226 @@
+/** Real processes on one store, which are tormented while they write down what they do. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simulatedClock } from 'holdfast/testkit';
+import { HANG_MS, paced } from '../../support/this-run.ts';
+import { Counters } from './counters.ts';
+import { type History, historyOf } from './history.ts';
+import { machineMs } from './log.ts';
+import { bundledClient, Member } from './member.ts';
+import type { LockOperation } from './models.ts';
+
+export interface CrowdOptions {
+  /** A URL; `{folder}` becomes a folder of this crowd alone. */
+  readonly store: string;
+  /** Default 4, with 3 tasks each. */
+  readonly processes?: number;
+  readonly tasks?: number;
+  /** Of the processes, beside that of this one. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Default all that can be done. */
+  readonly faults?: readonly Fault[];
+  /** What the store is on, if it can suffer as well. */
+  readonly server?: Sufferer | undefined;
+  /** Default 400 ms, on a quiet machine. */
+  readonly ttlMs?: number | undefined;
+  /** For a control: what the clients do not look at. */
+  readonly without?: 'lease' | 'fence' | undefined;
+}
+
+/**
+ * `stop`: SIGSTOP for longer than the TTL; `pause`: for less; `kill`: SIGKILL, and a new process
+ * follows; `block`: the event loop stands still for longer than the TTL, between look and write.
+ */
+type ClientFault = 'stop' | 'pause' | 'kill' | 'block';
+/** It stands still, for less than the TTL or for more; or it crashes, and its data with it. */
+type ServerFault = 'server stop' | 'server crash';
+export type Fault = ClientFault | ServerFault;
+
+const CLIENT_FAULTS: readonly Fault[] = ['stop', 'pause', 'kill', 'block'];
+const SERVER_FAULTS: readonly Fault[] = ['server stop', 'server crash'];
+export const FAULTS: readonly Fault[] = [...CLIENT_FAULTS, ...SERVER_FAULTS];
+
+export interface Sufferer {
+  pause(): void;
+  resume(): void;
+  /** Ends and begins again, without its data. */
+  crash(): Promise<void>;
+}
+
+/** One history: it goes on until there are as many operations, and each fault has been done. */
+export interface Course {
+  /** Chooses the faults; what they meet is left to the machine. */
+  readonly seed: number;
+  readonly operations: number;
+}
+
+export interface Recorded {
+  readonly history: History;
+  readonly faults: readonly Fault[];
+  /** The folder of the logs. */
+  readonly logs: string;
+}
+
+/** Four heartbeats and more fit in, even when the machine is busy. */
+const TTL_MS = paced(400);
+
+export class Crowd {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-history-'));
+  readonly #program: string;
+  readonly #options: CrowdOptions;
+  readonly #counters: Counters;
+  readonly #ttlMs: number;
+  readonly #members = new Set<Member>();
+  readonly #broken: Promise<never>;
+  #break: (error: Error) => void = () => {};
+  /** That of the history which is under way. */
+  #course = { name: '', logs: new Map<string, string>(), begun: 0 };
+  #histories = 0;
+  #begunAt = 0;
+
+  static async start(options: CrowdOptions): Promise<Crowd> {
+    const crowd = new Crowd(options);
+    try {
+      const { processes = 4 } = options;
+      await crowd.#unless(Promise.all(Array.from({ length: processes }, () => crowd.#join())));
+      return crowd;
+    } catch (error) {
+      await crowd.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: CrowdOptions) {
+    this.#options = options;
+    this.#ttlMs = options.ttlMs ?? TTL_MS;
+    this.#counters = Counters.create(join(this.#folder, 'counters.db'));
+    this.#program = bundledClient(this.#folder);
+    this.#broken = new Promise((_, reject) => {
+      this.#break = reject;
+    });
+    this.#broken.catch(() => {});
+  }
+
+  /** Everybody works until there is enough, while now and then something happens to somebody. */
+  async record({ seed, operations }: Course): Promise<Recorded> {
+    const name = `history ${++this.#histories}`;
+    const logs = join(this.#folder, name);
+    mkdirSync(logs);
+    this.#course = { name, logs: new Map(), begun: 0 };
+    for (const member of this.#members) this.#begin(member);
+    const faults = await this.#unless(this.#torment(seed, operations));
+    await this.#unless(Promise.all([...this.#members].map((member) => member.end())));
+    return { history: this.#history(), faults, logs };
+  }
+
+  /** @param options.keep leaves the logs. */
+  async close({ keep = false }: { readonly keep?: boolean } = {}): Promise<void> {
+    await Promise.all([...this.#members].map((member) => member.kill()));
+    this.#counters.close();
+    if (!keep) rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  #history(): History {
+    const history = historyOf(this.#course.logs, this.#ttlMs);
+    const reads = [...new Set(history.counter.map(({ resource = '' }) => resource))].map(
+      (resource) => {
+        const calledAt = machineMs();
+        const output = this.#counters.read(resource);
+        const times = { calledAt, returnedAt: machineMs() };
+        return { resource, ...times, input: { verb: 'read' }, output } as const;
+      },
+    );
+    // A server that may have lost its data refuses a try although nobody holds.
+    const tells = ({ output }: LockOperation): boolean => !this.#options.server || output !== false;
+    return { lock: history.lock.filter(tells), counter: [...history.counter, ...reads] };
+  }
+
+  async #torment(seed: number, operations: number): Promise<Fault[]> {
+    const { server } = this.#options;
+    const { faults = server ? FAULTS : CLIENT_FAULTS } = this.#options;
+    const { random } = simulatedClock(seed);
+    const done: Fault[] = [];
+    const restarts: Promise<void>[] = [];
+    let coming: Fault[] = [];
+    while (this.#course.begun < operations || done.length < faults.length) {
+      await sleep(this.#ttlMs * (0.3 + random()));
+      if (coming.length === 0) coming = [...faults];
+      const [fault] = coming.splice(Math.floor(random() * coming.length), 1);
+      const members = [...this.#members];
+      const member = members[Math.floor(random() * members.length)];
+      if (!fault || !member) continue;
+      // Some just past the TTL, where a holder may be a moment too sure, some far beyond.
+      const ms = this.#ttlMs * (1 + 1.5 * random() ** 2);
+      done.push(fault);
+      if (fault === 'server crash') await server?.crash();
+      else if (fault === 'server stop') await stopServer(server, ms / 2);
+      else if (fault === 'kill') restarts.push(this.#replace(member));
+      else if (fault === 'block') member.block(ms);
+      else await member.stop(fault === 'stop' ? ms : ms / 4);
+    }
+    await Promise.all(restarts);
+    return done;
+  }
+
+  /** The others go on meanwhile, and so do the faults. */
+  async #replace(member: Member): Promise<void> {
+    this.#members.delete(member);
+    await member.kill();
+    this.#begin(await this.#join());
+  }
+
+  #begin(member: Member): void {
+    const { name, logs } = this.#course;
+    const who = `process ${logs.size + 1}`;
+    const log = join(this.#folder, name, `${who}.log`);
+    logs.set(who, log);
+    member.begin(name, log);
+  }
+
+  async #join(): Promise<Member> {
+    const { store, without, env, tasks = 3 } = this.#options;
+    const folder = this.#folder;
+    const member = await Member.start({
+      ...{ program: this.#program, env },
+      options: {
+        store: store.replace('{folder}', folder),
+        // Those who share a server do not meet.
+        prefix: `${folder}:`,
+        counters: join(folder, 'counters.db'),
+        ...{ tasks, without, ttl: this.#ttlMs },
+      },
+      onBegun: (count) => {
+        this.#course.begun += count;
+        this.#begunAt = performance.now();
+      },
+      onEnd: this.#break,
+    });
+    this.#members.add(member);
+    return member;
+  }
+
+  /** Rejects if a process ends by itself, or if nothing happens any more. */
+  async #unless<T>(work: Promise<T>): Promise<T> {
+    this.#begunAt = performance.now();
+    const watch = setInterval(() => {
+      if (performance.now() - this.#begunAt < HANG_MS) return;
+      this.#break(new Error('No process does anything any more.'));
+    }, 1_000);
+    try {
+      return await Promise.race([work, this.#broken]);
+    } finally {
+      clearInterval(watch);
+    }
+  }
+}
+
+async function stopServer(server: Sufferer | undefined, ms: number): Promise<void> {
+  server?.pause();
+  await sleep(ms);
+  server?.resume();
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
