@@ -19,6 +19,8 @@ import {
   type Vitest,
 } from 'vitest/node';
 import { serverFolder } from '../../servers/server-process.ts';
+import { TOO_LATE } from '../../support/late.ts';
+import type {} from '../../support/runner.ts';
 import { ROOT } from '../tidy/tree.ts';
 import { type Fault, plant } from './fault.ts';
 import { isSimulated, type Kind, kindOf, type Notice } from './kinds.ts';
@@ -37,8 +39,8 @@ const LIMIT_MS = 600_000;
 /** With a fault, what has not come about after so long will never, in ms. */
 const HANG_MS = 20_000;
 
-/** A run in which the machine stood still says nothing. So often it may do so in turn. */
-const VOID_RUNS = 3;
+/** So often a run in which the machine stood still, and which says nothing, is made again. */
+const AGAIN = 3;
 
 /**
  * All seeds and kinds, in the same course each time, with child processes that have the fault, too.
@@ -47,7 +49,7 @@ const VOID_RUNS = 3;
 const ENVIRONMENT = { HOLDFAST_WHOLE: '1', HOLDFAST_RUN: '1', HOLDFAST_FROM_SOURCES: '1' };
 
 /** Whose tests hold locks that end on real clocks. */
-const TIMED = ['processes', 'examples', 'servers', 'sharing', 'kubernetes'];
+const TIMED = ['real clock', 'processes', 'examples', 'servers', 'sharing', 'kubernetes'];
 
 /** They do what only a process of their own can do. */
 const FORKED = /^$/;
@@ -110,11 +112,11 @@ export class Trial implements Planted {
       this.#vitest?.invalidateFile(path);
     };
     write(plant(sound, fault));
-    const letGo = this.#giveUpAfter(HANG_MS);
+    const isPatient = this.#tell({ HOLDFAST_HANG_MS: `${HANG_MS}` });
     try {
       return await act();
     } finally {
-      letGo();
+      isPatient();
       write(sound);
       empty(this.#temporary);
     }
@@ -143,17 +145,12 @@ export class Trial implements Planted {
     return this.#specifications(file).some(({ project }) => TIMED.includes(project.name));
   }
 
-  /** Whatever hangs in the runs from now on, until it is told that sound code runs again. */
-  #giveUpAfter(ms: number): () => void {
+  /** What tests and the processes that they start see from now on; returns what ends that. */
+  #tell(more: Readonly<Record<string, string>>): () => void {
     const configs = (this.#vitest?.projects ?? []).map(({ config }) => config);
-    const before = configs.map(({ testTimeout, hookTimeout, env }) => {
-      return { testTimeout, hookTimeout, env };
-    });
-    for (const config of configs) {
-      const env = { ...config.env, HOLDFAST_HANG_MS: `${ms}` };
-      Object.assign(config, { testTimeout: ms, hookTimeout: ms, env });
-    }
-    return () => void configs.forEach((config, i) => Object.assign(config, before[i]));
+    const before = configs.map(({ env }) => env);
+    for (const config of configs) config.env = { ...config.env, ...more };
+    return () => configs.forEach((config, i) => Object.assign(config, { env: before[i] }));
   }
 
   /** The first failure is enough; `bail` would stop before that one is told. */
@@ -186,19 +183,22 @@ export class Trial implements Planted {
   async #test(files: readonly string[], only?: ReadonlySet<string>): Promise<Notice | undefined> {
     const specs = files.flatMap((file) => this.#specifications(file, only));
     if (!this.#vitest || specs.length === 0) return undefined;
-    let results = new Results();
-    for (let runs = 0; runs === 0 || results.isVoid; runs += 1) {
-      if (runs === VOID_RUNS) throw new Error(`The machine stood still for ${files.join(' ')}.`);
-      results = new Results();
+    const pace = Number(process.env.HOLDFAST_PACE ?? 1);
+    for (let i = 0; i <= AGAIN; i += 1) {
+      const results = new Results();
       this.#results = results;
-      const { unhandledErrors } = await inTime(this.#vitest.runTestSpecifications(specs), files);
-      const { failed } = results;
+      const asBefore = this.#tell(i > 0 ? { HOLDFAST_PACE: `${pace * 2 ** i}` } : {});
+      const running = this.#vitest.runTestSpecifications(specs);
+      const { unhandledErrors } = await inTime(running, files).finally(asBefore);
+      const { failed, isVoid, passed } = results;
       if (failed) return { ...failed, file: relative(this.#folder, failed.file) };
+      if (isVoid) continue;
       if (unhandledErrors.length > 0) return { file: files[0] ?? '' };
+      const gone = [...(only ?? [])].find((test) => !passed.has(test));
+      if (gone) throw new Error(`There is no test '${gone}' any more: run npm run teeth.`);
+      return undefined;
     }
-    const gone = [...(only ?? [])].find((test) => !results.passed.has(test));
-    if (gone) throw new Error(`There is no test '${gone}' any more: run npm run teeth.`);
-    return undefined;
+    throw new Error(`This machine stood still each time in ${files.join(' ')}.`);
   }
 
   #specifications(file: string, only?: ReadonlySet<string>): TestSpecification[] {
@@ -226,16 +226,19 @@ class Results {
     const { state } = test.result();
     if (state === 'passed') this.passed.add(fullName);
     if (state !== 'failed') return;
-    if ('void' in test.meta()) {
+    if (test.meta().void) {
       this.isVoid = true;
       return;
     }
-    const hung = (test.diagnostic()?.duration ?? 0) > 0.9 * HANG_MS;
+    const tooLate = test.result().errors?.some(({ name }) => name === TOO_LATE);
+    const hung = tooLate || (test.diagnostic()?.duration ?? 0) > HANG_MS;
     this.failed ??= { file: module.moduleId, test: fullName, ...(hung && { hung }) };
   }
 
   /** A file that cannot be loaded has no tests. */
   file(module: TestModule): void {
+    const all = [module, ...module.children.allSuites()];
+    this.isVoid ||= all.some((each) => each.meta().void !== undefined);
     if (!module.ok() && !this.isVoid) this.failed ??= { file: module.moduleId };
   }
 }

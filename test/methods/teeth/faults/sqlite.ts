@@ -103,8 +103,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...queues,
     name: 'two steps have the same time',
-    find: 'while (this.now <= before);',
-    replace: 'while (this.now < 0 * before);',
+    find: 'now <= this.now; again++',
+    replace: 'now < 0 * this.now; again++',
     why: 'two claims have the same place',
   },
   {
