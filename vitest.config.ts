@@ -12,8 +12,12 @@ const REAL = 'test/methods/conformance/real/*.test.ts';
 const MODELS = 'test/methods/models/**/*.test.ts';
 const LEAKS = 'test/methods/leaks/**/*.test.ts';
 const COMMANDS = 'test/cli/servers/*.test.ts';
-/** What is in `units` runs from the sources. */
-const PROCESSES = ['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'];
+/** What starts processes of ours, which begin from a bundle. */
+const PROCESSES = [
+  ...['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'],
+  'test/cli/units/{completion,elect,once,waiting}.test.ts',
+  'test/{stores/sqlite,integrations/opentelemetry}/processes.test.ts',
+];
 /** Whole stories of several processes. */
 const EXAMPLES = 'test/examples/{demo,stories}.test.ts';
 const SERVERS = [
@@ -71,7 +75,7 @@ class Spread extends BaseSequencer {
   }
 }
 
-const CLI = 'test/cli/build.ts';
+const BUILT = 'test/support/built.ts';
 
 /** As the bundler does. */
 const filesAsText = {
@@ -107,16 +111,16 @@ const config: ViteUserConfig = {
       project('conformance', { ...NO_SERVERS, ...SHARED, include: [CONFORMANCE] }),
       project('real clock', { ...TIMED_ALONE, include: [REAL], globalSetup: [PACE] }),
       project('processes', {
-        ...{ ...TIMED_ALONE, globalSetup: [CLI, PACE] },
+        ...{ ...TIMED_ALONE, globalSetup: [BUILT, PACE] },
         ...{ include: PROCESSES, exclude: [EXAMPLES] },
       }),
       project('examples', { ...TIMED_ALONE, include: [EXAMPLES], globalSetup: [PACE] }),
       // The checker takes a whole core: nothing that counts on the clock runs beside it.
       project('models', { include: [MODELS], globalSetup: [PROGRAMS] }),
       project('leaks', { env: REAL_CLOCK, include: [LEAKS], globalSetup: [PROGRAMS, PACE] }),
-      project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [CLI, PROGRAMS, PACE] }),
+      project('commands', { ...TIMED, include: [COMMANDS], globalSetup: [BUILT, PROGRAMS, PACE] }),
       project('servers', {
-        ...{ ...TIMED, include: SERVERS, exclude: SHARING, globalSetup: [PROGRAMS, PACE] },
+        ...{ ...TIMED, include: SERVERS, exclude: SHARING, globalSetup: [BUILT, PROGRAMS, PACE] },
         // More at once, and cases with short TTLs wait for their turn longer than they live.
         maxConcurrency: 8,
       }),

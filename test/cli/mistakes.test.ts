@@ -1,7 +1,8 @@
 import { copyFileSync, cpSync, existsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import Database from 'libsql';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { BUILT } from '../support/program-of.ts';
 import { type Fate, Place } from './program.ts';
 
 const ONE_LINE = /^holdfast: .+\n$/;
@@ -175,7 +176,7 @@ const builtIn = process.getBuiltinModule('node:sqlite') !== undefined;
 /** Runs the program where no package can be found. */
 async function withoutPackages(words: string): Promise<Fate> {
   const place = new Place();
-  const dist = dirname(inject('cli'));
+  const dist = BUILT ?? '';
   cpSync(dist, place.path('dist'), { recursive: true });
   copyFileSync(join(dist, '../package.json'), place.path('package.json'));
   return place.shell(`${process.execPath} dist/cli.mjs ${words}`).fate;

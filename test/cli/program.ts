@@ -3,22 +3,16 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
+import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The package as it was built for these tests, or else the sources. */
-const CLI: readonly string[] = inject('cli')
-  ? [inject('cli')]
-  : [
-      '--import',
-      pathToFileURL(join(ROOT, 'scripts/sources.mjs')).href,
-      join(ROOT, 'src/cli/main.ts'),
-    ];
+const { file, execArgv } = programOf('src/cli/main.ts');
+const CLI = [...execArgv, file];
 
 export interface Fate {
   readonly status: number | null;

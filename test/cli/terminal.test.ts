@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
+import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 import { Place, type Program, pause } from './program.ts';
 
@@ -71,10 +71,8 @@ describe('on a terminal', () => {
   });
 
   it('^C between the lock and the command reaches the command', async () => {
-    const root = join(import.meta.dirname, '../..');
-    const program = join(import.meta.dirname, 'children/early-signal.ts');
-    const script = `${process.execPath} --import ${root}/scripts/sources.mjs ${program}`;
-    const terminal = new Place().terminal(script, { TSX_TSCONFIG_PATH: `${root}/tsconfig.json` });
+    const { file, execArgv } = programOf('test/cli/children/early-signal.ts');
+    const terminal = new Place().terminal([process.execPath, ...execArgv, file].join(' '));
     expect((await terminal.fate).out).toContain('ended by SIGINT');
   });
 

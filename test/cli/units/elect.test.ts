@@ -1,11 +1,11 @@
 /** What candidates of the shell do, each in a process of its own. */
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createLocks, evict } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { alive } from '../../servers/process-table.ts';
+import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
 import { Place, type Program } from '../program.ts';
 
@@ -120,7 +120,7 @@ it.each([
   [['dashboard', '--insecure', '--port', '0'], 0],
 ] as const)('a signal ends the wait for a store that is silent: %s', async (words, status) => {
   const place = new Place();
-  const store = `module:${join(import.meta.dirname, '../children/silent-store.ts')}?${place.file}`;
+  const store = `module:${programOf('test/cli/children/silent-store.ts').file}?${place.file}`;
   const [verb, ...others] = words;
   const fate = await place.fate(verb, '--store', store, ...others);
   expect(fate).toEqual({ status, signal: null, out: '', err: '' });

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { programOf } from '../../support/program-of.ts';
 import { Place } from '../program.ts';
 
 it('once runs nothing if SIGTERM comes between the lock and the command', async () => {
   const place = new Place();
-  const store = `module:${join(import.meta.dirname, '../children/early-store.ts')}?${place.file}`;
+  const store = `module:${programOf('test/cli/children/early-store.ts').file}?${place.file}`;
   const flags = ['--keep', '7d', '--store', store];
   const fate = await place.fate('once', 'a', ...flags, '--', 'touch', 'ran');
   expect(fate).toEqual({ status: 143, signal: null, out: '', err: '' });

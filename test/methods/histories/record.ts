@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { simulatedClock } from 'holdfast/testkit';
+import { programOf } from '../../support/program-of.ts';
 import { paced } from '../../support/this-run.ts';
 import type { ClientOptions } from './client.ts';
 import { Counters } from './counters.ts';
@@ -225,9 +225,9 @@ class Crowd {
       ttl: this.#ttlMs,
       without,
     };
-    const path = fileURLToPath(new URL('client.ts', import.meta.url));
-    const client = fork(path, [JSON.stringify(options)], {
-      execArgv: ['--import', './scripts/sources.mjs'],
+    const { file, execArgv } = programOf('test/methods/histories/client.ts');
+    const client = fork(file, [JSON.stringify(options)], {
+      execArgv,
       env: { ...process.env, ...env },
     });
     this.#started.push(client);

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
 
 /** A real process that runs a script of `children/` and is killed at the end of the test. */
@@ -24,9 +24,9 @@ export class Child {
       | 'seller',
     options: object,
   ) {
-    const path = fileURLToPath(new URL(`children/${script}.ts`, import.meta.url));
-    this.process = fork(path, [JSON.stringify(options)], {
-      execArgv: ['--import', './scripts/sources.mjs'],
+    const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);
+    this.process = fork(file, [JSON.stringify(options)], {
+      execArgv,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

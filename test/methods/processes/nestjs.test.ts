@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { compileDecorated } from '../../support/load-decorated.ts';
+import { BUILT } from '../../support/program-of.ts';
 import { refuses } from '../../support/refuses.ts';
 
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
@@ -36,7 +37,7 @@ let child: ChildProcess | undefined;
 
 beforeEach(() => {
   // Beside the package that was built, so that it is found.
-  folder = mkdtempSync(join(dirname(inject('cli')), '../../..', 'nestjs-'));
+  folder = mkdtempSync(join(BUILT ?? '', '../../..', 'nestjs-'));
   for (const name of ['shop', 'warehouse']) {
     const file = new URL(`../../integrations/nestjs/app/${name}.ts`, import.meta.url);
     writeFileSync(join(folder, `${name}.js`), compileDecorated(file, 'legacy'));

@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
-const LOCKER = join(import.meta.dirname, 'children', 'locker.ts');
+const LOCKER = programOf('test/stores/sqlite/children/locker.ts');
 
 function start(file: string, job: string, count = 0): ChildProcess {
-  const child = fork(LOCKER, [file, job, String(count)], { execArgv: ['--import', 'tsx'] });
+  const { execArgv } = LOCKER;
+  const child = fork(LOCKER.file, [file, job, String(count)], { execArgv });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
