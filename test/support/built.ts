@@ -5,8 +5,6 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'tsdown';
-import config from '../../tsdown.config.ts';
 import { entryOf } from './program-of.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,6 +16,11 @@ let folder: string | undefined;
 export async function setup(): Promise<void> {
   const { HOLDFAST_BUILT, HOLDFAST_FROM_SOURCES } = process.env;
   if (HOLDFAST_BUILT !== undefined || HOLDFAST_FROM_SOURCES === '1') return;
+  // A copy of the project in which faults are planted has no bundler.
+  const [{ build }, { default: config }] = await Promise.all([
+    import('tsdown'),
+    import('../../tsdown.config.ts'),
+  ]);
   folder = mkdtempSync(join(tmpdir(), 'holdfast-built-'));
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
