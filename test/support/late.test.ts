@@ -34,6 +34,7 @@ const LATE: readonly (readonly [string, () => unknown])[] = [
   ['no heartbeat', thrown(new LeaseLostError('a', 'expired'))],
   ['a stall that was noticed', thrown(new LeaseLostError('a', 'stalled'))],
   ['no answer', thrown(storeError('The store did not answer within 200 ms.'))],
+  ['no connection', thrown(storeError('The request could not be sent to the server in time.'))],
   ['a state', () => expect(lease.state).toBe('held')],
   ['a state in a list', () => expect(['held', 'waiting']).toEqual(['held', 'held'])],
   ['a state in an object', () => expect({ state: 'gone' }).toEqual({ state: 'held' })],
@@ -97,9 +98,10 @@ describe('void', () => {
   });
 });
 
-it('the pace is how much later than a quiet machine this one is, once in a hundred times', () => {
+it('the pace is how much later this machine is than a quiet one, or how much slower', () => {
   const gaps = (late: number): number[] => [...Array<number>(98).fill(11), late, late];
-  expect(paceOf(gaps(25))).toBe(1);
-  expect(paceOf(gaps(75))).toBe(2.5);
-  expect(paceOf([...Array<number>(199).fill(11), 5000])).toBe(1);
+  expect(paceOf(gaps(25), 1.1)).toBe(1);
+  expect(paceOf(gaps(75), 1.1)).toBe(2.5);
+  expect(paceOf(gaps(25), 3)).toBe(2);
+  expect(paceOf([...Array<number>(199).fill(11), 5000], 1.1)).toBe(1);
 });

@@ -4,20 +4,39 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PROBE_MS = 2000;
+const PROBE_MS = 1500;
+const COMPUTED_MS = 300;
 const TICK_MS = 10;
 
 /** A quiet machine is never later than this, in ms, but for one time in a hundred. */
 const QUIET_MS = 30;
 
+/** On a quiet machine, what computes for a second has it in less than so many. */
+const QUIET_SHARE = 1.5;
+
 export async function setup(): Promise<void> {
-  process.env.HOLDFAST_PACE ??= paceOf(await gapsOf(PROBE_MS)).toFixed(1);
+  process.env.HOLDFAST_PACE ??= paceOf(await gapsOf(PROBE_MS), slowness()).toFixed(1);
 }
 
-/** How many times as late as a quiet machine the 99th of a hundred gaps was; at least 1. */
-export function paceOf(gapsMs: readonly number[]): number {
+/**
+ * How many times as late as a quiet machine the 99th of a hundred gaps was, or as slow what computes
+ * if that is more: the system lets who has slept go first. At least 1.
+ */
+export function paceOf(gapsMs: readonly number[], slow: number): number {
   const sorted = gapsMs.toSorted((a, b) => a - b);
-  return Math.max(1, (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / QUIET_MS);
+  const late = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+  return Math.max(1, late / QUIET_MS, slow / QUIET_SHARE);
+}
+
+/** How long this process has to be at work for a second of a processor, in seconds. */
+function slowness(): number {
+  const begin = performance.now();
+  const start = process.cpuUsage();
+  for (;;) {
+    const { user, system } = process.cpuUsage(start);
+    const computedMs = (user + system) / 1000;
+    if (computedMs >= COMPUTED_MS) return (performance.now() - begin) / computedMs;
+  }
 }
 
 async function gapsOf(ms: number): Promise<number[]> {
