@@ -27,7 +27,7 @@ export async function setup(): Promise<void> {
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
   symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
   const outDir = join(home, 'dist');
-  const programs = ['src/cli/main.ts', 'test/methods/histories/client.ts', ...children()];
+  const programs = ['src/cli/main.ts', ...children()];
   const entry = Object.fromEntries(programs.map((source) => [entryOf(source), source]));
   await build({
     ...config,
