@@ -1,0 +1,129 @@
+/**
+ * Which tests on servers CI runs, where they have some twelve of 25 minutes; all of them take
+ * twenty. The battery runs all.
+ *
+ * - The files that see what has changed, directly or not, but at most half of a project: another
+ *   half in each run.
+ * - What most tests see, or everything depends on, such as package.json, says nothing about any one
+ *   of them: for such a change one suite of each store, another in each run.
+ * - A third of the rest, another in each run.
+ *
+ * Programs in other languages, which share locks, take long to fetch and to start: without a change
+ * near them, a file in which each language has its turn stands for all. The API server of Kubernetes
+ * takes minutes to build: its tests run for a change of their own room alone. Pages touch nothing.
+ *
+ * What has changed is what differs from `HOLDFAST_SINCE`, a revision, or else from the newest commit
+ * that is a day older than the last one; if there is none, everything.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { createVitest } from 'vitest/node';
+import { turnOf } from '../test/support/this-run.ts';
+import { ROOT } from './steps.ts';
+import { Graph, type Touched, touchedBy } from './touched.ts';
+
+export type Project = 'servers' | 'sharing' | 'kubernetes';
+
+const PROJECTS: readonly Project[] = ['servers', 'sharing', 'kubernetes'];
+
+/** Of the project; neither its pages nor its recordings. */
+const CODE = /^(src|test|scripts|examples)\/.*(?<!\.(md|json|png|svg))$/;
+/** What everything depends on. */
+const GENERAL = /^(package(-lock)?\.json|tsconfig\.json|vitest\.config\.ts)$/;
+/** Go and Python, and Java. */
+const SMOKE = [
+  'test/stores/redis/plain-sharing.test.ts',
+  'test/stores/shedlock/sharing-redis.test.ts',
+];
+const DAY_S = 24 * 60 * 60;
+
+interface Look {
+  readonly files: Readonly<Record<Project, readonly string[]>>;
+  readonly changed: readonly string[];
+  readonly seen: Touched;
+}
+
+let look: Promise<Look> | undefined;
+
+/** What to run of a project, for a change and by turns. */
+export async function chosen(project: Project): Promise<string[]> {
+  const { files, seen } = await looked();
+  const near = await touched(project);
+  const half = turnOf(near, Math.ceil(files[project].length / 2));
+  if (project === 'sharing') return [...new Set([...half, ...SMOKE])];
+  const suites = seen.general ? suitesOf(files[project]) : [];
+  const first = new Set([...suites, ...half]);
+  const rest = files[project].filter((each) => !first.has(each) && !near.includes(each));
+  return [...first, ...turnOf(rest, Math.ceil(rest.length / 3))];
+}
+
+/** What sees the change. */
+export async function touched(project: Project): Promise<string[]> {
+  const { files, changed, seen } = await looked();
+  if (project === 'kubernetes' && !changed.some((path) => path.includes(project))) return [];
+  return files[project].filter((each) => seen.tests.has(each));
+}
+
+function looked(): Promise<Look> {
+  look ??= lookAtOnce();
+  return look;
+}
+
+async function lookAtOnce(): Promise<Look> {
+  const files = await filesOfProjects();
+  const changed = changedFiles();
+  const tests = new Set(PROJECTS.flatMap((project) => files[project]));
+  const { tests: touchedTests, general } = touchedBy(changed, tests, graph());
+  const all = general || changed.some((path) => GENERAL.test(path));
+  return { files, changed, seen: { tests: touchedTests, general: all } };
+}
+
+/** One of each store. */
+function suitesOf(files: readonly string[]): string[] {
+  const ofStores = new Map<string, string[]>();
+  for (const file of files) {
+    const store = /^test\/stores\/([^/]+)\/.*conformance/.exec(file)?.[1];
+    if (store !== undefined) ofStores.set(store, [...(ofStores.get(store) ?? []), file]);
+  }
+  return [...ofStores.values()].flatMap((suites) => turnOf(suites));
+}
+
+function graph(): Graph {
+  const paths = git('ls-files').filter((path) => CODE.test(path));
+  const texts = paths.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
+  const { compilerOptions } = ts.readConfigFile(
+    join(ROOT, 'tsconfig.json'),
+    ts.sys.readFile,
+  ).config;
+  const names = Object.entries<readonly string[]>(compilerOptions.paths);
+  return new Graph(
+    new Map(texts),
+    new Map(names.map(([name, [path = '']]) => [name, path.replace('./', '')])),
+  );
+}
+
+/** As vitest.config.ts has them; nothing of them is run for this. */
+async function filesOfProjects(): Promise<Record<Project, string[]>> {
+  const vitest = await createVitest('test', { root: ROOT, watch: false, project: [...PROJECTS] });
+  const files: Record<Project, string[]> = { servers: [], sharing: [], kubernetes: [] };
+  for (const { project, moduleId } of await vitest.globTestSpecifications()) {
+    files[project.name as Project].push(moduleId.slice(ROOT.length));
+  }
+  await vitest.close();
+  for (const project of PROJECTS) files[project].sort();
+  return files;
+}
+
+function changedFiles(): string[] {
+  const [last = ''] = git('log', '-1', '--format=%ct');
+  const before = `--before=${Number(last) - DAY_S}`;
+  const since = process.env.HOLDFAST_SINCE ?? git('rev-list', '-1', before, 'HEAD')[0];
+  return since ? git('diff', '--name-only', since) : git('ls-files');
+}
+
+function git(...args: string[]): string[] {
+  const text = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1e8 });
+  return text.split('\n').filter((line) => line !== '');
+}
