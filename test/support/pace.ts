@@ -19,7 +19,7 @@ export async function setup(): Promise<void> {
 }
 
 /**
- * How many times as late as a quiet machine the 99th of a hundred gaps was, or as slow what computes
+ * How many times later than on a quiet machine the 99th of a hundred gaps was, or what computes,
  * if that is more: the system lets who has slept go first. At least 1.
  */
 export function paceOf(gapsMs: readonly number[], slow: number): number {

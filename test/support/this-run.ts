@@ -6,11 +6,11 @@
 /** `HOLDFAST_RUN`: the number of this run, from which its chance follows. A runner prints it. */
 export const RUN: number = wholeNumber('HOLDFAST_RUN', 1);
 
-/** `HOLDFAST_WHOLE`: all seeds, shelves and kinds, as the battery has them, not a share by turns. */
+/** `HOLDFAST_WHOLE`: all seeds, shelves and kinds, as in the battery, not a share by turns. */
 export const WHOLE: boolean = process.env.HOLDFAST_WHOLE === '1';
 
 /**
- * `HOLDFAST_PACE`: how many times longer a lease has to be here than on a quiet machine, at least 1.
+ * `HOLDFAST_PACE`: how many times longer leases are here than on a quiet machine, at least 1.
  * Measured before the tests that count on real clocks, and doubled where the machine stood still.
  */
 export const PACE: number = Math.max(1, Number(process.env.HOLDFAST_PACE ?? 1));
@@ -18,7 +18,7 @@ export const PACE: number = Math.max(1, Number(process.env.HOLDFAST_PACE ?? 1));
 /** `HOLDFAST_HANG_MS`: what has not come about after so long will never. No machine is so slow. */
 export const HANG_MS: number = wholeNumber('HOLDFAST_HANG_MS', 300_000);
 
-/** The shortest time that was paced in this process, in ms: whoever stands still longer spoils it. */
+/** The shortest time that was paced in this process, in ms: who stands still longer spoils it. */
 export const shortest: { ms: number | undefined } = ofThisProcess('holdfast.shortest', {
   ms: undefined as number | undefined,
 });

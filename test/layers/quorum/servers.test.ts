@@ -109,7 +109,7 @@ describe('five servers, of which two', () => {
     await turns.end();
   });
 
-  it('are needed for a majority end a wait with an error, and the hold at its deadline', async () => {
+  it('are needed for a majority end a wait with an error, the hold at its deadline', async () => {
     servers = await startFive();
     const [a, b] = [connect(), connect()];
     const lease = await a.mutex('held').acquire();
