@@ -40,7 +40,7 @@ export async function runMatrix(cells: readonly Cell[]): Promise<Tally> {
 }
 
 function nameOf({ row, column }: Cell): string {
-  return `package: ${row}, ${column}`;
+  return `${row}, ${column}`;
 }
 
 function skipOf(cell: Cell): Skip[] {
