@@ -39,7 +39,10 @@ export class Side {
       case 'renew':
         return this.#told(claims, await each(store, claims, (those) => store.renew(those)));
       case 'raise': {
-        const numbers = claims.map(({ resource }) => this.#highest(resource) + RAISE);
+        // No two alike: those who hold a resource together are told apart by their numbers.
+        const numbers = claims.map((claim) => {
+          return this.#highest(claim.resource) + RAISE + BigInt(labelOf(claim));
+        });
         return this.#told(claims, (await store.raise?.(claims, numbers)) ?? []);
       }
       case 'downgrade':
