@@ -1,12 +1,10 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { HANG_MS } from '../../test/support/this-run.ts';
 import { run, StepError } from '../steps.ts';
 import type { Cell } from './matrix.ts';
 import { JEST_CONFIG, type Scratch } from './scratch.ts';
 import { type Runtime, type Tools, thisNode } from './tools.ts';
-
-/** A run takes seconds; a minute and a half is a hang. */
-const TIMEOUT_MS = 90_000;
 
 /** Fewer tests than this are a failure: the suite has many more. */
 const LEAST_TESTS = 150;
@@ -67,7 +65,7 @@ export function typeCells(scratch: Scratch, tools: Tools | undefined): Cell[] {
 async function tryStyle(style: Style, command: readonly string[], cwd: string): Promise<void> {
   // Some write in colors, which are of no use here.
   const env = { NO_COLOR: '1', ...style.env };
-  const output = await run(command, { cwd, env, timeoutMs: TIMEOUT_MS });
+  const output = await run(command, { cwd, env, timeoutMs: HANG_MS });
   const [, found] = style.passes.exec(output) ?? [];
   const store = command.at(-1) === 'memory' ? 'memory' : 'sqlite';
   if (found === store || Number(found) >= LEAST_TESTS) return;

@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
-import { BUILT } from '../support/program-of.ts';
+import { builtPackage } from '../support/program-of.ts';
 import { type Fate, Place } from './program.ts';
 
 const ONE_LINE = /^holdfast: .+\n$/;
@@ -176,7 +176,7 @@ const builtIn = process.getBuiltinModule('node:sqlite') !== undefined;
 /** Runs the program where no package can be found. */
 async function withoutPackages(words: string): Promise<Fate> {
   const place = new Place();
-  const dist = BUILT ?? '';
+  const dist = builtPackage();
   cpSync(dist, place.path('dist'), { recursive: true });
   copyFileSync(join(dist, '../package.json'), place.path('package.json'));
   return place.shell(`${process.execPath} dist/cli.mjs ${words}`).fate;

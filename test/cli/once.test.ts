@@ -11,7 +11,8 @@ it('runs a command once for each key, and says with -v who did it', async () => 
   expect(await run('a')).toMatchObject({ status: 0, err: '' });
   expect(await run('a')).toMatchObject({ status: 0, err: '' });
   const told = await run('a', '-v');
-  expect(told.err).toMatch(/^holdfast: "a" has been done by \S+, pid \d+\.\n$/);
+  // A slow machine may also be told that it waits.
+  expect(told.err).toMatch(/^holdfast: "a" has been done by \S+, pid \d+\.$/m);
   expect(place.read('log')).toBe('ran\n');
   await run('b');
   expect(place.read('log')).toBe('ran\nran\n');

@@ -5,7 +5,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = pathToFileURL(join(ROOT, 'scripts/sources.mjs')).href;
 
 /** The folder with the package as `test/support/built.ts` has built it, if it has. */
-export const BUILT: string | undefined = process.env.HOLDFAST_BUILT;
+const { HOLDFAST_BUILT: BUILT } = process.env;
 
 export interface Program {
   readonly file: string;
@@ -17,6 +17,12 @@ export interface Program {
 export function programOf(source: string): Program {
   if (BUILT === undefined) return { file: join(ROOT, source), execArgv: ['--import', SOURCES] };
   return { file: join(BUILT, `${entryOf(source)}.mjs`), execArgv: [] };
+}
+
+/** For tests of the package as users get it. @throws Error where it is not built. */
+export function builtPackage(): string {
+  if (BUILT === undefined) throw new Error('The package is not built for this run.');
+  return BUILT;
 }
 
 /** What it is called where it is built. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { compileDecorated } from '../../support/load-decorated.ts';
-import { BUILT } from '../../support/program-of.ts';
+import { builtPackage } from '../../support/program-of.ts';
 import { refuses } from '../../support/refuses.ts';
 
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
@@ -37,7 +37,7 @@ let child: ChildProcess | undefined;
 
 beforeEach(() => {
   // Beside the package that was built, so that it is found.
-  folder = mkdtempSync(join(BUILT ?? '', '../../..', 'nestjs-'));
+  folder = mkdtempSync(join(builtPackage(), '../../..', 'nestjs-'));
   for (const name of ['shop', 'warehouse']) {
     const file = new URL(`../../integrations/nestjs/app/${name}.ts`, import.meta.url);
     writeFileSync(join(folder, `${name}.js`), compileDecorated(file, 'legacy'));

@@ -110,6 +110,9 @@ const TAKEN_PROGRAMS = 'test/servers/programs.test.ts';
 /** The suite, on one server with one client: the others differ in what is before the scripts. */
 const REDIS = /^test\/stores\/redis\/conformance\/(ioredis|plain)\.test\.ts$/;
 
+/** Those that run the sources: what runs the package as it is built does not have the fault. */
+const PROCESSES = /^test\/(methods\/processes\/(?!nestjs)|stores\/sqlite\/processes)/;
+
 /** What kind of run a test file is for a fault in that source; undefined if it cannot notice it. */
 export function kindOf(file: string, source: string): Kind | undefined {
   const part = partOf(source);
@@ -136,7 +139,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'fences' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
   if (source === WAKES && file === LISTENERS) return 'servers';
   if (source === CANDIDATE && file === ELECTIONS) return 'servers';
-  if (/^test\/(methods\/processes|stores\/sqlite\/processes)/.test(file)) return 'processes';
+  if (PROCESSES.test(file)) return 'processes';
   if (
     part === REST
       ? UNITS.includes(dirname(file).slice('test/'.length))
