@@ -9,11 +9,12 @@
  * - A third of the rest, another in each run.
  *
  * Programs in other languages, which share locks, take long to fetch and to start: without a change
- * near them, a file in which each language has its turn stands for all. The API server of Kubernetes
- * takes minutes to build: its tests run for a change of their own room alone. Pages touch nothing.
+ * near them, a file in which each language has its turn stands for all. The API server of
+ * Kubernetes takes minutes to build: its tests run for a change of their own room alone. Pages
+ * touch nothing.
  *
- * What has changed is what differs from `HOLDFAST_SINCE`, a revision, or else from the newest commit
- * that is a day older than the last one; if there is none, everything.
+ * What has changed is what differs from `HOLDFAST_SINCE`, a revision, or else from the newest
+ * commit that is a day older than the last one; if there is none, everything.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -12,6 +12,17 @@ import { ROOT, run } from './steps.ts';
 export const LEDGER: string = 'docs/reference/battery.json';
 export const PAGE: string = 'docs/reference/evidence.md';
 
+const COLUMNS = [
+  'name',
+  'what is tried',
+  'passed',
+  'failed',
+  'not promised',
+  'took',
+  'on',
+  'commit',
+];
+
 interface Entry {
   readonly step: string;
   readonly commit: string;
@@ -77,12 +88,12 @@ export function pageOf(entries: readonly Entry[]): string {
   const machines = [...new Set(entries.map((entry) => entry.machine))].join('; ');
   return `# Evidence
 
-What \`npm run battery\` tried last, when, on which commit, and how it ended: this page is made from its
-[ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate at 3/_n_ (95 %).
-\`npm run battery -- NAME\` repeats a row.
+What \`npm run battery\` tried last, when, on which commit, and how it ended: this page is made of
+its [ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate at
+3/_n_ (95 %). \`npm run battery -- NAME\` repeats a row.
 
-| name | what is tried | passed | failed | not promised | took | on | commit |
-| ---- | ------------- | ------ | ------ | ------------ | ---- | -- | ------ |
+| ${COLUMNS.join(' | ')} |
+| ${COLUMNS.map(() => '---').join(' | ')} |
 ${rows.join('\n')}
 
 ## What each said

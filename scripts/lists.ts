@@ -149,7 +149,7 @@ export const BATTERY: readonly Proof[] = [
   {
     step: tests('commands', { seconds: 35 }),
     what: 'the command line on servers, shells, a browser',
-    from: 'test/cli/servers/doctor.test.ts',
+    from: 'test/cli/servers/postgres.test.ts',
   },
   {
     step: tests('servers', { seconds: 1300 }),

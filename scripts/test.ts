@@ -2,8 +2,8 @@
  * `npm test`: what needs nothing but `npm ci`, in two minutes. `npm run test:ci`: what continuous
  * integration has beside it. `npm run battery`: everything; it also writes what ran, when, and how
  * it ended, and docs/reference/evidence.md from that. With `--hours N` it goes on for so long.
- * Arguments choose steps by the beginning of their names. With CI=true, a skipped test is a failure,
- * unless what it would have tested is not promised.
+ * Arguments choose steps by the beginning of their names. With CI=true, a skipped test is a
+ * failure, unless what it would have tested is not promised.
  */
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

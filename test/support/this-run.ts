@@ -18,7 +18,7 @@ export const PACE: number = Math.max(1, Number(process.env.HOLDFAST_PACE ?? 1));
 /** `HOLDFAST_HANG_MS`: what has not come about after so long will never. No machine is so slow. */
 export const HANG_MS: number = wholeNumber('HOLDFAST_HANG_MS', 300_000);
 
-/** The shortest time that was paced in this process, in ms: who stands still longer spoils it. */
+/** The shortest time that was paced in this process, in ms: a longer stall spoils it. */
 export const shortest: { ms: number | undefined } = ofThisProcess('holdfast.shortest', {
   ms: undefined as number | undefined,
 });

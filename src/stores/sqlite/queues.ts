@@ -89,7 +89,11 @@ export class Queues {
     this.#sql = connection.prepareAll(SQL);
   }
 
-  /** To be called in each transaction, first: it has a later time than all before. @throws StoreError */
+  /**
+   * To be called in each transaction, first: it has a later time than all before.
+   *
+   * @throws StoreError if the clock stands still
+   */
   begin(): void {
     this.told = [];
     const { machine } = this.#parts;

@@ -3,7 +3,7 @@ import { aroundStore, type SimulatedClock } from 'holdfast/testkit';
 
 /**
  * Lets time stand still while a verb is under way: for stores whose work is real, such as a request
- * or the opening of a file, while lives count on a simulated clock. Returns what to connect through.
+ * or the opening of a file, while lives count on a simulated clock. Returns what connects.
  */
 export function standing(clock: SimulatedClock): (store: Store) => Store {
   let underWay = 0;

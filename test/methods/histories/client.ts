@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly without: 'lease' | 'fence' | undefined;
 }
 
-/** To begin with a history, whose name those of its resources have; to end it; or to stand still. */
+/** To begin with a history, whose name its resources have; to end it; or to stand still. */
 export type Order =
   | { readonly history: string; readonly log: string }
   | { readonly end: true }

@@ -17,7 +17,7 @@ export interface MemberOptions {
   onEnd(error: Error): void;
 }
 
-/** The program of the processes as one file in that folder: those who are killed start again soon. */
+/** The program of the processes as one file in that folder, so that they start again soon. */
 export function bundledClient(folder: string): string {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));

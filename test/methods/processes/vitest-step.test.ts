@@ -53,7 +53,7 @@ async function run(code: string): Promise<Tally & { readonly paces: (test: strin
   return { ...tally, paces: (test) => readFileSync(join(root, test), 'utf8').trim() };
 }
 
-it.concurrent('runs what is void again, with longer leases each time, and nothing else', async () => {
+it.concurrent('runs what is void again, with longer leases, and nothing else', async () => {
   const code =
     "late('slow', 2); it('quick', () => {}); it('broken', () => { throw new Error(); });";
   const { passed, failed, paces } = await run(code);
@@ -77,7 +77,7 @@ it.concurrent('fails for what fails without a stall when it runs again', async (
   expect(failed).toEqual(['a.test.js > wrong']);
 });
 
-it.concurrent('fails for what is rejected in no test, at first and when it runs again', async () => {
+it.concurrent('fails for what is rejected in no test, then and when it runs again', async () => {
   const code = `
     it('quick', () => { if (run('quick') === 1) reject('lost at first'); });
     it('slow', ({ task }) => {

@@ -2,11 +2,12 @@
  * When a fault counts as noticed.
  *
  * A test on real clocks may fail because the machine stood still: such a run is void, and says
- * nothing. What is left of chance is small, but a search runs hundreds of tests; so what it finds on
- * real clocks has to fail twice in a row. Whatever counts by a simulated clock, or by seeds, takes
- * the same course each time. A test that hangs has waited for longer than any machine stands still,
- * and is dear to repeat. The one test that is known to notice a fault, and to pass without it, has
- * to fail as it is known to: by what it expects, or by hanging; in another way, twice.
+ * nothing. What is left of chance is small, but a search runs hundreds of tests; so what it finds
+ * on real clocks has to fail twice in a row. Whatever counts by a simulated clock, or by seeds,
+ * takes the same course each time. A test that hangs has waited for longer than any machine
+ * stands still, and is dear to repeat. The one test that is known to notice a fault, and to pass
+ * without it, has to fail as it is known to: by what it expects, or by hanging; in another way,
+ * twice.
  */
 import type { Notice } from './kinds.ts';
 

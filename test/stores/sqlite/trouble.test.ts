@@ -33,7 +33,7 @@ test('a lock that another keeps: an error after the time-out, and the loop goes 
   expect(error).toMatchObject({ retryable: true, outcome: 'failed' });
   expect(error.message).toMatch(/keeps a transaction open on it.*SQLITE_BUSY/);
   // Fewer than one a millisecond on a busy machine, but a blocked loop would have let none pass.
-  expect(turns).toBeGreaterThan(5);
+  expect(turns).toBeGreaterThan(0);
   other.exec('ROLLBACK');
   expect(await one(store.renew([claim]))).toMatchObject({ state: 'held' });
 });
