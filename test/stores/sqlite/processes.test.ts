@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { programOf } from '../../support/program-of.ts';
+import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
 
@@ -30,7 +31,7 @@ test('eight processes create the file at the same moment', async () => {
   expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'held'));
   const database = await connect(file);
   // Those who leave last tidy up, which locks the file for a moment.
-  database.exec('PRAGMA busy_timeout = 5000');
+  database.exec(`PRAGMA busy_timeout = ${HANG_MS}`);
   expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
 });
 
@@ -47,7 +48,7 @@ test('four processes exclude each other, woken by hints alone', async () => {
 
 test('killed at any instruction, a process leaves the file usable', async () => {
   const file = newFile();
-  const store = open(file);
+  const store = open(file, { busyMs: HANG_MS });
   let last = await hold(store, claimOf('first'));
   const children = Array.from({ length: 16 }, () => start(file, 'churn'));
   expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'churning'));
@@ -74,7 +75,7 @@ test('killed at any instruction, a process leaves the file usable', async () => 
 
 test('with sixteen processes waiting, a departure wakes two', async () => {
   const file = newFile();
-  const store = open(file);
+  const store = open(file, { busyMs: HANG_MS });
   const holder = claimOf('queue');
   await hold(store, holder);
   const children = Array.from({ length: 16 }, () => start(file, 'stand'));
@@ -87,7 +88,8 @@ test('with sixteen processes waiting, a departure wakes two', async () => {
   const before = await wakes();
   await store.release([holder]);
   await until(async () => (await store.inspect('queue')).holders.length === 1);
-  // Far longer than a wake-up takes, so that one too many would have come.
+  await until(async () => sum(await wakes()) >= sum(before) + 2);
+  // Time for one too many.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const after = await wakes();
   const woken = after.filter((count, i) => count > (before[i] ?? 0));
@@ -97,7 +99,7 @@ test('with sixteen processes waiting, a departure wakes two', async () => {
 
 test('a process that is killed while it holds is followed when its TTL is over', async () => {
   const file = newFile();
-  const store = open(file);
+  const store = open(file, { busyMs: HANG_MS });
   const [holder, next] = [claimOf('job', { ttlMs: 100 }), claimOf('job', { ttlMs: 5_000 })];
   const token = await hold(open(file), holder);
   expect(await one(store.claim([next]))).toMatchObject({ state: 'waiting' });

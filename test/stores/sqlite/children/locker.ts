@@ -7,10 +7,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Claim, ClaimStatus } from '../../../../src/contract/store.ts';
 import { sqliteStore } from '../../../../src/stores/sqlite/index.ts';
+import { HANG_MS } from '../../../support/this-run.ts';
 import { claimOf } from './claim-of.ts';
 
 const [file = '', job = '', count = '0'] = process.argv.slice(2);
-const store = sqliteStore(file);
+/** Who has the file may wait for a processor. */
+const store = sqliteStore(file, { busyTimeout: HANG_MS });
 
 function say(message: unknown): void {
   process.send?.(message);
