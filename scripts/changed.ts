@@ -4,12 +4,12 @@
  *
  * - The files that see what has changed, directly or not, but at most half of a project: another
  *   half in each run.
- * - What most tests see, or everything depends on, such as package.json, says nothing about any one
- *   of them: for such a change one suite of each store, another in each run.
+ * - What most tests see, or everything depends on, such as package.json, says nothing about any
+ *   one of them: for such a change one suite of each store, another in each run.
  * - A third of the rest, another in each run.
  *
- * Programs in other languages, which share locks, take long to fetch and to start: without a change
- * near them, a file in which each language has its turn stands for all. The API server of
+ * Programs in other languages, which share locks, take long to fetch and to start: without a
+ * change near them, a file in which each language has its turn stands for all. The API server of
  * Kubernetes takes minutes to build: its tests run for a change of their own room alone. Pages
  * touch nothing.
  *

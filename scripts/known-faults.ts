@@ -22,6 +22,7 @@ interface Look {
 interface Known {
   readonly fault: Fault;
   readonly notice: Notice;
+  readonly kind: Kind;
   /** In s, about. */
   readonly cost: number;
 }
@@ -40,6 +41,8 @@ const COSTS: Readonly<Record<Kind, number>> = {
 const COST_OF_A_HANG = 25;
 
 export interface KnownOptions {
+  /** Which may look; default: all. */
+  readonly kinds?: readonly Kind[];
   /** Looks with everything that is known to notice a fault; default: with the cheapest. */
   readonly allNotices?: boolean | undefined;
 }
@@ -47,10 +50,12 @@ export interface KnownOptions {
 /** Prints what is wrong, and answers whether nothing is. */
 export async function lookForKnown(
   faults: readonly Fault[],
-  { allNotices = false }: KnownOptions = {},
+  { kinds = KINDS, allNotices = false }: KnownOptions = {},
 ): Promise<boolean> {
   const record = readRecord();
-  const known = faults.flatMap((fault) => knownOf(fault, record.get(fault.name), allNotices));
+  const known = faults
+    .flatMap((fault) => knownOf(fault, record.get(fault.name), allNotices))
+    .filter(({ kind }) => kinds.includes(kind));
   const groups = byFile(known);
   const progress = new Progress(groups.length + known.length);
   for (const { name } of faults.filter(({ name }) => !cheapest(record.get(name)))) {
@@ -78,7 +83,7 @@ function knownOf(fault: Fault, all: Notices = {}, allNotices: boolean): Known[] 
   return KINDS.flatMap((kind) => {
     const notice = all[kind];
     if (!notice || !(allNotices || notice === cheapest(all))) return [];
-    return [{ fault, notice, cost: notice.hung ? COST_OF_A_HANG : COSTS[kind] }];
+    return [{ fault, notice, kind, cost: notice.hung ? COST_OF_A_HANG : COSTS[kind] }];
   });
 }
 

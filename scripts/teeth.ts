@@ -4,8 +4,8 @@
  * every kind of run look for it; processes, the dearest, only for what nothing else notices.
  * Records what noticed it. Fails if a fault survives, or if a run fails with none planted.
  *
- * `npm run teeth -- --known [--all-notices] [words]`: lets only the cheapest of what is recorded
- * look for each fault, or all of it. Fails if something does not notice its fault any more.
+ * `npm run teeth -- --known [--all-notices] [--kind K]… [words]`: lets only the cheapest of what is
+ * recorded look for each fault, or all of it. Fails if something does not notice its fault any more.
  *
  * With `--table` it plants nothing, and prints what noticed which fault.
  */
@@ -43,7 +43,7 @@ const chosen = FAULTS.filter(({ name }) => {
 let done = 0;
 if (values.known) {
   const allNotices = values['all-notices'];
-  process.exit((await lookForKnown(chosen, { allNotices })) ? 0 : 1);
+  process.exit((await lookForKnown(chosen, { kinds, allNotices })) ? 0 : 1);
 }
 if (values.table) {
   console.log(`${faultTable(record)}\n\n${summary(record)}`);

@@ -7,7 +7,7 @@ const FILE = new URL('record.json', import.meta.url);
 /** What has noticed a fault, by the kind of run. */
 export type Notices = Partial<Readonly<Record<Kind, Notice>>>;
 
-/** By the names of the faults; written by `npm run teeth`, read by `npm run test:all`. */
+/** By the names of the faults; written by `npm run teeth`, read by it with `--known`. */
 export function readRecord(): Map<string, Notices> {
   return new Map(Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))));
 }
