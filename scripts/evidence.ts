@@ -53,7 +53,7 @@ export async function writeEvidence(ended: readonly Ended[]): Promise<void> {
   const all = known.flatMap((name) => entries.get(name) ?? []);
   writeFileSync(join(ROOT, LEDGER), `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(ROOT, PAGE), pageOf(all));
-  await run(['biome', 'format', '--write', LEDGER]);
+  await run(['biome', 'format', '--write', LEDGER, PAGE]);
 }
 
 function read(): Entry[] {
@@ -78,29 +78,28 @@ function machine(): string {
   return `${availableParallelism()} cores (${model}), Node ${process.versions.node}`;
 }
 
+/** The page, but for what the formatter does to its table. */
 export function pageOf(entries: readonly Entry[]): string {
   const rows = BATTERY.flatMap(({ step: { name }, what, from }) => {
     const entry = entries.find(({ step }) => step === name);
-    return entry && what ? [rowOf(entry, `[${what}](../../${from})`)] : [];
+    return entry ? [rowOf(entry, `[${what}](../../${from})`)] : [];
   });
   const soak = entries.find(({ step }) => step === 'soak');
   if (soak) rows.push(rowOf(soak, 'the histories and the worlds, on and on'));
   const machines = [...new Set(entries.map((entry) => entry.machine))].join('; ');
   return `# Evidence
 
-What \`npm run battery\` tried last, when, on which commit, and how it ended: this page is made of
-its [ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate at
-3/_n_ (95 %). \`npm run battery -- NAME\` repeats a row.
+What \`npm run battery\` tried last, when, on which commit, and how it ended. This page is made of
+its [ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate
+at 3/_n_ (95 %). \`npm run battery -- NAME\` repeats a row.
 
 | ${COLUMNS.join(' | ')} |
 | ${COLUMNS.map(() => '---').join(' | ')} |
 ${rows.join('\n')}
 
-## What each said
+On ${machines || 'no machine yet'}. What each said of itself:
 
-${saidBy(entries)}
-
-Machine: ${machines}.
+${saidBy(entries) || '- nothing yet'}
 `;
 }
 

@@ -3,7 +3,7 @@ import { memoryStore } from 'holdfast/memory';
 import { quorum } from 'holdfast/quorum';
 import { answered, chaosStore } from 'holdfast/testkit';
 import { describe } from 'vitest';
-import { RUN, WHOLE } from '../../support/this-run.ts';
+import { turnOf } from '../../support/this-run.ts';
 import { simulatedSuite } from './suite.ts';
 
 /** Hints may be late, but not by more than the suite waits for stragglers. */
@@ -11,10 +11,6 @@ const WEATHER = { ...answered, lateMs: [20, 60] } as const;
 
 /** What depends on when a member answers. */
 const EXCEPT = [
-  {
-    names: /^inspect and list: a list names what is claimed/,
-    why: 'a member that has not yet heard of a release lists what has left',
-  },
   {
     names: /^order: order holds between connections/,
     why: 'core asks about a claim through one quorum only',
@@ -29,7 +25,7 @@ const EXCEPT = [
   },
 ];
 
-describe.each(WHOLE ? [1, 2, 3] : [RUN])('seed %i', (seed) => {
+describe.each(turnOf([1, 2, 3]))('seed %i', (seed) => {
   simulatedSuite({
     seed,
     except: EXCEPT,
