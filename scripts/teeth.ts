@@ -5,7 +5,8 @@
  * Records what noticed it. Fails if a fault survives, or if a run fails with none planted.
  *
  * `npm run teeth -- --known [--all-notices] [--kind K]… [words]`: lets only the cheapest of what is
- * recorded look for each fault, or all of it. Fails if something does not notice its fault any more.
+ * recorded look for each fault, or all of it. Fails if something does not notice its fault any
+ * more.
  *
  * With `--table` it plants nothing, and prints what noticed which fault.
  */

@@ -21,7 +21,8 @@ it('the battery points at files that are there', () => {
 });
 
 it('the page of evidence says what the ledger of the battery says, and no more', () => {
-  const plain = (text: string): string => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+  const plain = (text: string): string =>
+    text.replace(/ +/g, ' ').replace(/-{3,}/g, '---').replace(/\n+/g, '\n');
   expect(plain(read(PAGE))).toBe(plain(pageOf(JSON.parse(read(LEDGER)))));
 });
 
