@@ -90,17 +90,6 @@ func refuse(state lockState, request input) []any {
 }
 
 func grant(state lockState, to hold, output any) []any {
-	if !fits(state.holds, to) {
-		var after []any
-		for i, each := range state.holds {
-			if at := slices.Index(state.lapsed, each.holder); at >= 0 {
-				next := state
-				next.holds, next.lapsed = without(state.holds, i), without(state.lapsed, at)
-				after = append(after, grant(next, to, output)...)
-			}
-		}
-		return after
-	}
 	// Not all holders say which token they have.
 	if text, told := output.(string); told {
 		token, err := strconv.ParseUint(text, 10, 64)
@@ -110,8 +99,42 @@ func grant(state lockState, to hold, output any) []any {
 		}
 		state.token = token
 	}
-	state.holds = with(state.holds, to)
-	return []any{state}
+	var after []any
+	for _, next := range makeRoom(state, to, 0) {
+		next.holds = with(next.holds, to)
+		after = append(after, next)
+	}
+	return after
+}
+
+// All ways to let holds expire, from this one on, until there is room for another.
+func makeRoom(state lockState, another hold, from int) []lockState {
+	if fits(state.holds, another) {
+		return []lockState{state}
+	}
+	if !fits(lasting(state, from), another) {
+		return nil
+	}
+	var all []lockState
+	for i := from; i < len(state.holds); i++ {
+		if at := slices.Index(state.lapsed, state.holds[i].holder); at >= 0 {
+			next := state
+			next.holds, next.lapsed = without(state.holds, i), without(state.lapsed, at)
+			all = append(all, makeRoom(next, another, i)...)
+		}
+	}
+	return all
+}
+
+// What is left if all that may expire does, from this one on.
+func lasting(state lockState, from int) []hold {
+	left := state.holds[:from:from]
+	for _, each := range state.holds[from:] {
+		if !slices.Contains(state.lapsed, each.holder) {
+			left = append(left, each)
+		}
+	}
+	return left
 }
 
 func fits(holds []hold, another hold) bool {

@@ -91,7 +91,7 @@ func judge(model porcupine.Model, history []line, patience time.Duration) verdic
 func operationsOf(history []line) ([]porcupine.Operation, bool) {
 	place := places(history)
 	var operations []porcupine.Operation
-	for _, each := range history {
+	for _, each := range relevant(history) {
 		what := each.Input
 		what.resource = each.Resource
 		what.open = each.Return == nil
@@ -108,6 +108,34 @@ func operationsOf(history []line) ([]porcupine.Operation, bool) {
 		})
 	}
 	return operations, true
+}
+
+// Without requests that have no answer and can explain none: only a refused try may be due to one.
+func relevant(history []line) []line {
+	refused := map[string]float64{}
+	for _, each := range history {
+		if each.Output == false && each.Return != nil {
+			refused[each.Resource] = max(refused[each.Resource], *each.Return)
+		}
+	}
+	explains := func(each line) bool {
+		late := each.Call > refused[each.Resource]
+		return each.Return != nil || each.Input.Holder == "" || !late
+	}
+	holders := map[string]bool{}
+	for _, each := range history {
+		if each.Input.Verb != "release" && explains(each) {
+			holders[each.Input.Holder] = true
+		}
+	}
+	var all []line
+	for _, each := range history {
+		asks := each.Input.Verb != "release"
+		if each.Return != nil || asks && explains(each) || !asks && holders[each.Input.Holder] {
+			all = append(all, each)
+		}
+	}
+	return all
 }
 
 // Times come as fractions of a millisecond, and only their order matters.
