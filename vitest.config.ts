@@ -29,7 +29,11 @@ const SERVERS = [
   'test/stores/{rows,shedlock,spring}/*.test.ts',
 ];
 /** Virtual machines, and programs in other languages that count as fast as they can. */
-const SHARING = ['test/stores/*/{,plain-}sharing*.test.ts', 'test/stores/hazelcast/*.test.ts'];
+const SHARING = [
+  'test/stores/*/{,plain-}sharing*.test.ts',
+  'test/stores/hazelcast/*.test.ts',
+  'test/methods/histories/porcupine.test.ts',
+];
 /** Their server may still be building when all others run. */
 const KUBERNETES = 'test/stores/kubernetes/*.test.ts';
 
