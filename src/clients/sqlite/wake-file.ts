@@ -1,18 +1,29 @@
 /**
- * Wake-ups between processes: each listening process has one small file, and one watch on it.
+ * Wake-ups between processes: each listening process has one small file beside the database, and
+ * one watch on it. A sender appends lines to the files of exactly those whom they concern, and the
+ * kernel reports the change at once and without polling. Where the system has no watch left, the
+ * process polls its file.
  *
- * A sender appends lines to the files of exactly those whom they concern, and the kernel reports
- * the change at once and without polling. Nothing is missed before a process listens: it reads its
- * file from the beginning once the watch stands, and senders create a missing one. A process that
- * finds its own file removed makes a new one, so any process may remove a file that has seen no
- * writes for an hour. A line may still be lost (a full disk, an append in the very moment of
- * truncation), and makes no promise. Where the system has no watch left, the process polls its
- * file.
- * What would break it: a sender that keeps a file open, for it would write into a removed one.
+ * Nothing is missed: a process that begins to listen says so, and asks for what it was not told
+ * before. It makes a new file, and so asks again, when its own was removed, cut or linked, or holds
+ * more than could have been sent. So any process may remove a file that has seen no writes for an
+ * hour. A line may still be lost (a full disk, an append in the very moment of truncation).
+ *
+ * Who may write what: users who may write the database can name any address in it, and like all who
+ * may write its directory they can put links, pipes and foreign files at any name there.
+ * Invariant: no process changes a file but those that a process of Holdfast has made for wake-ups.
+ * An address is nothing but digits, so its file is beside the database. A listener makes its file
+ * itself, taking none that is there, and reads and empties it by that descriptor alone. A sender
+ * makes none; it follows no link, and appends only to a regular file of one name that begins with
+ * the mark, which nobody can give to a file that he may not write. Only names that Holdfast makes
+ * are removed. So another user can keep wake-ups away, and send false ones if he may write the
+ * database, where he could write the same.
+ * What would break it: a second look at a path after its file was opened; a sender that keeps a
+ * file open, for it would write into a removed one.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export type WatchFile = (
   path: string,
@@ -24,19 +35,38 @@ interface Parts {
   /** The database, beside which the files are; read once it is open. */
   readonly database: () => string;
   readonly received: (lines: readonly string[]) => void;
+  /** From now on all is received; what was sent before was not. */
+  readonly begun: () => void;
   readonly watch: WatchFile;
 }
 
+/** What the address of a process looks like. */
+export const ADDRESS: RegExp = /^[0-9a-f]{16}$/;
+
+/** Behind the name of the database and before the address. */
+const INFIX = '-wake-';
+
+/** How a file for wake-ups begins. */
+const MARK: Buffer = Buffer.from('holdfast wakes\n');
+
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
+
+/** More is not read: whom it concerns will ask. */
+const MAX_UNREAD = 16 * MAX_BYTES;
 
 /** A file without writes for so long is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MS = 10;
 
+const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants;
+
+/** Windows knows neither. */
+const SAFELY: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+
 export class WakeFile {
-  /** The name of the file. */
+  /** The end of the file's name. */
   readonly address: string = randomBytes(8).toString('hex');
   readonly #parts: Parts;
   #path = '';
@@ -49,23 +79,20 @@ export class WakeFile {
     this.#parts = parts;
   }
 
-  get #directory(): string {
-    return `${this.#parts.database()}-wake`;
-  }
-
   get listening(): boolean {
     return this.#fd !== undefined;
   }
 
-  /** Starts to listen, unless it does already; receives what was sent before. */
+  /** Starts to listen, unless it does already. */
   listen(): void {
     if (this.#fd !== undefined) return;
-    this.#path = join(this.#directory, this.address);
+    this.#path = this.#pathOf(this.address);
     try {
-      this.#fd = this.#openShared(this.#path);
+      this.#fd = this.#make(this.#path);
     } catch (error) {
       return warn(`cannot listen at ${this.#path}`, error);
     }
+    this.#offset = MARK.length;
     try {
       this.#watcher = this.#parts.watch(this.#path, { persistent: false }, this.#read);
       this.#watcher.on('error', this.#poll);
@@ -73,34 +100,33 @@ export class WakeFile {
       this.#poll(error);
     }
     this.#removeLeftOver();
+    this.#parts.begun();
     this.#read();
   }
 
-  /** Lines for another process. */
+  /** Lines for another process; one that does not listen yet will ask. */
   send(address: string, lines: readonly string[]): void {
-    const path = join(this.#directory, address);
+    const path = this.#pathOf(address);
+    let fd: number | undefined;
     try {
-      const fd = this.#openShared(path);
-      try {
-        // The first line end closes what a sender that was killed may have left unfinished.
-        fs.writeSync(fd, `\n${lines.join('\n')}\n`);
-      } finally {
-        fs.closeSync(fd);
-      }
+      fd = fs.openSync(path, O_RDWR | O_APPEND | SAFELY);
+      // The first line end closes what a sender that was killed may have left unfinished.
+      if (isWakeFile(fd)) fs.writeSync(fd, `\n${lines.join('\n')}\n`);
+      else warn(`${path} is no file of holdfast`, { code: 'foreign' });
     } catch (error) {
-      warn(`cannot write to ${path}`, error);
+      if (codeOf(error) !== 'ENOENT') warn(`cannot write to ${path}`, error);
+    } finally {
+      if (fd !== undefined) fs.closeSync(fd);
     }
   }
 
   close(): void {
+    if (this.#fd === undefined) return;
     this.#stop();
-    const directory = this.#directory;
     try {
-      // Other processes may have sent something although this one has not listened.
-      fs.rmSync(join(directory, this.address), { force: true });
-      fs.rmdirSync(directory);
+      fs.rmSync(this.#path, { force: true });
     } catch {
-      // Other processes listen there, or none ever has.
+      // Somebody has put something else there.
     }
   }
 
@@ -111,7 +137,10 @@ export class WakeFile {
     if (this.#fd !== undefined) fs.closeSync(this.#fd);
     this.#watcher = undefined;
     this.#fd = undefined;
-    this.#offset = 0;
+  }
+
+  #pathOf(address: string): string {
+    return `${this.#parts.database()}${INFIX}${address}`;
   }
 
   readonly #read = (): void => {
@@ -127,14 +156,12 @@ export class WakeFile {
   #newLines(): string[] {
     if (this.#fd === undefined) return [];
     const { size, nlink } = fs.fstatSync(this.#fd);
-    if (size < this.#offset) this.#offset = 0;
-    const lines = size > this.#offset ? this.#take(this.#fd, size) : [];
-    if (nlink === 0) {
-      // Another process took it for left over; senders have made, or will make, a new one.
+    if (nlink !== 1 || size < this.#offset || size - this.#offset > MAX_UNREAD) {
       this.#stop();
       this.listen();
+      return [];
     }
-    return lines;
+    return size > this.#offset ? this.#take(this.#fd, size) : [];
   }
 
   #take(fd: number, size: number): string[] {
@@ -144,8 +171,8 @@ export class WakeFile {
     const end = bytes.lastIndexOf(10, count - 1) + 1;
     this.#offset += end;
     if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) {
-      fs.ftruncateSync(fd);
-      this.#offset = 0;
+      fs.ftruncateSync(fd, MARK.length);
+      this.#offset = MARK.length;
     }
     return bytes
       .toString('utf8', 0, end)
@@ -160,47 +187,61 @@ export class WakeFile {
     this.#timer ??= setInterval(this.#read, POLL_MS).unref();
   };
 
-  /** Opens a wake file, or makes one for all users that may use the database. */
-  #openShared(path: string): number {
-    const { O_RDWR, O_APPEND, O_CREAT } = fs.constants;
-    try {
-      return fs.openSync(path, O_RDWR | O_APPEND);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
+  /** Makes a file for all users that may use the database. */
+  #make(path: string): number {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
-    const directory = dirname(path);
-    if (fs.mkdirSync(directory, { recursive: true })) {
-      // Users that may read may enter; what is set for a group that shares the place stays.
-      const special = fs.statSync(directory).mode & 0o7000;
-      fs.chmodSync(directory, special | mode | ((mode & 0o444) >> 2));
+    // An earlier file of this process, or what somebody has put in its place.
+    fs.rmSync(path, { force: true });
+    const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode);
+    try {
+      fs.writeSync(fd, MARK);
+      fs.fchmodSync(fd, mode);
+    } catch (error) {
+      fs.closeSync(fd);
+      throw error;
     }
-    const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT);
-    fs.fchmodSync(fd, mode);
     return fd;
   }
 
   /** Process ids prove nothing, because containers may share the directory; age does. */
   #removeLeftOver(): void {
+    const before = Date.now() - LEFT_OVER_MS;
     const directory = dirname(this.#path);
-    try {
-      const before = Date.now() - LEFT_OVER_MS;
-      for (const name of fs.readdirSync(directory)) {
-        if (name === this.address) continue;
-        const path = join(directory, name);
-        if (fs.statSync(path).mtimeMs < before) fs.unlinkSync(path);
+    const start = basename(this.#pathOf(''));
+    // The directory may have many other files.
+    fs.readdir(directory, (_error, names = []) => {
+      for (const name of names) {
+        if (!name.startsWith(start) || !ADDRESS.test(name.slice(start.length))) continue;
+        if (name === basename(this.#path)) continue;
+        try {
+          const path = join(directory, name);
+          if (fs.lstatSync(path).mtimeMs < before) fs.unlinkSync(path);
+        } catch {
+          // Another process is tidying up as well, or it is not for this user to remove.
+        }
       }
-    } catch {
-      // Another process is tidying up as well; there is always a next time.
-    }
+    });
   }
+}
+
+/** True if a process of Holdfast has made this open file, for wake-ups. */
+function isWakeFile(fd: number): boolean {
+  const stats = fs.fstatSync(fd);
+  if (!stats.isFile() || stats.nlink !== 1) return false;
+  const start = Buffer.alloc(MARK.length);
+  fs.readSync(fd, start, 0, start.length, 0);
+  return start.equals(MARK);
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'error';
 }
 
 const warned = new Set<string>();
 
 /** Warns once for each cause: wake-ups are then slower, but nothing is wrong. */
 function warn(what: string, error: unknown): void {
-  const { code = 'error' } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (warned.has(code)) return;
   warned.add(code);
   process.emitWarning(`holdfast: ${what} (${code}). Waiting claims are woken more slowly.`, {

@@ -1,7 +1,7 @@
 /** Wake-ups between stores that listen at files, as processes do. */
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
@@ -9,15 +9,25 @@ import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
 import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { claimOf, connect, hold, newFile, one, open, until } from './bed.ts';
 
-/** Hints for a claim, as they come. */
-async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus | undefined)[]> {
-  const hints: (ClaimStatus | undefined)[] = [];
-  await store.watch(claim, (hint) => hints.push(hint));
+/** What a claim is told, as it comes. */
+async function hintsOf(store: SqliteStore, claim: Claim): Promise<ClaimStatus[]> {
+  const hints: ClaimStatus[] = [];
+  await store.watch(claim, (hint) => hint && hints.push(hint));
   return hints;
 }
 
+/** How often a claim is woken to ask: when its process begins to listen, and for other reasons. */
+async function asksOf(store: SqliteStore, claim: Claim): Promise<undefined[]> {
+  const asks: undefined[] = [];
+  await store.watch(claim, (hint) => hint ?? asks.push(hint));
+  return asks;
+}
+
+/** The wake files of a database. */
 function filesOf(file: string): string[] {
-  return fs.existsSync(`${file}-wake`) ? fs.readdirSync(`${file}-wake`) : [];
+  const names = fs.readdirSync(dirname(file));
+  const wakes = names.filter((name) => name.startsWith(`${basename(file)}-wake-`));
+  return wakes.map((name) => join(dirname(file), name));
 }
 
 /** A system that has no watch left to give. */
@@ -66,7 +76,7 @@ test('the next in line is admitted with a full status', async () => {
 test('nobody is woken before the commit', async () => {
   const file = newFile();
   const written = (): number =>
-    filesOf(file).reduce((sum, name) => sum + fs.statSync(join(`${file}-wake`, name)).size, 0);
+    filesOf(file).reduce((sum, name) => sum + fs.statSync(name).size, 0);
   const database = await connect(file);
   const atCommit: number[] = [];
   const watched: SqliteDatabase = {
@@ -89,16 +99,17 @@ test('nobody is woken before the commit', async () => {
   expect(written()).toBeGreaterThan(before);
 });
 
-test('a holder hears of its first waiter, even if it does not listen yet', async () => {
+test('a holder that does not listen yet asks when it does', async () => {
   const file = newFile();
   const [a, b] = [open(file), open(file)];
   const holder = claimOf('job');
-  const hints = await hintsOf(a, holder);
+  const asks = await asksOf(a, holder);
   await hold(a, holder);
   await b.claim([claimOf('job')]);
   await b.claim([claimOf('job')]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held', waiters: 1 }]);
+  await until(() => asks.length > 0);
+  expect(asks).toHaveLength(1);
+  expect(await one(a.renew([holder]))).toMatchObject({ state: 'held', waiters: 2 });
 });
 
 test('news that are older than what is known of a claim are no news', async () => {
@@ -110,7 +121,7 @@ test('news that are older than what is known of a claim are no news', async () =
   await b.claim([waiter]);
   const append = (at: number, waiters: number): void => {
     const news = `h 1 1000 ${waiters} - - 0`;
-    const listening = filesOf(file).map((name) => join(`${file}-wake`, name));
+    const listening = filesOf(file);
     for (const each of listening) {
       fs.appendFileSync(each, `\n${JSON.stringify([waiter.id, at, news])}\n`);
     }
@@ -127,11 +138,11 @@ test('whoever is evicted is woken to ask', async () => {
   const [a, b] = [open(file), open(file)];
   for (const now of [false, true]) {
     const claim = claimOf(`job ${now}`);
-    const hints = await hintsOf(a, claim);
+    const asks = await asksOf(a, claim);
     const token = await hold(a, claim);
     expect(await b.evict(claim.resource, token, { reason: 'test', now })).toBe(true);
-    await until(() => hints.length > 0);
-    expect(hints).toEqual([undefined]);
+    await until(() => asks.length > 0);
+    expect(asks).toEqual([undefined]);
     const gone = { state: 'gone', why: 'evicted', detail: 'test' };
     expect(await one(a.renew([claim]))).toEqual(gone);
   }
@@ -141,13 +152,14 @@ test('a waiter that is evicted, and gone at once, is woken to ask', async () => 
   const store = open(newFile());
   await hold(store, claimOf('job'));
   const waiter = claimOf('job');
-  const hints = await hintsOf(store, waiter);
+  const asks = await asksOf(store, waiter);
   await store.claim([waiter]);
   const [{ number } = { number: 0n }] = (await store.inspect('job')).waiters;
+  asks.length = 0;
   expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
   // A hint is read from the database in one step: by then other steps have been made as well.
-  for (let i = 0; i < 10 && hints.length === 0; i++) await store.inspect('job');
-  expect(hints).toEqual([undefined]);
+  for (let i = 0; i < 10 && asks.length === 0; i++) await store.inspect('job');
+  expect(asks).toEqual([undefined]);
   expect(await one(store.renew([waiter]))).toMatchObject({ state: 'gone', why: 'evicted' });
 });
 
@@ -228,16 +240,17 @@ test('a file that has grown is emptied, and nothing is missed', { timeout: 60_00
   await hold(a, claimOf('listen'));
   await b.watch(waiter, () => {});
   await b.claim([waiter]);
+  seen.length = 0;
   // Each new first waiter tells the holder once: some 520 bytes.
   for (let i = 1; i <= 200; i++) {
     const visitor = claimOf('kept');
     await a.claim([visitor]);
     await a.release([visitor]);
     await until(() => seen.length === i);
-    const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+    const sizes = filesOf(file).map((each) => fs.statSync(each).size);
     largest = Math.max(largest, ...sizes);
   }
-  const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+  const sizes = filesOf(file).map((each) => fs.statSync(each).size);
   expect(largest).toBeGreaterThan(60_000);
   expect(Math.max(...sizes)).toBeLessThan(60_000);
 });
@@ -250,19 +263,20 @@ test('old files are removed, and a process that listens makes a new one', async 
   const waiter = claimOf('job');
   await hintsOf(b, waiter);
   await b.claim([waiter]);
-  // The one at which the waiter listens: the holder was told of it at another.
-  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
-  const used = paths.find((path) => fs.statSync(path).size === 0);
-  const left = join(`${file}-wake`, 'left-by-a-dead-process');
+  const [used = ''] = filesOf(file);
+  const left = `${file}-wake-0123456789abcdef`;
+  const others = [`${file}-wake-mine`, join(dirname(file), 'x.db-wake-0123456789abcdef')];
   fs.writeFileSync(left, '');
   const longAgo = new Date(Date.now() - 2 * 3_600_000);
-  for (const path of [left, used ?? '']) fs.utimesSync(path, longAgo, longAgo);
+  for (const path of others) fs.writeFileSync(path, '');
+  for (const path of [left, used, ...others]) fs.utimesSync(path, longAgo, longAgo);
   const visitor = claimOf('job');
   await hintsOf(c, visitor);
   await c.claim([visitor]);
   await until(() => !fs.existsSync(left));
-  await until(() => fs.existsSync(used ?? ''));
-  expect(fs.statSync(used ?? '').mtimeMs).toBeGreaterThan(longAgo.getTime());
+  await until(() => fs.existsSync(used));
+  expect(fs.statSync(used).mtimeMs).toBeGreaterThan(longAgo.getTime());
+  for (const path of others) expect(fs.existsSync(path)).toBe(true);
 });
 
 test('whose file is removed makes a new one', async () => {
@@ -272,7 +286,7 @@ test('whose file is removed makes a new one', async () => {
   await hold(a, holder);
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
-  fs.rmSync(`${file}-wake`, { recursive: true });
+  for (const path of filesOf(file)) fs.rmSync(path);
   await until(() => filesOf(file).length > 0);
   await a.release([holder]);
   await until(() => hints.length > 0);
@@ -297,28 +311,29 @@ test('a wall clock that is far ahead of the files removes none that is listened 
   expect(opened.mock.calls.length).toBeLessThan(20);
 });
 
-test('closing removes the file and the directory', async () => {
+test('closing removes the file', async () => {
   const file = newFile();
   const [a, b] = [open(file), open(file)];
-  const holder = claimOf('job');
-  await hold(a, holder);
+  await hold(a, claimOf('job'));
   const waiter = claimOf('job');
   await hintsOf(b, waiter);
   await b.claim([waiter]);
-  // One at which it listens, and one at which the holder would find that somebody waits.
-  expect(filesOf(file)).toHaveLength(2);
-  await b.close();
   expect(filesOf(file)).toHaveLength(1);
+  await b.close();
   await a.close();
-  expect(fs.existsSync(`${file}-wake`)).toBe(false);
+  expect(filesOf(file)).toEqual([]);
 });
 
-test('a directory that cannot be made costs nothing but speed', async () => {
+test('a file that cannot be made costs nothing but speed', async () => {
   const file = newFile();
-  fs.writeFileSync(`${file}-wake`, 'in the way');
   const [a, b] = [open(file), open(file)];
   const [holder, waiter] = [claimOf('job'), claimOf('job')];
   await hold(a, holder);
+  const other = claimOf('other');
+  await hold(b, other);
+  const row = (await connect(file)).prepare('SELECT address FROM holdfast_claim WHERE id = ?');
+  const [{ address }] = row.all(other.id) as [{ address: string }];
+  fs.mkdirSync(`${file}-wake-${address}`);
   await hintsOf(b, waiter);
   expect(await one(b.claim([waiter]))).toMatchObject({ state: 'waiting' });
   expect(await a.release([holder])).toEqual([true]);
@@ -333,7 +348,7 @@ test('lines that are no news are passed over', async () => {
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
   for (const name of filesOf(file)) {
-    fs.appendFileSync(join(`${file}-wake`, name), 'garbage\n\n[1,"nobody"]\nnull\n[');
+    fs.appendFileSync(name, 'garbage\n\n[1,"nobody"]\nnull\n[');
   }
   await a.release([holder]);
   await until(() => hints.length > 0);
@@ -353,9 +368,7 @@ test('what is written in pieces, or after the file was cut, is read as a whole',
   await hold(a, holder);
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
-  // The holder was told that somebody waits; the waiter's file is the empty one.
-  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
-  const path = paths.find((each) => fs.statSync(each).size === 0) ?? '';
+  const [path = ''] = filesOf(file);
   const line = JSON.stringify([waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500']);
   fs.appendFileSync(path, `\n${line.slice(0, 5)}`);
   changed();
@@ -375,14 +388,9 @@ test('the files are open to whoever may use the database', async () => {
   const [a, b] = [open(file), open(file)];
   await hold(a, claimOf('job'));
   fs.chmodSync(file, 0o660);
-  // As a group shares a directory: what is made in it belongs to the group, and so on below.
-  fs.chmodSync(dirname(file), 0o2770);
   const waiter = claimOf('job');
   await hintsOf(b, waiter);
   await b.claim([waiter]);
-  const inherited = process.platform === 'linux' ? 0o2000 : 0;
-  expect(fs.statSync(`${file}-wake`).mode & 0o7777).toBe(0o770 | inherited);
-  for (const name of filesOf(file)) {
-    expect(fs.statSync(join(`${file}-wake`, name)).mode & 0o777).toBe(0o660);
-  }
+  expect(filesOf(file)).toHaveLength(1);
+  for (const path of filesOf(file)) expect(fs.statSync(path).mode & 0o777).toBe(0o660);
 });
