@@ -1,23 +1,21 @@
 /**
  * Wake-ups between processes: each listening process has one small file beside the database, and
  * one watch on it. A sender appends lines to the files of exactly those whom they concern, and the
- * kernel reports the change at once and without polling. Where the system has no watch left, the
- * process polls its file.
- *
- * Nothing is missed: a process that begins to listen says so, and asks for what it was not told
- * before. It makes a new file, and so asks again, when its own was removed, cut or linked, or holds
- * more than could have been sent. So any process may remove a file that has seen no writes for an
- * hour. A line may still be lost (a full disk, an append in the very moment of truncation).
+ * kernel reports the change at once and without polling. Nothing is missed before a process
+ * listens: it reads its file from the beginning once the watch stands, and senders make a missing
+ * one. A process that finds its own file removed makes a new one, so any process may remove a file
+ * that has seen no writes for an hour. A line may still be lost (a full disk, an append in the very
+ * moment of truncation), and makes no promise. Where the system has no watch left, the process
+ * polls its file.
  *
  * Who may write what: users who may write the database can name any address in it, and like all who
  * may write its directory they can put links, pipes and foreign files at any name there.
  * Invariant: no process changes a file but those that a process of Holdfast has made for wake-ups.
- * An address is nothing but digits, so its file is beside the database. A listener makes its file
- * itself, taking none that is there, and reads and empties it by that descriptor alone. A sender
- * makes none; it follows no link, and appends only to a regular file of one name that begins with
- * the mark, which nobody can give to a file that he may not write. Only names that Holdfast makes
- * are removed. So another user can keep wake-ups away, and send false ones if he may write the
- * database, where he could write the same.
+ * An address is nothing but digits, so its file is beside the database. A file gets its name when
+ * it has the mark, which nobody can give to a file that he may not write; no link is followed, and
+ * only a regular file that begins with the mark is written, read or emptied, by the descriptor that
+ * was looked at. Only names that Holdfast makes are removed. So another user can keep wake-ups
+ * away, and send false ones if he may write the database, where he could write the same.
  * What would break it: a second look at a path after its file was opened; a sender that keeps a
  * file open, for it would write into a removed one.
  */
@@ -35,8 +33,6 @@ interface Parts {
   /** The database, beside which the files are; read once it is open. */
   readonly database: () => string;
   readonly received: (lines: readonly string[]) => void;
-  /** From now on all is received; what was sent before was not. */
-  readonly begun: () => void;
   readonly watch: WatchFile;
 }
 
@@ -52,7 +48,7 @@ const MARK: Buffer = Buffer.from('holdfast wakes\n');
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
 
-/** More is not read: whom it concerns will ask. */
+/** More is not read: heartbeats bring the news. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
 /** A file without writes for so long is left over. */
@@ -67,7 +63,7 @@ const SAFELY: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK
 
 export class WakeFile {
   /** The end of the file's name. */
-  readonly address: string = randomBytes(8).toString('hex');
+  readonly address: string = randomAddress();
   readonly #parts: Parts;
   #path = '';
   #fd: number | undefined;
@@ -83,12 +79,12 @@ export class WakeFile {
     return this.#fd !== undefined;
   }
 
-  /** Starts to listen, unless it does already. */
+  /** Starts to listen, unless it does already; receives what was sent before. */
   listen(): void {
     if (this.#fd !== undefined) return;
     this.#path = this.#pathOf(this.address);
     try {
-      this.#fd = this.#make(this.#path);
+      this.#fd = this.#openOwn(this.#path);
     } catch (error) {
       return warn(`cannot listen at ${this.#path}`, error);
     }
@@ -100,31 +96,30 @@ export class WakeFile {
       this.#poll(error);
     }
     this.#removeLeftOver();
-    this.#parts.begun();
     this.#read();
   }
 
-  /** Lines for another process; one that does not listen yet will ask. */
+  /** Lines for another process. */
   send(address: string, lines: readonly string[]): void {
     const path = this.#pathOf(address);
-    let fd: number | undefined;
     try {
-      fd = fs.openSync(path, O_RDWR | O_APPEND | SAFELY);
-      // The first line end closes what a sender that was killed may have left unfinished.
-      if (isWakeFile(fd)) fs.writeSync(fd, `\n${lines.join('\n')}\n`);
-      else warn(`${path} is no file of holdfast`, { code: 'foreign' });
+      const fd = this.#open(path);
+      try {
+        // The first line end closes what a sender that was killed may have left unfinished.
+        fs.writeSync(fd, `\n${lines.join('\n')}\n`);
+      } finally {
+        fs.closeSync(fd);
+      }
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') warn(`cannot write to ${path}`, error);
-    } finally {
-      if (fd !== undefined) fs.closeSync(fd);
+      warn(`cannot write to ${path}`, error);
     }
   }
 
   close(): void {
-    if (this.#fd === undefined) return;
     this.#stop();
     try {
-      fs.rmSync(this.#path, { force: true });
+      // Other processes may have sent something although this one has not listened.
+      fs.rmSync(this.#pathOf(this.address), { force: true });
     } catch {
       // Somebody has put something else there.
     }
@@ -156,28 +151,35 @@ export class WakeFile {
   #newLines(): string[] {
     if (this.#fd === undefined) return [];
     const { size, nlink } = fs.fstatSync(this.#fd);
-    if (nlink !== 1 || size < this.#offset || size - this.#offset > MAX_UNREAD) {
+    const cut = size < this.#offset;
+    const lines = size > this.#offset ? this.#take(this.#fd, size) : [];
+    if (nlink === 0 || cut) {
+      // Another process took it for left over; senders have made, or will make, a new one.
       this.#stop();
+      if (cut) fs.rmSync(this.#path, { force: true });
       this.listen();
-      return [];
     }
-    return size > this.#offset ? this.#take(this.#fd, size) : [];
+    return lines;
   }
 
   #take(fd: number, size: number): string[] {
+    if (size - this.#offset > MAX_UNREAD) return this.#empty(fd);
     const bytes = Buffer.alloc(size - this.#offset);
     const count = fs.readSync(fd, bytes, 0, bytes.length, this.#offset);
     // A sender is still writing what stands behind the last line end.
     const end = bytes.lastIndexOf(10, count - 1) + 1;
     this.#offset += end;
-    if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) {
-      fs.ftruncateSync(fd, MARK.length);
-      this.#offset = MARK.length;
-    }
+    if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) this.#empty(fd);
     return bytes
       .toString('utf8', 0, end)
       .split('\n')
       .filter((line) => line !== '');
+  }
+
+  #empty(fd: number): [] {
+    fs.ftruncateSync(fd, MARK.length);
+    this.#offset = MARK.length;
+    return [];
   }
 
   readonly #poll = (error: unknown): void => {
@@ -187,20 +189,42 @@ export class WakeFile {
     this.#timer ??= setInterval(this.#read, POLL_MS).unref();
   };
 
-  /** Makes a file for all users that may use the database. */
-  #make(path: string): number {
+  /** Nothing else may be in its place. */
+  #openOwn(path: string): number {
+    try {
+      return this.#open(path);
+    } catch {
+      fs.rmSync(path, { force: true });
+      return this.#open(path);
+    }
+  }
+
+  /** Opens a wake file, or makes one. */
+  #open(path: string): number {
+    try {
+      return openMarked(path);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+    this.#make(path);
+    return openMarked(path);
+  }
+
+  /** Makes a file for all users that may use the database; its last name is given to it whole. */
+  #make(path: string): void {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
-    // An earlier file of this process, or what somebody has put in its place.
-    fs.rmSync(path, { force: true });
-    const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode);
+    const first = this.#pathOf(randomAddress());
+    const fd = fs.openSync(first, O_RDWR | O_CREAT | O_EXCL, mode);
     try {
       fs.writeSync(fd, MARK);
       fs.fchmodSync(fd, mode);
+      fs.linkSync(first, path);
     } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
       fs.closeSync(fd);
-      throw error;
+      fs.rmSync(first, { force: true });
     }
-    return fd;
   }
 
   /** Process ids prove nothing, because containers may share the directory; age does. */
@@ -224,13 +248,18 @@ export class WakeFile {
   }
 }
 
-/** True if a process of Holdfast has made this open file, for wake-ups. */
-function isWakeFile(fd: number): boolean {
-  const stats = fs.fstatSync(fd);
-  if (!stats.isFile() || stats.nlink !== 1) return false;
+/** Opens a file that a process of Holdfast has made for wake-ups. */
+function openMarked(path: string): number {
+  const fd = fs.openSync(path, O_RDWR | O_APPEND | SAFELY);
   const start = Buffer.alloc(MARK.length);
-  fs.readSync(fd, start, 0, start.length, 0);
-  return start.equals(MARK);
+  if (fs.fstatSync(fd).isFile()) fs.readSync(fd, start, 0, start.length, 0);
+  if (start.equals(MARK)) return fd;
+  fs.closeSync(fd);
+  throw Object.assign(new Error('This file is not one of Holdfast.'), { code: 'not ours' });
+}
+
+function randomAddress(): string {
+  return randomBytes(8).toString('hex');
 }
 
 function codeOf(error: unknown): string {

@@ -38,7 +38,7 @@ export type Changing = readonly [
 
 const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
-const ID = /^[\w-]+$/;
+const ID = /^[\w.-]+$/;
 
 /** @throws StoreError if the row is not one that Holdfast writes. */
 export function toEntry(row: Row): Entry {

@@ -3,8 +3,7 @@
  *
  * Watching costs one entry in a map. Nothing is opened before a claim waits, or has held for so
  * long that another may come to wait for it; from then on this process listens at its wake file. It
- * wakes its own claims directly. When it begins to listen, all its claims ask, for until then
- * nobody could tell it anything. News say what became of a claim, so the next holder goes on
+ * wakes its own claims directly. News say what became of a claim, so the next holder goes on
  * without a look at the database; they are of the commit that they name. Files may be appended to
  * in another order, so what is older than the last that is known of a claim is no news.
  * What would break it: a time that is not in the order of the commits, as it would be without the
@@ -50,10 +49,7 @@ export class Wakes {
   /** `database`: the path of the database; read once it is open. */
   constructor(database: () => string, watch: WatchFile) {
     const received = (lines: readonly string[]): void => this.#received(lines.flatMap(parse));
-    const begun = (): void => {
-      for (const { wake } of this.#watches.values()) wake();
-    };
-    this.#file = new WakeFile({ database, watch, received, begun });
+    this.#file = new WakeFile({ database, watch, received });
   }
 
   /** Where this process listens, or will. */

@@ -151,12 +151,11 @@ test('a wake-up of a later version may say more', async () => {
   await hold(a, claimOf('job'));
   const waiter = claimOf('job');
   const hints: unknown[] = [];
-  await b.watch(waiter, (hint) => hint && hints.push(hint));
+  await b.watch(waiter, (hint) => hints.push(hint));
   await b.claim([waiter]);
   const news = [waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500', { later: true }, []];
-  for (const name of readdirSync(dirname(file))) {
-    if (name.includes('-wake-'))
-      appendFileSync(join(dirname(file), name), `\n${JSON.stringify(news)}\n`);
+  for (const name of readdirSync(dirname(file)).filter((each) => each.includes('-wake-'))) {
+    appendFileSync(join(dirname(file), name), `\n${JSON.stringify(news)}\n`);
   }
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);

@@ -16,19 +16,16 @@ function say(message: unknown): void {
   process.send?.(message);
 }
 
-/** Waits its turn, woken by hints alone, and by the one to ask as its process begins to listen. */
+/** Waits its turn, woken by hints alone. */
 async function acquire(claim: Claim): Promise<bigint> {
   let admitted: (token: bigint) => void = () => {};
   const woken = new Promise<bigint>((resolve) => {
     admitted = resolve;
   });
-  const note = (status: ClaimStatus | undefined): void => {
-    if (!status) void store.renew([claim]).then(([answer]) => answer && note(answer));
-    else if (status.state === 'held') admitted(status.token);
-  };
+  const note = (status?: ClaimStatus) => status?.state === 'held' && admitted(status.token);
   const watching = await store.watch?.(claim, note);
   const [status] = await store.claim([claim]);
-  if (status) note(status);
+  note(status);
   // The claim alone does not keep the process alive; in a program, the heartbeat does.
   const alive = setInterval(() => {}, 1_000);
   const token = await woken;
