@@ -2,6 +2,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
+import { parseDuration } from '../base/duration.ts';
 import { isLockError } from '../base/errors.ts';
 import { openStore } from '../connect.ts';
 import type { Store } from '../contract/store.ts';
@@ -22,7 +23,7 @@ interface Opening {
 /** @throws ExitError if there is no such store; the first request shows whether it replies. */
 export async function openLocks(
   given: Arguments,
-  { options, looks = false, minHoldMs = 0 }: Opening = {},
+  { options = {}, looks = false, minHoldMs = 0 }: Opening = {},
 ): Promise<Locks> {
   const url = storeUrl(given, looks);
   if (looks) checkFile(url);
@@ -33,7 +34,11 @@ export async function openLocks(
   });
   if (store.traits.reach !== 'process') {
     const limited = store.maxTtlMs !== undefined || minHoldMs <= MAX_TTL_MS;
-    return createLocks(store, limited ? options : { ...options, maxTtl: minHoldMs });
+    const { ttl = 0 } = options;
+    return createLocks(
+      store,
+      limited ? options : { ...options, maxTtl: Math.max(minHoldMs, parseDuration(ttl)) },
+    );
   }
   const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
   throw new ExitError(STATUS.configuration, why);

@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
-import { MAX_TTL_MS } from '../primitives/lock-options.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
 import { type Ending, endingOf, onTerminal } from './command.ts';
 import { openLocks } from './open-locks.ts';
@@ -22,7 +21,8 @@ export const UNDER_LOCK: Flags = {
 };
 
 export const UNDER_LOCK_HELP = `\
-  --ttl DURATION    how long the lock outlives a dead holder (default 10s, at most 30s)
+  --ttl DURATION    how long the lock outlives a dead holder (default 10s, or the store's
+                    maxTtl if that is less; Redis, PostgreSQL and MySQL allow up to that)
   --label TEXT      shown to people (default: the name of the command)
   --grace DURATION  after a lost lock, time from SIGTERM to SIGKILL (default 5s)
   -v, --verbose     says for whom it waits; on a terminal it always does
@@ -33,12 +33,8 @@ export const UNDER_LOCK_HELP = `\
   --json            errors as JSON, on the standard error
 `;
 
-const DEFAULT_TTL_MS = 10_000;
 const MIN_TTL_MS = 100;
 const DEFAULT_GRACE_MS = 5_000;
-
-/** How long a refused try waits where no holder is seen, in ms. */
-export const SECOND_TRY_MS = 250;
 
 export interface Scene {
   readonly locks: Locks;
@@ -72,10 +68,14 @@ async function doWork(
   const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
   const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;
   const label = given.text('label') ?? basename(words[0] as string);
-  const ttl = ttlOf(given);
+  const ttl = given.duration('ttl');
+  if (ttl !== undefined && ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
   const interrupt = untilSignal();
   const minHoldMs = given.duration('min-hold');
-  const locks = await openLocks(given, { options: { label, ttl }, minHoldMs });
+  const locks = await openLocks(given, {
+    options: { label, ...(ttl !== undefined && { ttl }) },
+    minHoldMs,
+  });
   const refused = new AbortController();
   const waiting = (): WaitingLine =>
     new WaitingLine(locks, {
@@ -122,13 +122,6 @@ function isHeld(error: unknown): boolean {
 function commandOf({ command }: Arguments): readonly string[] {
   if (command?.[0] !== undefined) return command;
   throw misuse('The command is missing behind --');
-}
-
-function ttlOf(given: Arguments): number {
-  const ttl = given.duration('ttl') ?? DEFAULT_TTL_MS;
-  if (ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
-  if (ttl <= MAX_TTL_MS) return ttl;
-  throw misuse('--ttl must be at most 30s; heartbeats keep a lock for longer');
 }
 
 /** `--min-hold` and `--max-hold`. */

@@ -118,7 +118,8 @@ export class Claims {
 
   statusOf(entry: Entry, now: number, closedMs: number): ClaimStatus {
     if (entry.sealed) return entry.sealed;
-    const leftMs = entry.expiresAt - now - this.lead;
+    // Where lives end later than they are counted, a claim may be there that has none to count.
+    const leftMs = Math.max(0, entry.expiresAt - now - this.lead);
     const inForce = limitOf(this.#holdersAnd(entry));
     const limit = inForce < entry.limit ? inForce : undefined;
     if (entry.admitted) {

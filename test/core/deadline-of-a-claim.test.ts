@@ -47,7 +47,7 @@ describe('the deadline of a claim', () => {
   it('stays in doubt after the reply to a request that a later one has overtaken', () => {
     const { deadline } = setUpDeadline();
     deadline.confirm(10_000, 5_000);
-    expect([deadline.fail(failure()), deadline.fail()]).toEqual([1, 2]);
+    expect([deadline.fail(5_500, 5_400, failure()), deadline.fail(5_600, 5_600)]).toEqual([1, 2]);
     deadline.confirm(10_000, 4_000);
     expect([deadline.unconfirmed, deadline.doubt?.cause]).toEqual([true, failure()]);
     deadline.confirm(10_000, 6_000);
@@ -56,9 +56,29 @@ describe('the deadline of a claim', () => {
 
   it('is none before anything was confirmed', () => {
     const { deadline } = setUpDeadline();
-    expect([deadline.fresh(0), deadline.hopeless(9_999), deadline.hopeless(10_000)]).toEqual([
-      ...[false, false, true],
-    ]);
+    expect(deadline.fresh(0)).toBe(false);
+  });
+
+  it('is hopeless when requests have failed for a whole TTL', () => {
+    const { deadline } = setUpDeadline();
+    const hopeless = [3_300, 6_700, 9_999, 10_000].map((now) => {
+      deadline.fail(now, Math.max(0, now - 3_300), failure());
+      return deadline.hopeless;
+    });
+    expect(hopeless).toEqual([false, false, false, true]);
+  });
+
+  it('is not hopeless because the process stood still, before a request or during one', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(10_000, 0);
+    deadline.fail(90_000, 89_900, failure());
+    expect(deadline.hopeless).toBe(false);
+    deadline.confirm(10_000, 90_100);
+    const hopeless = [150_000, 154_999, 155_000].map((now) => {
+      deadline.fail(now, 100_000, failure());
+      return deadline.hopeless;
+    });
+    expect(hopeless).toEqual([false, false, true]);
   });
 
   it('stays where a reader has seen it pass, whatever is confirmed later', () => {

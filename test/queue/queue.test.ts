@@ -76,6 +76,16 @@ describe('the queue as a value', () => {
     expect(queue.beat(b, 50)).toMatchObject({ why: 'expired' });
   });
 
+  it('has no life below none, where the time may be later than it is known to be', () => {
+    const queue = queueOf(a, b);
+    queue.lead = 150;
+    const statuses = [...queue.claims].map((entry) => queue.statusOf(entry, 0));
+    expect(statuses).toMatchObject([
+      { state: 'held', leftMs: 0 },
+      { state: 'waiting', leftMs: 0 },
+    ]);
+  });
+
   it('counts those who are left out of a part', () => {
     const whole = [...queueOf(a, ...Array.from({ length: 9 }, (_, i) => claimOf(`${i}`))).claims];
     const [holder, first, last] = [whole[0], whole[1], whole[9]] as [Entry, Entry, Entry];

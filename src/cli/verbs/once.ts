@@ -8,14 +8,9 @@ import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
 import type { Ending } from '../command.ts';
 import { tell } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
+import { secondTry } from '../second-try.ts';
 import { plain, quote } from '../text.ts';
-import {
-  type Scene,
-  SECOND_TRY_MS,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-} from '../under-lock.ts';
+import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
@@ -88,10 +83,15 @@ async function runOnce(
       if (ending.status !== 0) throw new Error('The command failed, so the key is free again.');
     };
     let done = await once(locks, key, { ...terms, signal }, attempt);
-    if (done.state === 'running' && done.why === 'queue') {
-      // The holder has gone meanwhile, so a short wait gets the lock.
-      const short = { ifRunning: 'wait', wait: SECOND_TRY_MS } as const;
-      done = await once(locks, key, { ...terms, ...short, signal }, attempt);
+    if (done.state === 'running') {
+      const refused = done;
+      const name = `once:${key}`;
+      done = await secondTry(locks, { name, signal }, (again) =>
+        once(locks, key, { ...terms, ...again, ifRunning: 'wait' }, attempt),
+      ).catch((error) => {
+        if (isLockError(error, 'ACQUIRE_TIMEOUT')) return refused;
+        throw error;
+      });
     }
     if (done.state === 'running') throw runningError(key, done);
     if (done.state === 'done' && verbose) {

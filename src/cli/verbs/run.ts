@@ -1,24 +1,18 @@
 import { MAX_PERMITS } from '../../contract/store.ts';
-import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
-import {
-  holdsOf,
-  type Scene,
-  SECOND_TRY_MS,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-} from '../under-lock.ts';
+import { secondTry } from '../second-try.ts';
+import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command while holding the lock NAME.
 
-  --try             do not wait for it
+  --try             do not wait for it; where the store has no clock, as in MongoDB and Consul,
+                    up to one TTL passes until it is known whether the holder lives
   --wait DURATION   wait at most this long: 500ms, 30s, 5m, 2h (default: no limit)
   --limit N         a semaphore: at most N permits are held at a time
   --permits K       takes K of them (default 1)
@@ -79,25 +73,17 @@ async function acquire({ locks, signal }: Scene, terms: Terms): Promise<Lease> {
   const { waitMs, permits } = terms;
   const lock = terms.lockOn(locks);
   const options = { permits, signal };
+  const tryAgain = (): Promise<Lease> =>
+    secondTry(locks, { name: lock.resource, signal }, (terms) =>
+      lock.acquire({ ...options, ...terms }),
+    );
   const lease =
     waitMs === 0
-      ? ((await lock.tryAcquire(options)) ?? (await tryAgain(locks, lock, options)))
+      ? ((await lock.tryAcquire(options)) ?? (await tryAgain()))
       : await lock.acquire(waitMs === undefined ? options : { ...options, wait: waitMs });
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();
   return lease;
-}
-
-/** If the holder has gone meanwhile, a short wait gets the lock. */
-async function tryAgain(
-  locks: Locks,
-  lock: Lock,
-  options: { readonly permits: number; readonly signal: AbortSignal },
-): Promise<Lease> {
-  const { waiting } = await locks.inspect(lock.resource);
-  const gone = waiting === undefined || waiting.why === 'queue';
-  if (gone) return lock.acquire({ ...options, wait: SECOND_TRY_MS });
-  throw new AcquireTimeoutError(lock.resource, 0, waiting);
 }
 
 function termsOf(given: Arguments, name: string): Terms {

@@ -15,6 +15,7 @@ import { timers } from '../../base/clock.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { isBusy, sqliteError } from './errors.ts';
+import { noteOpened, refuseSecondCopy } from './two-copies.ts';
 
 export type SqliteValue = string | number | null;
 
@@ -156,10 +157,10 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
 
 async function binding(): Promise<Open> {
   const builtIn = nodeSqlite();
-  if (builtIn) return (file) => new builtIn.DatabaseSync(file);
+  if (builtIn) return opening((file) => new builtIn.DatabaseSync(file), 0);
   try {
     const { default: Database } = await import('libsql');
-    return (file) => new Database(file) as SqliteDatabase;
+    return opening((file) => new Database(file) as SqliteDatabase, 1);
   } catch (cause) {
     throw new StoreError(
       `Node ${process.versions.node} has no SQLite of its own, and the package libsql cannot be` +
@@ -167,6 +168,16 @@ async function binding(): Promise<Open> {
       { cause, retryable: false, outcome: 'failed' },
     );
   }
+}
+
+/** `own`: how many addons this binding is. */
+function opening(open: Open, own: number): Open {
+  return (file) => {
+    refuseSecondCopy(file, own);
+    const database = open(file);
+    noteOpened(file);
+    return database;
+  };
 }
 
 /** Hides the warning that Node 22 prints when it loads the module: users cannot act on it. */

@@ -1,18 +1,27 @@
 /**
- * Wake-ups between processes: each listening process has one small file, and one watch on it.
+ * Wake-ups between processes: each listening process has one small file beside the database, and
+ * one watch on it. A sender appends lines to the files of exactly those whom they concern, and the
+ * kernel reports the change at once and without polling. Nothing is missed before a process
+ * listens: it reads its file from the beginning once the watch stands, and senders make a missing
+ * one. A process that finds its own file removed makes a new one, so any process may remove a file
+ * that has seen no writes for an hour. A line may still be lost (a full disk, an append in the very
+ * moment of truncation), and makes no promise. Where the system has no watch left, the process
+ * polls its file.
  *
- * A sender appends lines to the files of exactly those whom they concern, and the kernel reports
- * the change at once and without polling. Nothing is missed before a process listens: it reads its
- * file from the beginning once the watch stands, and senders create a missing one. A process that
- * finds its own file removed makes a new one, so any process may remove a file that has seen no
- * writes for an hour. A line may still be lost (a full disk, an append in the very moment of
- * truncation), and makes no promise. Where the system has no watch left, the process polls its
- * file.
- * What would break it: a sender that keeps a file open, for it would write into a removed one.
+ * Who may write what: users who may write the database can name any address in it, and like all who
+ * may write its directory they can put links, pipes and foreign files at any name there.
+ * Invariant: no process changes a file but those that a process of Holdfast has made for wake-ups.
+ * An address is nothing but digits, so its file is beside the database. A file gets its name when
+ * it has the mark, which nobody can give to a file that he may not write; no link is followed, and
+ * only a regular file that begins with the mark is written, read or emptied, by the descriptor that
+ * was looked at. Only names that Holdfast makes are removed. So another user can keep wake-ups
+ * away, and send false ones if he may write the database, where he could write the same.
+ * What would break it: a second look at a path after its file was opened; a sender that keeps a
+ * file open, for it would write into a removed one.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export type WatchFile = (
   path: string,
@@ -27,17 +36,34 @@ interface Parts {
   readonly watch: WatchFile;
 }
 
+/** What the address of a process looks like. */
+export const ADDRESS: RegExp = /^[0-9a-f]{16}$/;
+
+/** Behind the name of the database and before the address. */
+const INFIX = '-wake-';
+
+/** How a file for wake-ups begins. */
+const MARK: Buffer = Buffer.from('holdfast wakes\n');
+
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
+
+/** More is not read: heartbeats bring the news. */
+const MAX_UNREAD = 16 * MAX_BYTES;
 
 /** A file without writes for so long is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MS = 10;
 
+const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants;
+
+/** Windows knows neither. */
+const SAFELY: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
+
 export class WakeFile {
-  /** The name of the file. */
-  readonly address: string = randomBytes(8).toString('hex');
+  /** The end of the file's name. */
+  readonly address: string = randomAddress();
   readonly #parts: Parts;
   #path = '';
   #fd: number | undefined;
@@ -49,10 +75,6 @@ export class WakeFile {
     this.#parts = parts;
   }
 
-  get #directory(): string {
-    return `${this.#parts.database()}-wake`;
-  }
-
   get listening(): boolean {
     return this.#fd !== undefined;
   }
@@ -60,12 +82,13 @@ export class WakeFile {
   /** Starts to listen, unless it does already; receives what was sent before. */
   listen(): void {
     if (this.#fd !== undefined) return;
-    this.#path = join(this.#directory, this.address);
+    this.#path = this.#pathOf(this.address);
     try {
-      this.#fd = this.#openShared(this.#path);
+      this.#fd = this.#openOwn(this.#path);
     } catch (error) {
       return warn(`cannot listen at ${this.#path}`, error);
     }
+    this.#offset = MARK.length;
     try {
       this.#watcher = this.#parts.watch(this.#path, { persistent: false }, this.#read);
       this.#watcher.on('error', this.#poll);
@@ -78,9 +101,9 @@ export class WakeFile {
 
   /** Lines for another process. */
   send(address: string, lines: readonly string[]): void {
-    const path = join(this.#directory, address);
+    const path = this.#pathOf(address);
     try {
-      const fd = this.#openShared(path);
+      const fd = this.#open(path);
       try {
         // The first line end closes what a sender that was killed may have left unfinished.
         fs.writeSync(fd, `\n${lines.join('\n')}\n`);
@@ -94,13 +117,11 @@ export class WakeFile {
 
   close(): void {
     this.#stop();
-    const directory = this.#directory;
     try {
       // Other processes may have sent something although this one has not listened.
-      fs.rmSync(join(directory, this.address), { force: true });
-      fs.rmdirSync(directory);
+      fs.rmSync(this.#pathOf(this.address), { force: true });
     } catch {
-      // Other processes listen there, or none ever has.
+      // Somebody has put something else there.
     }
   }
 
@@ -111,7 +132,10 @@ export class WakeFile {
     if (this.#fd !== undefined) fs.closeSync(this.#fd);
     this.#watcher = undefined;
     this.#fd = undefined;
-    this.#offset = 0;
+  }
+
+  #pathOf(address: string): string {
+    return `${this.#parts.database()}${INFIX}${address}`;
   }
 
   readonly #read = (): void => {
@@ -127,30 +151,35 @@ export class WakeFile {
   #newLines(): string[] {
     if (this.#fd === undefined) return [];
     const { size, nlink } = fs.fstatSync(this.#fd);
-    if (size < this.#offset) this.#offset = 0;
+    const cut = size < this.#offset;
     const lines = size > this.#offset ? this.#take(this.#fd, size) : [];
-    if (nlink === 0) {
+    if (nlink === 0 || cut) {
       // Another process took it for left over; senders have made, or will make, a new one.
       this.#stop();
+      if (cut) fs.rmSync(this.#path, { force: true });
       this.listen();
     }
     return lines;
   }
 
   #take(fd: number, size: number): string[] {
+    if (size - this.#offset > MAX_UNREAD) return this.#empty(fd);
     const bytes = Buffer.alloc(size - this.#offset);
     const count = fs.readSync(fd, bytes, 0, bytes.length, this.#offset);
     // A sender is still writing what stands behind the last line end.
     const end = bytes.lastIndexOf(10, count - 1) + 1;
     this.#offset += end;
-    if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) {
-      fs.ftruncateSync(fd);
-      this.#offset = 0;
-    }
+    if (this.#offset > MAX_BYTES && fs.fstatSync(fd).size === this.#offset) this.#empty(fd);
     return bytes
       .toString('utf8', 0, end)
       .split('\n')
       .filter((line) => line !== '');
+  }
+
+  #empty(fd: number): [] {
+    fs.ftruncateSync(fd, MARK.length);
+    this.#offset = MARK.length;
+    return [];
   }
 
   readonly #poll = (error: unknown): void => {
@@ -160,47 +189,88 @@ export class WakeFile {
     this.#timer ??= setInterval(this.#read, POLL_MS).unref();
   };
 
-  /** Opens a wake file, or makes one for all users that may use the database. */
-  #openShared(path: string): number {
-    const { O_RDWR, O_APPEND, O_CREAT } = fs.constants;
+  /** Nothing else may be in its place. */
+  #openOwn(path: string): number {
     try {
-      return fs.openSync(path, O_RDWR | O_APPEND);
+      return this.#open(path);
+    } catch {
+      fs.rmSync(path, { force: true });
+      return this.#open(path);
+    }
+  }
+
+  /** Opens a wake file, or makes one. */
+  #open(path: string): number {
+    try {
+      return openMarked(path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (codeOf(error) !== 'ENOENT') throw error;
     }
+    this.#make(path);
+    return openMarked(path);
+  }
+
+  /** Makes a file for all users that may use the database; its last name is given to it whole. */
+  #make(path: string): void {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
-    const directory = dirname(path);
-    if (fs.mkdirSync(directory, { recursive: true })) {
-      // Users that may read may enter; what is set for a group that shares the place stays.
-      const special = fs.statSync(directory).mode & 0o7000;
-      fs.chmodSync(directory, special | mode | ((mode & 0o444) >> 2));
+    const first = this.#pathOf(randomAddress());
+    const fd = fs.openSync(first, O_RDWR | O_CREAT | O_EXCL, mode);
+    try {
+      fs.writeSync(fd, MARK);
+      fs.fchmodSync(fd, mode);
+      fs.linkSync(first, path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
+      fs.closeSync(fd);
+      fs.rmSync(first, { force: true });
     }
-    const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT);
-    fs.fchmodSync(fd, mode);
-    return fd;
   }
 
   /** Process ids prove nothing, because containers may share the directory; age does. */
   #removeLeftOver(): void {
+    const before = Date.now() - LEFT_OVER_MS;
     const directory = dirname(this.#path);
-    try {
-      const before = Date.now() - LEFT_OVER_MS;
-      for (const name of fs.readdirSync(directory)) {
-        if (name === this.address) continue;
-        const path = join(directory, name);
-        if (fs.statSync(path).mtimeMs < before) fs.unlinkSync(path);
+    const start = basename(this.#pathOf(''));
+    // The directory may have many other files.
+    fs.readdir(directory, (_error, names = []) => {
+      for (const name of names) {
+        if (!name.startsWith(start) || !ADDRESS.test(name.slice(start.length))) continue;
+        if (name === basename(this.#path)) continue;
+        try {
+          const path = join(directory, name);
+          if (fs.lstatSync(path).mtimeMs < before) fs.unlinkSync(path);
+        } catch {
+          // Another process is tidying up as well, or it is not for this user to remove.
+        }
       }
-    } catch {
-      // Another process is tidying up as well; there is always a next time.
-    }
+    });
   }
+}
+
+/** Opens a file that a process of Holdfast has made for wake-ups. */
+function openMarked(path: string): number {
+  const fd = fs.openSync(path, O_RDWR | O_APPEND | SAFELY);
+  const start = Buffer.alloc(MARK.length);
+  if (fs.fstatSync(fd).isFile()) fs.readSync(fd, start, 0, start.length, 0);
+  if (start.equals(MARK)) return fd;
+  fs.closeSync(fd);
+  throw Object.assign(new Error('This file is not one of Holdfast.'), { code: 'not ours' });
+}
+
+function randomAddress(): string {
+  return randomBytes(8).toString('hex');
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'error';
 }
 
 const warned = new Set<string>();
 
 /** Warns once for each cause: wake-ups are then slower, but nothing is wrong. */
 function warn(what: string, error: unknown): void {
-  const { code = 'error' } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (warned.has(code)) return;
   warned.add(code);
   process.emitWarning(`holdfast: ${what} (${code}). Waiting claims are woken more slowly.`, {

@@ -36,6 +36,10 @@ interface Doubt {
   /** Why the last request failed; undefined if only the clock may have stood still. */
   readonly cause: StoreError | undefined;
   readonly times: number;
+  /** When it was last seen that a request failed. */
+  readonly at: number;
+  /** For how long requests have failed, in ms. */
+  readonly forMs: number;
 }
 
 export class Deadline {
@@ -80,11 +84,16 @@ export class Deadline {
     this.#until = sentAt + leftMs * (1 - settings.driftRate) - settings.marginMs;
   }
 
-  /** A request failed or, without a cause, the clock may have stood still. Returns how often. */
-  fail(cause: StoreError | undefined = this.doubt?.cause): number {
-    const times = 1 + (this.doubt?.times ?? 0);
-    this.doubt = { cause, times };
-    return times;
+  /**
+   * A request that was sent then failed or, without a cause, the clock may have stood still.
+   * Returns how often.
+   */
+  fail(now: number, sentAt: number, cause: StoreError | undefined = this.doubt?.cause): number {
+    const { times, at, forMs } = this.doubt ?? { times: 0, at: sentAt, forMs: 0 };
+    // A request and the pause before it take less, unless this process stood still.
+    const tookMs = Math.min(now - at, this.#ttlMs / 2);
+    this.doubt = { cause, times: times + 1, at: now, forMs: forMs + tookMs };
+    return times + 1;
   }
 
   /** The hold ends by this moment, whatever the store confirms. */
@@ -107,9 +116,9 @@ export class Deadline {
     return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
   }
 
-  /** Nothing was confirmed for a whole TTL: the claim is gone from the store. */
-  hopeless(now: number): boolean {
-    return now - this.#confirmedAt >= this.#ttlMs;
+  /** Requests have failed for a whole TTL, in which this process did not stand still. */
+  get hopeless(): boolean {
+    return (this.doubt?.forMs ?? 0) >= this.#ttlMs;
   }
 
   /** The last confirmation is from before our clock may have stood still. */

@@ -94,8 +94,9 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   doubt(cause?: StoreError): void {
     const { clock, events } = this.services;
     if (this.#state.at !== 'held') return;
-    const remainingMs = this.deadline.remaining(clock.now());
-    if (remainingMs === 0 || this.deadline.fail(cause) > 1) return;
+    const now = clock.now();
+    const remainingMs = this.deadline.remaining(now);
+    if (remainingMs === 0 || this.deadline.fail(now, now, cause) > 1) return;
     const { resource, kind } = this.claim;
     events.emit('unconfirmed', { resource, kind, remainingMs, cause });
   }
@@ -139,7 +140,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (status?.state === 'held') this.#held(status, sentAt);
     else if (status?.state === 'waiting') this.#waiting(status, sentAt);
     else if (status?.state === 'gone') this.#gone(status);
-    else this.#failed(error ?? status?.error ?? NO_REPLY);
+    else this.#failed(error ?? status?.error ?? NO_REPLY, sentAt);
   }
 
   readonly #wake = (news?: ClaimStatus): void => {
@@ -206,7 +207,7 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
       if (sentAt > state.since) this.lose({ reason: 'store-reset' });
       return;
     }
-    if (!this.claim.queue) return this.#failed(NO_REPLY);
+    if (!this.claim.queue) return this.#failed(NO_REPLY, sentAt);
     this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
@@ -236,12 +237,12 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     this.#claimant.gone(status);
   }
 
-  #failed(error: StoreError): void {
+  #failed(error: StoreError, sentAt: number): void {
     const { calls, clock } = this.services;
     if (error.outcome === 'unknown') this.#markUnanswered();
     if (this.#state.at === 'held') return this.doubt(error);
-    const times = this.deadline.fail(error);
-    if (!error.retryable || this.deadline.hopeless(clock.now()) || !this.claim.queue) {
+    const times = this.deadline.fail(clock.now(), sentAt, error);
+    if (!error.retryable || this.deadline.hopeless || !this.claim.queue) {
       void this.release();
       return this.#claimant.failed(error);
     }

@@ -1,6 +1,16 @@
-/** Claims as rows of the table, in µs, and as entries of a queue, in ms. */
+/**
+ * Claims as rows of the table, in µs, and as entries of a queue, in ms.
+ *
+ * Other users of the machine may write the database, with any program. So a row is looked at when
+ * it is read, here alone: its address becomes the end of a path, and its id a line in a file. A row
+ * that no version of Holdfast has written fails the step, for nobody knows whether it holds.
+ */
+import { show } from '../../base/show.ts';
+import { ADDRESS } from '../../clients/sqlite/wake-file.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, Holder, Kind, Takeover } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
+import { KINDS } from '../status-lines.ts';
 
 /** The columns that are read. */
 export type Row = readonly [
@@ -28,8 +38,16 @@ export type Changing = readonly [
 
 const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
+const ID = /^[\w.-]+$/;
+
+/** @throws StoreError if the row is not one that Holdfast writes. */
 export function toEntry(row: Row): Entry {
-  const [seq, id, limit, ttl, , holder, kind, permits, expires, admitted] = row;
+  const [seq, id, limit, ttl, address, holder, kind, permits, expires, admitted] = row;
+  check(Number.isSafeInteger(seq) && seq > 0, 'seq', row);
+  check(ID.test(id), 'id', row);
+  check(ADDRESS.test(address), 'address', row);
+  check(Object.values(KINDS).includes(kind as Kind), 'kind', row);
+  check([limit, ttl, permits, expires].every(Number.isFinite), 'numbers', row);
   const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
   return {
     id,
@@ -50,6 +68,15 @@ export function toEntry(row: Row): Entry {
     previous: undefined,
     next: undefined,
   };
+}
+
+function check(sound: boolean, what: string, row: Row): void {
+  if (sound) return;
+  throw new StoreError(
+    `In the lock database, the row of holdfast_claim with the seq ${show(row[0])} has a wrong` +
+      ` ${what}: some other program has written it. Delete it, and see who may write the file.`,
+    { retryable: false, outcome: 'failed' },
+  );
 }
 
 export function changingOf(entry: Entry): Changing {

@@ -1,6 +1,6 @@
 /** Versions of the library that know different layouts of the file. */
 import { appendFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
@@ -49,7 +49,7 @@ test('the version before, which knows nothing of records, goes on beside this on
   const client = await openConnection(file, 5_000);
   client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
   const before = new Queues(client, {
-    ...{ machine: thisMachine, address: 'a', lost: new Set() },
+    ...{ machine: thisMachine, address: '0123456789abcdef', lost: new Set() },
     ...{ maxWaiters: 10, front: 16 },
   });
   const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
@@ -155,8 +155,8 @@ test('a wake-up of a later version may say more', async () => {
   await b.watch(waiter, (hint) => hints.push(hint));
   await b.claim([waiter]);
   const news = [waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500', { later: true }, []];
-  for (const name of readdirSync(`${file}-wake`)) {
-    appendFileSync(join(`${file}-wake`, name), `\n${JSON.stringify(news)}\n`);
+  for (const name of readdirSync(dirname(file)).filter((each) => each.includes('-wake-'))) {
+    appendFileSync(join(dirname(file), name), `\n${JSON.stringify(news)}\n`);
   }
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);

@@ -1,7 +1,7 @@
 /** Wake-ups between stores that listen at files, as processes do. */
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
@@ -17,8 +17,16 @@ async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus |
   return hints;
 }
 
+/** The wake files of a database. */
 function filesOf(file: string): string[] {
-  return fs.existsSync(`${file}-wake`) ? fs.readdirSync(`${file}-wake`) : [];
+  const names = fs.readdirSync(dirname(file));
+  const wakes = names.filter((name) => name.startsWith(`${basename(file)}-wake-`));
+  return wakes.map((name) => join(dirname(file), name));
+}
+
+/** The one at which nobody was told anything yet: it has a mark alone. */
+function unused(file: string): string {
+  return filesOf(file).find((path) => fs.statSync(path).size < 20) ?? '';
 }
 
 /** A system that has no watch left to give. */
@@ -67,7 +75,7 @@ test('the next in line is admitted with a full status', async () => {
 test('nobody is woken before the commit', async () => {
   const file = newFile();
   const written = (): number =>
-    filesOf(file).reduce((sum, name) => sum + fs.statSync(join(`${file}-wake`, name)).size, 0);
+    filesOf(file).reduce((sum, name) => sum + fs.statSync(name).size, 0);
   const database = await connect(file);
   const atCommit: number[] = [];
   const watched: SqliteDatabase = {
@@ -111,7 +119,7 @@ test('news that are older than what is known of a claim are no news', async () =
   await b.claim([waiter]);
   const append = (at: number, waiters: number): void => {
     const news = `h 1 1000 ${waiters} - - 0`;
-    const listening = filesOf(file).map((name) => join(`${file}-wake`, name));
+    const listening = filesOf(file);
     for (const each of listening) {
       fs.appendFileSync(each, `\n${JSON.stringify([waiter.id, at, news])}\n`);
     }
@@ -235,10 +243,10 @@ test('a file that has grown is emptied, and nothing is missed', async () => {
     await a.claim([visitor]);
     await a.release([visitor]);
     await until(() => seen.length === i);
-    const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+    const sizes = filesOf(file).map((each) => fs.statSync(each).size);
     largest = Math.max(largest, ...sizes);
   }
-  const sizes = filesOf(file).map((each) => fs.statSync(join(`${file}-wake`, each)).size);
+  const sizes = filesOf(file).map((each) => fs.statSync(each).size);
   expect(largest).toBeGreaterThan(60_000);
   expect(Math.max(...sizes)).toBeLessThan(60_000);
 });
@@ -252,18 +260,20 @@ test('old files are removed, and a process that listens makes a new one', async 
   await hintsOf(b, waiter);
   await b.claim([waiter]);
   // The one at which the waiter listens: the holder was told of it at another.
-  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
-  const used = paths.find((path) => fs.statSync(path).size === 0);
-  const left = join(`${file}-wake`, 'left-by-a-dead-process');
+  const used = unused(file);
+  const left = `${file}-wake-0123456789abcdef`;
+  const others = [`${file}-wake-mine`, join(dirname(file), 'x.db-wake-0123456789abcdef')];
   fs.writeFileSync(left, '');
   const longAgo = new Date(Date.now() - 2 * 3_600_000);
-  for (const path of [left, used ?? '']) fs.utimesSync(path, longAgo, longAgo);
+  for (const path of others) fs.writeFileSync(path, '');
+  for (const path of [left, used, ...others]) fs.utimesSync(path, longAgo, longAgo);
   const visitor = claimOf('job');
   await hintsOf(c, visitor);
   await c.claim([visitor]);
   await until(() => !fs.existsSync(left));
-  await until(() => fs.existsSync(used ?? ''));
-  expect(fs.statSync(used ?? '').mtimeMs).toBeGreaterThan(longAgo.getTime());
+  await until(() => fs.existsSync(used));
+  expect(fs.statSync(used).mtimeMs).toBeGreaterThan(longAgo.getTime());
+  for (const path of others) expect(fs.existsSync(path)).toBe(true);
 });
 
 test('whose file is removed makes a new one', async () => {
@@ -273,7 +283,7 @@ test('whose file is removed makes a new one', async () => {
   await hold(a, holder);
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
-  fs.rmSync(`${file}-wake`, { recursive: true });
+  for (const path of filesOf(file)) fs.rmSync(path);
   await until(() => filesOf(file).length > 0);
   await a.release([holder]);
   await until(() => hints.length > 0);
@@ -298,7 +308,7 @@ test('a wall clock that is far ahead of the files removes none that is listened 
   expect(opened.mock.calls.length).toBeLessThan(20);
 });
 
-test('closing removes the file and the directory', async () => {
+test('closing removes the file', async () => {
   const file = newFile();
   const [a, b] = [open(file), open(file)];
   const holder = claimOf('job');
@@ -311,15 +321,18 @@ test('closing removes the file and the directory', async () => {
   await b.close();
   expect(filesOf(file)).toHaveLength(1);
   await a.close();
-  expect(fs.existsSync(`${file}-wake`)).toBe(false);
+  expect(filesOf(file)).toEqual([]);
 });
 
-test('a directory that cannot be made costs nothing but speed', async () => {
+test('files that cannot be made cost nothing but speed', async () => {
   const file = newFile();
-  fs.writeFileSync(`${file}-wake`, 'in the way');
   const [a, b] = [open(file), open(file)];
   const [holder, waiter] = [claimOf('job'), claimOf('job')];
   await hold(a, holder);
+  const made = vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+    throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
+  });
+  onTestFinished(() => made.mockRestore());
   await hintsOf(b, waiter);
   expect(await one(b.claim([waiter]))).toMatchObject({ state: 'waiting' });
   expect(await a.release([holder])).toEqual([true]);
@@ -334,7 +347,7 @@ test('lines that are no news are passed over', async () => {
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
   for (const name of filesOf(file)) {
-    fs.appendFileSync(join(`${file}-wake`, name), 'garbage\n\n[1,"nobody"]\nnull\n[');
+    fs.appendFileSync(name, 'garbage\n\n[1,"nobody"]\nnull\n[');
   }
   await a.release([holder]);
   await until(() => hints.length > 0);
@@ -355,8 +368,7 @@ test('what is written in pieces, or after the file was cut, is read as a whole',
   const hints = await hintsOf(b, waiter);
   await b.claim([waiter]);
   // The holder was told that somebody waits; the waiter's file is the empty one.
-  const paths = filesOf(file).map((name) => join(`${file}-wake`, name));
-  const path = paths.find((each) => fs.statSync(each).size === 0) ?? '';
+  const path = unused(file);
   const line = JSON.stringify([waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500']);
   fs.appendFileSync(path, `\n${line.slice(0, 5)}`);
   changed();
@@ -376,14 +388,9 @@ test('the files are open to whoever may use the database', async () => {
   const [a, b] = [open(file), open(file)];
   await hold(a, claimOf('job'));
   fs.chmodSync(file, 0o660);
-  // As a group shares a directory: what is made in it belongs to the group, and so on below.
-  fs.chmodSync(dirname(file), 0o2770);
   const waiter = claimOf('job');
   await hintsOf(b, waiter);
   await b.claim([waiter]);
-  const inherited = process.platform === 'linux' ? 0o2000 : 0;
-  expect(fs.statSync(`${file}-wake`).mode & 0o7777).toBe(0o770 | inherited);
-  for (const name of filesOf(file)) {
-    expect(fs.statSync(join(`${file}-wake`, name)).mode & 0o777).toBe(0o660);
-  }
+  expect(filesOf(file)).toHaveLength(2);
+  for (const path of filesOf(file)) expect(fs.statSync(path).mode & 0o777).toBe(0o660);
 });

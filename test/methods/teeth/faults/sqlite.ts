@@ -15,7 +15,7 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...wakeFile,
     name: 'a process removes the file at which it listens',
-    find: 'if (name === this.address) continue;',
+    find: 'if (name === basename(this.#path)) continue;',
     replace: '',
     why: 'with a wall clock that is ahead it makes the file anew, again and again',
   },
@@ -194,9 +194,23 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...wakeFile,
     name: 'a truncated file is read from where it was',
-    find: 'if (size < this.#offset) this.#offset = 0;',
-    replace: '',
+    find: 'const cut = size < this.#offset;',
+    replace: 'const cut = false;',
     why: 'wake-ups are lost once the file was emptied',
+  },
+  {
+    ...wakeFile,
+    name: 'whatever is in the place of a wake file is taken for one',
+    find: 'if (start.equals(MARK)) return fd;',
+    replace: 'return fd;',
+    why: 'another user makes a process write into its own files',
+  },
+  {
+    file: 'src/stores/sqlite/rows.ts',
+    name: 'an address in a row is believed',
+    find: "check(ADDRESS.test(address), 'address', row);",
+    replace: '',
+    why: 'another user names a path outside of the directory',
   },
   {
     ...records,

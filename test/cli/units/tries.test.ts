@@ -1,0 +1,62 @@
+/** A try where no clock tells how old a holder's last sign of life is, and TTLs that stores allow. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { paced } from '../../support/this-run.ts';
+import { Place, until } from '../program.ts';
+
+const TTL = ['--ttl', `${paced(1_500)}ms`] as const;
+
+function storeOf(child: string, path: string): readonly string[] {
+  return ['--store', `module:${join(import.meta.dirname, '../children', child)}?${path}`];
+}
+
+const VERBS = [
+  ['run', 'a'],
+  ['once', 'a', '--keep', '7d'],
+] as const;
+
+for (const verb of VERBS) {
+  it(`${verb[0]} --try runs once the holder that it meets must be dead`, async () => {
+    const place = new Place();
+    const store = storeOf('folder-store.ts', place.path('documents'));
+    const first = place.start([...verb, ...TTL, ...store, '--', 'sh', '-c', 'echo > on; sleep 2']);
+    await until(() => place.read('on') !== '');
+    first.process.kill('SIGKILL');
+    await first.fate;
+    // A new process each time, as cron starts it; none is there when the holder dies.
+    const fate = await place.fate(...verb, '--try', ...TTL, ...store, '--', 'echo', 'ran');
+    expect(fate).toEqual({ status: 0, signal: null, out: 'ran\n', err: '' });
+  });
+
+  it(`${verb[0]} --try is refused by a holder that shows that it lives`, async () => {
+    const place = new Place();
+    const store = storeOf('folder-store.ts', place.path('documents'));
+    const first = place.start(
+      [...verb, ...TTL, ...store, '--', 'sh', '-c', 'echo > on; read end'],
+      {
+        stdio: ['pipe', 'inherit', 'inherit'],
+      },
+    );
+    await until(() => place.read('on') !== '');
+    const fate = await place.fate(...verb, '--try', ...TTL, ...store, '--', 'echo', 'ran');
+    expect(fate).toMatchObject({ status: 75, out: '' });
+    expect(fate.err).toMatch(/held|being done/);
+    first.process.stdin?.end('\n');
+    expect((await first.fate).status).toBe(0);
+  });
+}
+
+it('takes the TTL that the store allows, and leaves longer ones to it', async () => {
+  const place = new Place();
+  const store = storeOf('short-store.ts', place.file);
+  const ran = { status: 0, out: 'ran\n', err: '' };
+  expect(await place.fate('run', 'a', ...store, '--', 'echo', 'ran')).toMatchObject(ran);
+  const long = ['--ttl', '45s', '--', 'echo', 'ran'];
+  expect(await place.fate('run', 'b', ...long)).toMatchObject(ran);
+  expect(await place.fate('run', 'b', '--min-hold', '40s', ...long)).toMatchObject(ran);
+  const refused = await place.fate('run', 'b', ...store, ...long);
+  expect(refused).toMatchObject({ status: 64, out: '' });
+  expect(refused.err).toMatch(
+    /ttl is 45000 ms, more than maxTtl, 5000 ms: raise the option maxTtl/,
+  );
+});

@@ -1,0 +1,142 @@
+/**
+ * What other users of the machine may put beside the database, or into it: nothing of it makes a
+ * process change a file that Holdfast has not made.
+ */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Claim } from '../../../src/contract/store.ts';
+import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { claimOf, connect, directory, hold, newFile, one, open, until } from './bed.ts';
+
+const posix = process.platform !== 'win32';
+
+/** Longer than a wake file may grow, and older than one may become. */
+const PRECIOUS = 'a line of somebody else\n'.repeat(10_000);
+
+function precious(): string {
+  const path = join(directory(), 'precious.log');
+  fs.writeFileSync(path, PRECIOUS);
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
+  fs.utimesSync(path, longAgo, longAgo);
+  return path;
+}
+
+/** Where the process of this claim listens, or will. */
+async function wakeFileOf(file: string, { id }: Claim): Promise<string> {
+  const rows = (await connect(file)).prepare('SELECT address FROM holdfast_claim WHERE id = ?');
+  const [{ address }] = rows.all(id) as [{ address: string }];
+  return `${file}-wake-${address}`;
+}
+
+interface Scene {
+  readonly file: string;
+  readonly holder: SqliteStore;
+  readonly held: Claim;
+  readonly waiter: Claim;
+  /** Where the waiter's process listens. */
+  readonly wakeFile: string;
+  /** How often the waiter was woken. */
+  readonly wakes: () => number;
+  readonly waiting: SqliteStore;
+}
+
+/** One holds, and another waits and listens. */
+async function scene(): Promise<Scene> {
+  const file = newFile();
+  const [holder, waiting] = [open(file), open(file)];
+  const [held, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(holder, held);
+  let wakes = 0;
+  await waiting.watch(waiter, () => wakes++);
+  await waiting.claim([waiter]);
+  const wakeFile = await wakeFileOf(file, waiter);
+  return { file, holder, held, waiter, waiting, wakeFile, wakes: () => wakes };
+}
+
+test.runIf(posix)('a link in the place of a wake file leads nobody anywhere', async () => {
+  const { holder, held, waiting, waiter, wakeFile, wakes } = await scene();
+  const target = precious();
+  fs.symlinkSync(target, `${wakeFile}.new`);
+  fs.renameSync(`${wakeFile}.new`, wakeFile);
+  // The listener finds that its file is gone, and makes a new one.
+  await until(() => fs.lstatSync(wakeFile).isFile());
+  await holder.release([held]);
+  await until(() => wakes() > 0);
+  expect(await one(waiting.renew([waiter]))).toMatchObject({ state: 'held' });
+  expect(fs.readFileSync(target, 'utf8')).toBe(PRECIOUS);
+});
+
+const TRAPS: Readonly<Record<string, (path: string, target: string) => void>> = {
+  link: (path, target) => fs.symlinkSync(target, path),
+  'second name of a file': (path, target) => fs.linkSync(target, path),
+  'file of somebody else': (path, target) => fs.copyFileSync(target, path),
+  pipe: (path) => void execFileSync('mkfifo', [path]),
+  directory: (path) => fs.mkdirSync(path),
+};
+
+for (const [what, make] of Object.entries(TRAPS)) {
+  test.runIf(posix)(`nobody writes to a ${what} where a process does not listen yet`, async () => {
+    const file = newFile();
+    const [a, b] = [open(file), open(file)];
+    const [held, other] = [claimOf('job'), claimOf('other')];
+    await hold(a, held);
+    await hold(b, other);
+    const target = precious();
+    const path = await wakeFileOf(file, held);
+    make(path, target);
+    // The holder is told of its first waiter.
+    expect(await one(b.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
+    expect(fs.readFileSync(target, 'utf8')).toBe(PRECIOUS);
+    if (what === 'file of somebody else') {
+      expect(fs.readFileSync(path, 'utf8')).toBe(PRECIOUS);
+    }
+  });
+}
+
+test.runIf(posix)('who listens where a trap is, removes it; one too large is emptied', async () => {
+  const file = newFile();
+  const [a, b] = [open(file), open(file)];
+  const [held, waiter, other] = [claimOf('job'), claimOf('job'), claimOf('other')];
+  await hold(a, held);
+  await hold(b, other);
+  const target = precious();
+  const path = await wakeFileOf(file, other);
+  fs.symlinkSync(target, path);
+  let wakes = 0;
+  await b.watch(waiter, () => wakes++);
+  await b.claim([waiter]);
+  expect(fs.lstatSync(path).isFile()).toBe(true);
+  fs.truncateSync(path, 2 ** 40);
+  await until(() => fs.statSync(path).size < 100);
+  await a.release([held]);
+  await until(() => wakes > 0);
+  expect(fs.readFileSync(target, 'utf8')).toBe(PRECIOUS);
+});
+
+const WRONG: readonly (readonly [column: string, value: string | number])[] = [
+  ['address', '../../outside'],
+  ['address', ''],
+  ['id', '$(touch pwned)'],
+  ['id', 'two\nlines'],
+  ['kind', 'other'],
+];
+
+test('a row that Holdfast has not written fails the step, and says which', async () => {
+  const { file, holder, held, waiter } = await scene();
+  const database = await connect(file);
+  for (const [column, value] of WRONG) {
+    const where = 'WHERE resource = (SELECT resource FROM holdfast_claim) AND admitted = 0';
+    const [before] = database.prepare(`SELECT ${column} AS was FROM holdfast_claim ${where}`).all();
+    const set = database.prepare(`UPDATE holdfast_claim SET ${column} = ? ${where}`);
+    set.run(value);
+    const error = await holder.release([held]).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+    expect(error.message).toMatch(new RegExp(`wrong ${column}: .* Delete it`));
+    expect(error.message).not.toContain(waiter.id);
+    set.run((before as { was: string }).was);
+  }
+  expect(fs.existsSync(join(dirname(file), '..', 'outside'))).toBe(false);
+  expect(await holder.release([held])).toEqual([true]);
+});
