@@ -9,10 +9,12 @@ import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
-/** The status of a claim, and whether it knows that it is the first waiter. */
+/** The status of a claim, whether it knows that it is the first waiter, and what it waits for. */
 export interface Standing {
   readonly status: ClaimStatus;
   readonly first: boolean;
+  /** How many of the holds before it end without another heartbeat. */
+  readonly ending: number;
 }
 
 /** Undefined for a claim that is not there: its next heartbeat says why. */
@@ -161,7 +163,7 @@ async function end(watching: Promise<AsyncDisposable>): Promise<void> {
 
 /** What a claim is woken for, if it changes. */
 function newsIn(standing: Standing | undefined): string {
-  const { status, first } = standing ?? {};
+  const { status, first, ending } = standing ?? {};
   if (status?.state === 'held') return `held ${status.waiters > 0}`;
-  return status?.state === 'waiting' ? `waiting ${first}` : 'gone';
+  return status?.state === 'waiting' ? `waiting ${first && ending}` : 'gone';
 }

@@ -48,6 +48,9 @@ local function wholeQueue()
       q.queue.number = nil
       q.queue.death = math.min(q.queue.death, claim.expires)
       q.dirty[id], q.changed = true, true
+      -- It has to ask at another time.
+      local first = front(q)
+      if first then tell(q, first) end
     end
     save(q)
     return claim and 1 or 0
