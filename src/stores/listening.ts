@@ -47,6 +47,28 @@ export async function listening(
   if (failures > 0) terms.late();
 }
 
+/**
+ * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
+ * asks by itself.
+ */
+export async function heard(
+  follow: () => Promise<AsyncDisposable>,
+  late: () => void,
+): Promise<AsyncDisposable> {
+  let over = false;
+  let followed: AsyncDisposable | undefined;
+  const end = async (): Promise<void> => {
+    over = true;
+    await followed?.[Symbol.asyncDispose]();
+  };
+  const listen = async (): Promise<void> => {
+    followed = await follow();
+    if (over) await end();
+  };
+  await listening(listen, { wanted: () => !over, end: () => {}, late });
+  return { [Symbol.asyncDispose]: end };
+}
+
 /** Waits are safe but slow. */
 export function warnOfSilence(warnings: Warnings, error: unknown): void {
   const message =

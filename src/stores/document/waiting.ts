@@ -5,6 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
+import { heard } from '../listening.ts';
 import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
@@ -91,14 +92,14 @@ export class Waiting {
     let followed = this.#followed.get(resource);
     if (!followed) {
       const changed = (): void => void this.#changed(resource);
-      const watching = (async () => {
-        return (await this.#parts.documents.watch?.(resource, changed)) ?? NONE;
-      })();
+      const watching = heard(
+        async () => (await this.#parts.documents.watch?.(resource, changed)) ?? NONE,
+        changed,
+      );
       followed = { watching, looking: false, again: false };
       this.#followed.set(resource, followed);
     }
-    // Without it, heartbeats bring the news.
-    await followed.watching.catch(() => {});
+    await followed.watching;
   }
 
   async #leave({ resource, id }: Claim): Promise<void> {
