@@ -56,8 +56,7 @@ export class Channels {
 
   /** Its server has changed: the next wire, from the same source, listens to all channels. */
   move(): void {
-    const { wire } = this.#connection;
-    if (wire) this.#connection.drop(wire, new Error('Connection is closed.'));
+    this.#connection.move();
   }
 
   close(): void {

@@ -149,6 +149,11 @@ export class KeptConnection<W extends Wire> {
     this.#next();
   }
 
+  /** Its server may have changed: the next wire, from the same source, is opened in its place. */
+  move(): void {
+    if (this.#wire) this.drop(this.#wire, new Error('Connection is closed.'));
+  }
+
   /** Rejects all requests that wait or have no reply yet, and later ones. */
   close(reason: StoreError = closed(this.#source.server)): void {
     clearTimeout(this.#pinging);

@@ -49,6 +49,8 @@ export interface Judgement {
 
 /** Messages of a server to this process. */
 export interface Ear {
+  /** Its messages are what this process itself has read, so nobody else can make one up. */
+  readonly own?: boolean | undefined;
   /**
    * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
    * after an interruption, which may have lost messages.

@@ -34,6 +34,11 @@ export interface Claim {
   readonly resource: string;
   /** 128 random bits in hexadecimal; secret, unlike the token. */
   readonly id: string;
+  /**
+   * 128 random bits in hexadecimal, shown by the release of a hold alone: by its hash others know
+   * that the hold has ended. Without it, those behind have to ask.
+   */
+  readonly secret?: string | undefined;
   readonly kind: Kind;
   readonly permits: number;
   readonly limit: number;
@@ -176,7 +181,10 @@ export interface Traits {
    * Default false.
    */
   readonly sequential?: boolean | undefined;
-  /** A `held` hint is as good as a reply. Default false: it only makes core ask. */
+  /**
+   * A `held` hint is as good as a reply: its number is one that the store gave, and nobody who may
+   * only send messages can make it. Default false: it only makes core ask.
+   */
   readonly hintsGrant?: boolean | undefined;
 }
 

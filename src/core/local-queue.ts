@@ -167,6 +167,7 @@ export class LocalQueue implements Claimant, Subject {
     const claim: Claim = {
       resource,
       id: randomId(),
+      secret: randomId(),
       kind,
       permits,
       limit,

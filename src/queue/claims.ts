@@ -111,6 +111,12 @@ export class Claims {
     if (first !== entering) this.told.push(first);
   }
 
+  /** Notifies the first waiter that it has to ask at another time. */
+  tellNext(): void {
+    const { first } = this.#waiters;
+    if (first) this.told.push(first);
+  }
+
   /** Notifies the holders that the first waiter has come. */
   tellHolders(): void {
     this.told.push(...this.#holders.all());

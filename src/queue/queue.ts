@@ -86,6 +86,11 @@ export class ClaimQueue {
     return this.#claims.size;
   }
 
+  /** How many holds end without another heartbeat. */
+  get ending(): number {
+    return [...this.#claims].filter(({ admitted, sealed }) => admitted && sealed).length;
+  }
+
   /** The greatest number that was given so far. */
   get last(): bigint {
     return this.#claims.last;
@@ -165,9 +170,10 @@ export class ClaimQueue {
     if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);
     if (!entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(entry, now);
-    else {
+    else if (!entry.sealed) {
       this.#live(entry, now, afterMs);
-      entry.sealed ??= UNKNOWN;
+      entry.sealed = UNKNOWN;
+      this.#claims.tellNext();
     }
     return true;
   }

@@ -35,6 +35,8 @@ interface Seeker {
   dueAt: number;
   /** Its last known state: whether it holds, and how many are before it. */
   known: string;
+  /** When it would ask by itself. */
+  askAt: number;
 }
 
 export interface PollingParts {
@@ -55,7 +57,7 @@ export class Polling {
   }
 
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
-    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, known: '' };
+    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, known: '', askAt: 0 };
     this.#seekers.set(id, seeker);
     return new Subscription(() => {
       if (this.#seekers.get(id) === seeker) this.#seekers.delete(id);
@@ -124,13 +126,15 @@ export class Polling {
 
   /** Wakes a claim with news; one that is gone learns why from the heartbeat that it then sends. */
   #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
-    const { known } = seeker;
+    const { known, askAt } = seeker;
     this.#learn(seeker, status);
-    if (seeker.known !== known) seeker.wake(status);
+    // A hold that was to last longer ends: nothing else tells of that.
+    if (seeker.known !== known || seeker.askAt < askAt - LONGEST_MS) seeker.wake(status);
   }
 
   #learn(seeker: Seeker, status: ClaimStatus | undefined): void {
     const waits = status?.state === 'waiting';
+    seeker.askAt = waits ? this.#parts.clock.now() + status.retryInMs : 0;
     seeker.known = waits ? `waiting ${status.ahead}` : (status?.state ?? 'gone');
     if (waits) this.#plan(seeker, status);
     else this.#rest(seeker);

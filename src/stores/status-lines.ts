@@ -1,15 +1,34 @@
 /**
  * The replies of our programs inside a server. A number is a claim that holds alone, with its whole
  * TTL; every other reply is a line of words, the same in replies and in messages:
- * - `h number left waiters limit ended endedBy`, it holds;
- * - `w left ahead limit why retry`, it waits;
+ * - `h number left waiters limit ended endedBy`, it holds; in a message, with a proof behind;
+ * - `w left ahead limit why retry`, it waits; in a reply to a claim, with its turn behind;
  * - `g why detail`, it is gone; the detail of `refused` is for how long nothing is granted;
  * - `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
 import { StoreError } from '../contract/errors.ts';
 import { mismatch } from '../contract/gone.ts';
-import type { ClaimStatus, GoneReason, Holder, Kind, Member, Takeover } from '../contract/store.ts';
+import type {
+  ClaimStatus,
+  GoneReason,
+  Holder,
+  Kind,
+  Member,
+  Takeover,
+  WaitingStatus,
+} from '../contract/store.ts';
+
+/** Of a claim that waits: its number, and the claim right before it. */
+export interface Turn {
+  readonly number: bigint;
+  readonly behind: { readonly tag: string; readonly number: bigint };
+}
+
+/** Only the store that returns it knows that there is more. */
+export interface TurnStatus extends WaitingStatus {
+  readonly turn?: Turn | undefined;
+}
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   m: 'mutex',
@@ -78,8 +97,8 @@ function held(words: readonly string[]): ClaimStatus {
   };
 }
 
-function waiting(words: readonly string[]): ClaimStatus {
-  const [left, ahead, limit, why, retry] = words;
+function waiting(words: readonly string[]): TurnStatus {
+  const [left, ahead, limit, why, retry, number, tag, before] = words;
   return {
     state: 'waiting',
     leftMs: Number(left),
@@ -87,7 +106,14 @@ function waiting(words: readonly string[]): ClaimStatus {
     retryInMs: Number(retry),
     why: why === 'data-loss' ? 'data-loss' : 'queue',
     ...(limit !== '-' && { limit: Number(limit) }),
+    ...(number && { turn: turnIn(number, tag, before) }),
   };
+}
+
+/** Undefined behind a claim whose process does not listen, for that has no tag. */
+export function turnIn(number: string, tag = '-', before = ''): Turn | undefined {
+  if (tag === '-') return undefined;
+  return { number: BigInt(number), behind: { tag, number: BigInt(before) } };
 }
 
 function gone(why: GoneReason, detail: string): ClaimStatus {

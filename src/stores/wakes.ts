@@ -3,89 +3,155 @@
  *
  * One subscription serves them all: the server addresses a message to the process and names the
  * claim by a tag, which is public, unlike its id. A message is a hint and may be lost; after an
- * interruption all claims are woken, and ask. The claims of a process that cannot listen have no
+ * interruption all claims are woken, and ask. The claims of a process that may not listen have no
  * address, since the server would not take messages to it either, and ask by themselves.
+ *
+ * Others may send messages, too: in PostgreSQL every role, in Redis a user that has no key. So a
+ * message makes its claim ask, which costs a request and grants nothing, but for one with a proof.
+ * Invariant: such a message can come only after the claim right before this one has ended. A tag is
+ * the hash of its claim's secret. Only the release of a hold shows the secret, when its process
+ * holds no more, and the store passes it on to the claim that it lets in. Whose tag has to be
+ * proved, and both numbers, were in the store's reply to the claim (`Turn`): nobody stands between
+ * the two, and no message sets a number. Who leaves a queue otherwise is told so, before anybody
+ * behind it comes in and on the same connection, and believes no message from then on.
+ * What would break it: a secret in a row or in another message; a turn from a later reply than the
+ * first, which a message may have overtaken; a turn behind a claim that does not hold all there is
+ * when it is in.
  */
+import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
 import { type Ear, isLasting } from '../clients/wire.ts';
-import type { StoreError } from '../contract/errors.ts';
-import type { Claim, Wake } from '../contract/store.ts';
-import { statusIn } from './status-lines.ts';
+import type { Claim, ClaimStatus, HeldStatus, Wake } from '../contract/store.ts';
+import { type ListeningTerms, listening } from './listening.ts';
+import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 
-const DONE = Promise.resolve();
+/** What the store has said of a claim, for a message to be compared with. */
+type Known = Turn | 'held' | 'nothing';
 
-/** The pause before the next try to listen, in ms: after a passing or a lasting failure. */
-const PAUSE_MS = { passing: 1000, lasting: 60_000 };
+/** One object for each claim that is watched. */
+class Watch {
+  readonly tag: string;
+  readonly wake: Wake;
+  /** Undefined before the first reply. */
+  known: Known | undefined;
+
+  constructor(tag: string, wake: Wake) {
+    this.tag = tag;
+    this.wake = wake;
+  }
+}
 
 export class Wakes {
   /** Names this process; its channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
   readonly #ear: Ear;
   readonly #channel: string;
-  readonly #refused: (error: StoreError) => void;
-  readonly #wakes = new Map<string, Wake>();
-  readonly #tags = new Map<string, string>();
+  readonly #cannot: ListeningTerms['cannot'];
+  readonly #byTag = new Map<string, Watch>();
+  readonly #byId = new Map<string, Watch>();
   #listening: Promise<void> | undefined;
-  #restUntil = 0;
   #deaf = false;
   #count = 0;
 
-  /** `refused` gets errors that will not pass by themselves. */
-  constructor(ear: Ear, prefix: string, refused: (error: StoreError) => void = () => {}) {
+  /** `cannot` gets the reason why this process cannot listen. Default: warns. */
+  constructor(ear: Ear, prefix: string, cannot?: ListeningTerms['cannot']) {
     this.#ear = ear;
     this.#channel = `${prefix}${this.address}`;
-    this.#refused = refused;
+    this.#cannot = cannot;
   }
 
   /** The address for messages about this claim, and its tag in them. */
   tagOf({ id }: Claim): string {
-    const tag = this.#deaf ? undefined : this.#tags.get(id);
+    const tag = this.#deaf ? undefined : this.#byId.get(id)?.tag;
     return tag === undefined ? '- -' : `${this.address} ${tag}`;
   }
 
   /** Resolves when no message can be missed, or when listening is impossible for now. */
-  watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const tag = (++this.#count).toString(36);
-    this.#wakes.set(tag, wake);
-    this.#tags.set(id, tag);
+  watch({ id, secret }: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const count = (++this.#count).toString(36);
+    const proved = secret !== undefined && !this.#ear.own;
+    const watch = new Watch(proved ? hashOf(secret) : count, wake);
+    this.#byTag.set(watch.tag, watch);
+    this.#byId.set(id, watch);
     const watching = new Subscription(() => {
-      this.#wakes.delete(tag);
-      if (this.#tags.get(id) === tag) this.#tags.delete(id);
+      this.#byTag.delete(watch.tag);
+      if (this.#byId.get(id) === watch) this.#byId.delete(id);
     });
     return this.#listen().then(() => watching);
   }
 
+  /** The reply to a verb of this claim. */
+  saw({ id }: Claim, status: ClaimStatus): void {
+    const watch = this.#byId.get(id);
+    if (!watch) return;
+    if (status.state === 'held') watch.known = 'held';
+    else if (status.state === 'waiting') watch.known ??= (status as TurnStatus).turn ?? 'nothing';
+  }
+
   #listen(): Promise<void> {
-    if (performance.now() < this.#restUntil) return DONE;
-    this.#listening ??= this.#ear
-      .listen(this.#channel, this.#received, this.#resumed)
-      .then(this.#heard, this.#failed);
+    this.#listening ??= listening(this.#hear, {
+      wanted: () => this.#byTag.size > 0,
+      end: () => {
+        this.#listening = undefined;
+      },
+      late: this.#resumed,
+      cannot: this.#cannot,
+    });
     return this.#listening;
   }
 
-  readonly #heard = (): void => {
-    this.#deaf = false;
-  };
-
-  /** A later claim tries again; until then the heartbeats bring the news. */
-  readonly #failed = (error: unknown): void => {
-    this.#listening = undefined;
-    this.#deaf = isLasting(error);
-    this.#restUntil = performance.now() + PAUSE_MS[this.#deaf ? 'lasting' : 'passing'];
-    if (this.#deaf) this.#refused(error as StoreError);
+  readonly #hear = async (): Promise<void> => {
+    try {
+      await this.#ear.listen(this.#channel, this.#received, this.#resumed);
+      this.#deaf = false;
+    } catch (error) {
+      this.#deaf = isLasting(error);
+      throw error;
+    }
   };
 
   readonly #received = (message: string): void => {
     for (const line of message.split('\n')) {
       const space = line.indexOf(' ');
-      const wake = this.#wakes.get(line.slice(0, space));
-      const news = line.slice(space + 1);
-      wake?.(news === '?' ? undefined : statusIn(news));
+      const watch = this.#byTag.get(line.slice(0, space));
+      if (watch) this.#tell(watch, line.slice(space + 1));
     }
   };
 
+  #tell(watch: Watch, news: string): void {
+    const hint = news === '?' ? undefined : statusIn(news);
+    if (this.#ear.own || watch.known === 'held') return watch.wake(hint);
+    // When to ask, at most.
+    if (hint?.state === 'waiting') return watch.wake(hint);
+    const grants = hint?.state === 'held' && isProved(watch.known, hint, news);
+    watch.known = grants ? 'held' : 'nothing';
+    watch.wake(grants ? hint : undefined);
+  }
+
   readonly #resumed = (): void => {
-    for (const wake of [...this.#wakes.values()]) wake();
+    for (const watch of [...this.#byTag.values()]) {
+      // Whoever has left the queue may not have heard of it.
+      if (watch.known !== 'held') watch.known = 'nothing';
+      watch.wake();
+    }
   };
+}
+
+function isProved(known: Known | undefined, hint: HeldStatus, news: string): boolean {
+  if (typeof known !== 'object') return false;
+  const { token, takeover } = hint;
+  const { number, behind } = known;
+  if (token !== number || takeover?.token !== behind.number) return false;
+  return (
+    takeover.reason === 'released' && hashOf(news.slice(news.lastIndexOf(' ') + 1)) === behind.tag
+  );
+}
+
+/** 128 bits; the shorter form of node:crypto costs a fifth, and is not everywhere. */
+function hashOf(secret: string): string {
+  const whole = crypto.hash
+    ? crypto.hash('sha256', secret, 'base64url')
+    : crypto.createHash('sha256').update(secret).digest('base64url');
+  return whole.slice(0, 22);
 }

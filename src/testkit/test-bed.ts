@@ -141,6 +141,7 @@ export class TestBed {
     return {
       resource: this.name(),
       id: randomBytes(16).toString('hex'),
+      secret: randomBytes(16).toString('hex'),
       kind: 'mutex',
       permits: 1,
       limit: 1,

@@ -8,7 +8,7 @@
 import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster/cluster-link.ts';
-import { Connection, greeted, type RedisSource, Subscriptions } from './connection.ts';
+import { Connection, following, greeted, type RedisSource, Subscriptions } from './connection.ts';
 import {
   type IoredisClient,
   type IoredisCluster,
@@ -49,11 +49,17 @@ export function linkOf(client: RedisClient, greeting: Greeting = async () => {})
 }
 
 function singleLink(source: RedisSource, greeting: Greeting): Link {
-  const connection = new Connection(greeted(source, (ask) => greeting(ask, { cluster: false })));
   const subscriptions = new Subscriptions();
   const channels = new Channels(source);
+  // An endpoint may lead to another server, while the old one keeps those that listen.
+  const commands = following(source, () => {
+    subscriptions.move();
+    channels.move();
+  });
+  const connection = new Connection(greeted(commands, (ask) => greeting(ask, { cluster: false })));
   return {
     cluster: false,
+    database: source.database ?? '?',
     send: (_, command) => connection.send(command),
     sendAll: (_, commands) => connection.sendAll(commands),
     lowestSlot: async () => 0,

@@ -6,7 +6,7 @@ import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Channels } from '../channels.ts';
 import { KeptConnection, type Listener } from '../kept-connection.ts';
-import type { Source, Wire } from '../wire.ts';
+import { isLasting, type Source, type Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
 import type { Refusal, Reply } from './link.ts';
 import { replyOf } from './replies.ts';
@@ -22,7 +22,10 @@ export interface RedisWire extends Wire {
   readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
 }
 
-export type RedisSource = Source<RedisWire>;
+export interface RedisSource extends Source<RedisWire> {
+  /** The number of the database, where the client tells it. */
+  readonly database?: string;
+}
 
 /** The common part of all sources. */
 export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
@@ -112,24 +115,46 @@ export function greeted(
 
 /** The connections of a link that listen, each to one channel for as long as the process lives. */
 export class Subscriptions {
-  readonly #all = new Set<KeptConnection<RedisWire>>();
+  readonly #all = new Map<string, KeptConnection<RedisWire>>();
 
-  /** A subscription that could not begin leaves nothing behind. */
+  /** Where that only takes too long, the next try goes on with the same connection. */
   async start(source: RedisSource, listener: Listener): Promise<void> {
-    const connection = new KeptConnection(source);
-    this.#all.add(connection);
+    const { channel } = listener;
+    const connection = this.#all.get(channel) ?? new KeptConnection(source);
+    this.#all.set(channel, connection);
     try {
       await connection.listen(listener);
     } catch (error) {
-      this.#all.delete(connection);
-      connection.close();
+      if (isLasting(error)) {
+        this.#all.delete(channel);
+        connection.close();
+      }
       throw error;
     }
   }
 
-  close(): void {
-    for (const connection of this.#all) connection.close();
+  /** The next wires of all, which may lead to another server, listen instead. */
+  move(): void {
+    for (const connection of this.#all.values()) connection.move();
   }
+
+  close(): void {
+    for (const connection of this.#all.values()) connection.close();
+  }
+}
+
+/** The same source; `again` is called once a wire has been opened in the place of another. */
+export function following(source: RedisSource, again: () => void): RedisSource {
+  let first = true;
+  return {
+    ...source,
+    open: async (terms) => {
+      const wire = await source.open(terms);
+      if (!first) again();
+      first = false;
+      return wire;
+    },
+  };
 }
 
 /** The channels of each slot of a cluster, and those of the whole, on a connection each. */
@@ -146,10 +171,8 @@ export class SlotChannels {
   }
 
   /** Goes after the slots that another server has now. */
-  move(moved: (slot: number) => boolean): void {
-    for (const [where, channels] of this.#all) {
-      if (where !== 'cluster' && moved(where)) channels.move();
-    }
+  move(moved: (where: number | 'cluster') => boolean): void {
+    for (const [where, channels] of this.#all) if (moved(where)) channels.move();
   }
 
   close(): void {

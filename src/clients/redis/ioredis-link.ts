@@ -29,6 +29,7 @@ export interface IoredisClient {
 }
 
 interface IoredisOptions {
+  readonly db?: number;
   readonly retryStrategy?: ((times: number) => unknown) | null;
 }
 
@@ -58,10 +59,11 @@ const OVERRIDES = {
 };
 
 export function ioredisSource(client: IoredisClient, overrides: object = {}): RedisSource {
-  const { retryStrategy } = client.options as IoredisOptions;
+  const { retryStrategy, db = 0 } = client.options as IoredisOptions;
   const options = { ...OVERRIDES, ...overrides };
   return {
     ...REDIS,
+    database: String(db),
     open: (terms) => openWire(client.duplicate(options), terms),
     pause: (failures) => {
       const pause = retryStrategy?.(failures);

@@ -12,6 +12,8 @@ export interface Refusal {
 export interface Link {
   /** True if all keys of a command must be of one slot, and each slot has a server. */
   readonly cluster: boolean;
+  /** The number of the database; '?' if the client does not tell it. */
+  readonly database: string;
   /**
    * Sends a command to the server of this key, on a connection of our own. The client never sends
    * it again once it may have been carried out.

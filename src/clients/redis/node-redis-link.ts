@@ -32,6 +32,7 @@ export interface NodeRedisClient {
 }
 
 interface NodeRedisOptions {
+  readonly database?: number;
   readonly socket?: {
     readonly reconnectStrategy?:
       | number
@@ -55,10 +56,11 @@ const OVERRIDES = {
 };
 
 export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): RedisSource {
-  const { socket } = (client.options ?? {}) as NodeRedisOptions;
+  const { socket, database = 0 } = (client.options ?? {}) as NodeRedisOptions;
   const strategy = socket?.reconnectStrategy;
   return {
     ...REDIS,
+    database: String(database),
     open: (terms) => {
       const abort = new AbortController();
       const own = { ...socket, ...place, reconnectStrategy: false, signal: abort.signal };

@@ -120,6 +120,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
+    // Who does not hold ends nothing that others wait for.
+    if ('doubled' in this.#state) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
   }
@@ -150,7 +152,8 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     if (state.at === 'asking') {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {
-      this.#state = { ...state, waiters: hint.waiters };
+      // A hint tells of one more, and may be anybody's: it never hides who waits.
+      this.#state = { ...state, waiters: Math.max(state.waiters, hint.waiters) };
     } else if (hint?.state === 'waiting' && state.at === 'waiting') {
       this.#askWhenDue(hint);
     } else {

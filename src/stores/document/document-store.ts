@@ -88,7 +88,7 @@ export class DocumentStore implements Store {
         const { ttlMs, resource, id } = claim;
         const document = this.#of(resource);
         // It needs no news of its own end.
-        this.#waiting.saw(claim, { status: UNKNOWN, first: false });
+        this.#waiting.saw(claim, { status: UNKNOWN, first: false, ending: 0 });
         const left = await document.change((queue, { now }) => queue.leave(claim, now, after?.ms), {
           ttlMs,
           lasts: true,
@@ -171,14 +171,12 @@ export class DocumentStore implements Store {
   async #status(claim: Claim, step: Step<ClaimStatus>): Promise<ClaimStatus> {
     const { resource, id, ttlMs } = claim;
     const document = this.#of(resource);
-    const { status, first } = await document.change(
-      (queue, moment) => {
-        const status = step(queue, moment);
-        return { status, first: queue.find(id)?.first === true };
-      },
+    const standing = await document.change(
+      (queue, moment) => standingWith(queue, id, step(queue, moment)),
       { ttlMs },
     );
-    this.#waiting.saw(claim, { status, first });
+    const { status } = standing;
+    this.#waiting.saw(claim, standing);
     const expired = status.state === 'gone' && status.why === 'expired';
     return expired && document.hasLost(id) ? { state: 'gone', why: 'store-reset' } : status;
   }
@@ -195,8 +193,8 @@ export class DocumentStore implements Store {
         clock,
         heading: { service: documents.name, resource, clock: this.#life.clock },
         nextWrite: () => `${this.#address}.${++this.#writes}`,
-        told: (entry, status) => {
-          this.#waiting.tell(resource, entry.id, { status, first: entry.first });
+        told: ({ id }, status, queue) => {
+          this.#waiting.tell(resource, id, standingWith(queue, id, status));
         },
       });
       this.#documents.set(resource, document);
@@ -226,7 +224,12 @@ export class DocumentStore implements Store {
 function standingOf(queue: ClaimQueue, id: string, now: number): Standing | undefined {
   const entry = queue.find(id);
   const status = entry ? queue.statusOf(entry, now) : queue.farewell(id, now);
-  return status && { status, first: entry?.first === true };
+  return status && standingWith(queue, id, status);
+}
+
+function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): Standing {
+  const first = queue.find(id)?.first === true;
+  return { status, first, ending: first ? queue.ending : 0 };
 }
 
 function closed(): ClosedError {

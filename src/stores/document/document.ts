@@ -39,7 +39,7 @@ export interface DocumentParts {
   /** The name of the next write. */
   readonly nextWrite: () => string;
   /** Takes the status of a claim that was changed by a verb of another. */
-  readonly told: (entry: Entry, status: ClaimStatus) => void;
+  readonly told: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
 }
 
 /** The text as far as it is known, with all that was asked up to here before it was read. */
@@ -247,7 +247,7 @@ export class Document {
     this.#asks.answer(asks, answers);
     // After the replies, which are older.
     timers.queueMicrotask(() => {
-      for (const [entry, status] of told) this.#parts.told(entry, status);
+      for (const [entry, status] of told) this.#parts.told(entry, status, queue);
     });
   }
 

@@ -5,14 +5,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
+import { heard } from '../listening.ts';
 import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
-/** The status of a claim, and whether it knows that it is the first waiter. */
+/** The status of a claim, whether it knows that it is the first waiter, and what it waits for. */
 export interface Standing {
   readonly status: ClaimStatus;
   readonly first: boolean;
+  /** How many of the holds before it end without another heartbeat. */
+  readonly ending: number;
 }
 
 /** Undefined for a claim that is not there: its next heartbeat says why. */
@@ -89,14 +92,14 @@ export class Waiting {
     let followed = this.#followed.get(resource);
     if (!followed) {
       const changed = (): void => void this.#changed(resource);
-      const watching = (async () => {
-        return (await this.#parts.documents.watch?.(resource, changed)) ?? NONE;
-      })();
+      const watching = heard(
+        async () => (await this.#parts.documents.watch?.(resource, changed)) ?? NONE,
+        changed,
+      );
       followed = { watching, looking: false, again: false };
       this.#followed.set(resource, followed);
     }
-    // Without it, heartbeats bring the news.
-    await followed.watching.catch(() => {});
+    await followed.watching;
   }
 
   async #leave({ resource, id }: Claim): Promise<void> {
@@ -161,7 +164,7 @@ async function end(watching: Promise<AsyncDisposable>): Promise<void> {
 
 /** What a claim is woken for, if it changes. */
 function newsIn(standing: Standing | undefined): string {
-  const { status, first } = standing ?? {};
+  const { status, first, ending } = standing ?? {};
   if (status?.state === 'held') return `held ${status.waiters > 0}`;
-  return status?.state === 'waiting' ? `waiting ${first}` : 'gone';
+  return status?.state === 'waiting' ? `waiting ${first && ending}` : 'gone';
 }

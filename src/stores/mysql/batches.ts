@@ -76,7 +76,7 @@ export class Batches {
     const taken = doneIn(batch);
     if (due && taken.length > 0) known.seenAt = at;
     const { said, rows } = batch;
-    const lines = taken.map(([name, id]) => `${id} ${said[1]} 0 0 ${name}`);
+    const lines = taken.map(([name, id]) => `${id} ${said[1]} 0 0 - 0 ${name}`);
     const there = new Set(columnOf(rows));
     const fresh = claims.filter(([name = '']) => !there.has(name));
     // Without a number nothing may be granted, nor written.

@@ -21,6 +21,8 @@ export function sourceOf(client: Connect, { prefix, maxTtlMs }: SourceParts): Sq
   const common: Common = { tables: tablesOf(prefix), maxTtlMs, stuck: new Map() };
   return {
     ...SQL_SERVER,
+    // The server has no messages: all news is read from the tables.
+    own: true,
     judge,
     async open(terms) {
       const connection = await connect(terms);

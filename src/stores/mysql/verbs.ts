@@ -171,7 +171,7 @@ export class Verbs {
     if (due) this.#known.seenAt = at;
     const { number, ahead, leftMs } = taken;
     if (ahead === 1) this.#say(this.#tellHolder(name));
-    return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} ${name}`];
+    return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
   }
 
   #read(textOf: typeof read, list: string): Promise<readonly Row[]> {

@@ -56,6 +56,15 @@ const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > 
   AND NOT EXISTS (SELECT FROM asked a WHERE a.name = excluded.name
     AND (NOT a.queue OR a.id = l.id OR strpos(l.crowd, a.id) > 0))`;
 
+/** Before these claims: the tag, without its address, and the number of who waits, or holds. */
+const BEFORE = `(
+    SELECT CASE WHEN l.waiters <= z.n THEN concat_ws(' ', split_part(l.tag, ' ', 2), l.number)
+      ELSE (SELECT concat_ws(' ', split_part(split_part(line, E'\\t', 5), ' ', 2),
+        split_part(line, E'\\t', 1))
+      FROM (SELECT split_part(l.crowd, E'\\n', l.waiters - z.n) AS line OFFSET 0) AS b) END
+    FROM last z WHERE z.name = l.name
+  )`;
+
 /** Those that are to wait, as row.ts reads them. */
 function linesOf(name: string, first: string, which: string): string {
   const number = `${first} + a.n - 1`;
@@ -86,7 +95,7 @@ WHERE ${intact(9)}
 ON CONFLICT (name) DO UPDATE SET rev = l.rev + 1, last = ${DRAWN}, id = excluded.id,
   ${HELD.map(([name, value]) => `${name} = ${value}`).join(', ')}, ended = NULL, ended_by = NULL
 WHERE l.state IS NULL AND l.id IS NULL
-RETURNING l.id || ' ' || l.last || ' 0 0 ' || l.name`;
+RETURNING l.id || ' ' || l.last || ' 0 0 - 0 ' || l.name`;
 }
 
 /** Of one claim behind which none waits. */
@@ -153,7 +162,7 @@ ON CONFLICT (name) DO UPDATE SET rev = l.rev + 1, last = ${DRAWN} + excluded.wai
   crowd = l.crowd || ${lines}
 WHERE l.state IS NULL AND (l.id IS NULL OR ${JOINS})
 RETURNING
-  concat_ws(' ', l.id, l.last, l.waiters, coalesce(l.before_tail, 0) - ${NOW}, l.name),
+  concat_ws(' ', l.id, l.last, l.waiters, coalesce(l.before_tail, 0) - ${NOW}, ${BEFORE}, l.name),
   CASE WHEN l.waiters > 0 AND (SELECT l.waiters IN (z.n - 1, z.n) FROM last z WHERE z.name = l.name)
     THEN ${notify('l.tag', ...words, ...ended)} END`;
 }
@@ -173,13 +182,13 @@ RETURNING
 
 /** Of one claim; waits for its row. */
 export function leaveOne(tables: Tables): string {
-  const asked = '(SELECT $1::text, $2::text) AS a (name, id)';
+  const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
   return leave(tables, { asked, more: '', from: 'true' });
 }
 
 /** Of claims on different locks; skips rows that are locked. */
 export function leaveAll(tables: Tables): string {
-  const asked = 'unnest($1::text[], $2::text[]) AS a (name, id)';
+  const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
   const more = `, ${freeOf(tables.lock)}`;
   return leave(tables, { asked, more, from: 'a.name IN (SELECT name FROM free)' });
 }
@@ -197,9 +206,13 @@ interface Leaving {
   readonly from: string;
 }
 
-/** The first line of the crowd holds, where there is one. */
+/**
+ * The first line of the crowd holds, where there is one: it wants all there is, as who leaves did,
+ * whose secret it is told (wakes.ts).
+ */
 function leave({ lock, witness }: Tables, { asked, more, from }: Leaving): string {
-  const held = [`'h'`, 'l.number', msUntil('l.until'), 'l.waiters', `'-'`, 'l.ended', 'l.ended_by'];
+  const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];
+  const held = [`'h'`, 'l.number', msUntil('l.until'), 'l.waiters', `'-'`, ...proved];
   const left = msUntil(`${wordOf(1, 2)}::bigint`);
   const next = [`'w'`, left, `'1'`, `'-'`, `'queue'`, msUntil('l.until')];
   return `

@@ -6,6 +6,8 @@ export interface Form {
   readonly name: string;
   readonly scripts: Scripts;
   readonly traits: Traits;
+  /** A release shows the secret of its claim. */
+  readonly proves?: boolean;
 }
 
 /** A resource is a queue. */
@@ -24,6 +26,7 @@ export const QUEUE_FORM: Form = {
     sequential: true,
     hintsGrant: true,
   },
+  proves: true,
 };
 
 /** A resource is a key; other programs know only whether it is there. */

@@ -15,6 +15,7 @@ import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { Greeting, Reply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
+import { warnOfSilence } from '../listening.ts';
 
 type Hazard = [code: WarningCode, message: string];
 
@@ -65,8 +66,8 @@ export class Hazards {
   };
 
   /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */
-  readonly deaf = (error: StoreError): void => {
-    if (refusalCode(error) !== 'NOPERM') return;
+  readonly deaf = (error: unknown): void => {
+    if (refusalCode(error) !== 'NOPERM') return warnOfSilence(this.#warnings, error);
     const message =
       'The server does not let this user SUBSCRIBE, so waiters poll now and then instead of' +
       ' being woken. docs/stores/redis.md has the ACL that is needed.';

@@ -8,7 +8,7 @@
 
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { Link, Reply } from '../../clients/redis/link.ts';
-import { type StoreError, UnsupportedError } from '../../contract/errors.ts';
+import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
@@ -25,7 +25,7 @@ export interface RedisStoreParts {
   readonly places: Places;
   readonly clockWatch: ClockWatch;
   /** Gets the reason why this process may not listen. */
-  readonly deaf: (error: StoreError) => void;
+  readonly deaf: (error: unknown) => void;
   readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
   /** What names of channels begin with; default: one of the namespace. */
@@ -60,7 +60,7 @@ export class RedisStore implements Store {
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
     this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
-    const how = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}${parts.maxTtlMs}`;
+    const how = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
     this.#runner = new ScriptRunner({ ...parts, settings });
   }
@@ -78,9 +78,11 @@ export class RedisStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
-    const replies = await this.#verb('release', claims, ({ id, ttlMs, unanswered }) => {
+    const { proves } = this.#parts.form;
+    const replies = await this.#verb('release', claims, ({ id, ttlMs, unanswered, secret }) => {
       const ttl = Math.ceil(ttlMs);
-      if (!unanswered && afterMs === 0) return `${id}-${ttl}`;
+      const shown = proves && secret !== undefined ? ` 0 ${secret}` : '';
+      if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     });
     return replies.map((reply) => {
@@ -215,7 +217,11 @@ export class RedisStore implements Store {
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
     const replies = await this.#verb(verb, claims, argumentOf);
-    return claims.map(({ ttlMs }, i) => statusOf(replies[i], ttlMs));
+    return claims.map((claim, i) => {
+      const status = statusOf(replies[i], claim.ttlMs);
+      this.#wakes.saw(claim, status);
+      return status;
+    });
   }
 
   async #change(resource: string, ...args: readonly string[]): Promise<Reply> {

@@ -3,7 +3,7 @@
  * that the layout has room for.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { NONE } from '../subscription.ts';
+import { heard } from '../listening.ts';
 import type { RedisStore } from './redis-store.ts';
 
 export interface SharedTerms {
@@ -24,7 +24,13 @@ export function sharedStore(store: RedisStore, { retryMs, verbs, follow }: Share
     release: (claims, after) => store.release(claims, after),
     inspect: (resource) => store.inspect(resource),
     close: () => store.close(),
-    ...(follow && { watch: (claim: Claim, wake: Wake) => ifHeard(follow(claim, () => wake())) }),
+    ...(follow && {
+      watch: (claim: Claim, wake: Wake) =>
+        heard(
+          () => follow(claim, () => wake()),
+          () => wake(),
+        ),
+    }),
     ...Object.fromEntries(verbs.map((verb) => [verb, store[verb].bind(store)])),
   };
 }
@@ -36,9 +42,4 @@ function sooner(statuses: readonly ClaimStatus[], meanMs: number): ClaimStatus[]
     const pause = meanMs * (0.5 + Math.random());
     return { ...status, retryInMs: Math.min(status.retryInMs, pause) };
   });
-}
-
-/** A claim that cannot listen asks by itself. */
-export async function ifHeard(following: Promise<AsyncDisposable>): Promise<AsyncDisposable> {
-  return following.catch(() => NONE);
 }

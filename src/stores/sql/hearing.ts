@@ -48,6 +48,7 @@ export class Hearing {
   /** The reply to a verb of this claim: the next look depends on it. */
   saw(claim: Claim, status: ClaimStatus): void {
     this.#polling.saw(claim, status);
+    this.#wakes.saw(claim, status);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** What the statements take and return: lines of words, and rows as lists in JSON. */
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
-import { garbled, KINDS, letterOf } from '../status-lines.ts';
+import { garbled, KINDS, letterOf, type TurnStatus, turnIn } from '../status-lines.ts';
 import type { Found, Write } from './applying.ts';
 import { COLUMNS, type Moment, type Row } from './row.ts';
 
@@ -26,27 +26,37 @@ export function termsOf({ claim, tag }: Asked, nth: number): (string | number | 
 
 /**
  * Who holds the row, the last number drawn, how many wait, µs until the one before these claims
- * ends, and the name.
+ * ends, its tag and its number, and the name.
  */
 export function takenIn(
   line: string,
   runs: ReadonlyMap<string, readonly Asked[]>,
 ): (readonly [string, ClaimStatus])[] {
-  const [holder = '', last = '', waiters, left] = line.split(' ', 4);
-  const run = runs.get(line.slice([holder, last, waiters, left].join(' ').length + 1));
+  const words = line.split(' ', 6);
+  const [holder = '', last = '', waiters, left, ...before] = words;
+  const run = runs.get(line.slice(words.join(' ').length + 1));
   if (!run) throw garbled(line);
   let retryInMs = Math.max(0, Number(left) / 1000);
-  return run.map(({ claim: { id, ttlMs: leftMs } }, i) => {
+  let [tag, number] = before;
+  return run.map((asked, i) => {
+    const { id, ttlMs: leftMs } = asked.claim;
     const behind = run.length - 1 - i;
+    const token = BigInt(last) - BigInt(behind);
+    const turn = turnIn(String(token), tag, number);
     const beforeMs = retryInMs;
-    retryInMs = leftMs;
-    if (id === holder) {
-      const token = BigInt(last) - BigInt(behind);
-      // Of those that came with it, a message tells.
-      return [id, { state: 'held', token, leftMs, waiters: 0 }];
-    }
+    [retryInMs, tag, number] = [leftMs, asked.tag.split(' ')[1], String(token)];
+    // Of those that came with it, a message tells.
+    if (id === holder) return [id, { state: 'held', token, leftMs, waiters: 0 }];
     const ahead = Number(waiters) - behind;
-    return [id, { state: 'waiting', leftMs, why: 'queue', ahead, retryInMs: beforeMs }];
+    const status: TurnStatus = {
+      state: 'waiting',
+      leftMs,
+      why: 'queue',
+      ahead,
+      retryInMs: beforeMs,
+      turn,
+    };
+    return [id, status];
   });
 }
 

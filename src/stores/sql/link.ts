@@ -46,6 +46,7 @@ export function linkOf(source: SqlSource): SqlLink {
     return (withClaims ? claims : heartbeats).ask(work, { withinMs });
   };
   return {
+    own: source.own,
     call: (statement, args, terms) => exchange(async (wire) => wire.call(statement, args), terms),
     exchange,
     aside() {

@@ -117,14 +117,20 @@ export class Table implements Rows {
   async leave(claims: readonly Claim[]): Promise<ReadonlyMap<string, true>> {
     if (claims.length === 0) return new Map();
     const { listOf } = this.#parts;
-    const lists = transposed(claims.map(({ resource, id }) => [toText(resource), id]));
+    const lists = transposed(
+      claims.map(({ resource, id, secret = '' }) => [toText(resource), id, secret]),
+    );
     const one = claims.length === 1;
-    const args = lists.map((list) => (one ? String(list[0]) : listOf(list)));
+    const all = lists.map((list) => (one ? String(list[0]) : listOf(list)));
     const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
-    const ask = (call: string) => () => this.link.call(call, args, terms);
+    const ask = (call: string, args = all) => this.link.call(call, args, terms);
+    const [name = '', id = ''] = all;
     const ids = await (one
-      ? this.#crowdless(args[0] ?? '', { free: ask('leave_free'), any: ask('leave') })
-      : ask('leave_all')());
+      ? this.#crowdless(name, {
+          free: () => ask('leave_free', [name, id]),
+          any: () => ask('leave'),
+        })
+      : ask('leave_all'));
     return new Map(ids.map((id) => [id, true]));
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ClaimStatus } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import { LONG_MS } from '../test-bed.ts';
@@ -168,6 +169,28 @@ export const release: Topic = {
         await bed.leave(a, { ms });
         const { retryInMs } = waiting(await bed.beat(b));
         assert.ok(retryInMs > 0 && retryInMs <= ms + bed.slackMs, `${retryInMs} of ${ms} ms`);
+      },
+    },
+    {
+      name: 'the first waiter behind a hold that is released with `after` hears of its end in time',
+      needs: ['queue', 'watch'],
+      async run(bed) {
+        const [a, b] = [bed.claim(), bed.claim()];
+        let hint: ClaimStatus | undefined;
+        let told = 0;
+        await bed.enter(a);
+        await bed.watch(b, (news) => {
+          hint = news;
+          told++;
+        });
+        await bed.enter(b);
+        await bed.quiet();
+        told = 0;
+        await bed.leave(a, { ms: bed.ttlMs });
+        // Either when to ask, or that it has ended.
+        await bed.until('the waiter was told', () => told > 0);
+        if (hint?.state === 'waiting') assert.ok(hint.retryInMs <= bed.ttlMs + bed.slackMs);
+        await bed.untilHeld(b);
       },
     },
     {

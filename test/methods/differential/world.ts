@@ -104,7 +104,8 @@ export class World {
         const label = `${this.#claims.length}`;
         const holder = { host: 'test', pid: 1, since: 0, label };
         const id = randomBytes(16).toString('hex');
-        const claim = { ...terms, id, holder, resource: this.#resource(resource) };
+        const secret = randomBytes(16).toString('hex');
+        const claim = { ...terms, id, secret, holder, resource: this.#resource(resource) };
         this.#claims.push(claim);
         this.#makers.set(id, step.by);
         return claim;

@@ -29,6 +29,7 @@ type Answer = Reply | Refusal;
 
 export class ClusterLink implements Link {
   readonly cluster = true;
+  readonly database = '0';
   readonly #topologies: Topologies;
   readonly #greeting: Greeting;
   readonly #closing = new AbortController();
@@ -44,8 +45,13 @@ export class ClusterLink implements Link {
 
   constructor(discover: Discover, greeting: Greeting) {
     const found = ({ slots }: Topology, before?: Topology): void => {
-      this.#channels.move((slot) => slots[slot] !== before?.slots[slot]);
-      this.#forget(new Set(slots));
+      const all = new Set(slots);
+      const gone = before?.slots.some((address) => !all.has(address)) ?? false;
+      if (gone) this.#subscriptions.move();
+      this.#channels.move((where) =>
+        where === 'cluster' ? gone : slots[where] !== before?.slots[where],
+      );
+      this.#forget(all);
     };
     this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
     this.#greeting = greeting;

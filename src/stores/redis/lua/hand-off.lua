@@ -3,6 +3,8 @@
 -- would, with less to read and without its functions; whatever is not plain is left to it, before
 -- anything is written. The head knows enough: whose the only hold is (only), its number, unless it
 -- is sealed, and that it lives (death).
+-- It alone passes the secret of who leaves on, as a proof (wakes.ts): that one held all there is,
+-- and nobody stands between the two.
 local function handOff(key, asked)
   local id = sub(asked, 1, 32)
   local head = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')
@@ -35,8 +37,9 @@ local function handOff(key, asked)
   call('HDEL', key, id, first)
   call('HSET', key, claim.id, pack(claim), '#', pack(queue))
   local _, _, prefix = settings()
-  local letter = claim.address ~= '-' and format('%s h %.0f %.0f %.0f - released %.0f',
-    claim.tag, claim.number, expires - now, waiters, claim.endedBy)
+  local proof = string.match(asked, ' 0( .*)', 34) or ''
+  local letter = claim.address ~= '-' and format('%s h %.0f %.0f %.0f - released %.0f%s',
+    claim.tag, claim.number, expires - now, waiters, claim.endedBy, proof)
   if follower and follower.address ~= '-' then
     local line = format('%s w %.0f 1 - queue %.0f',
       follower.tag, follower.expires - now, expires - now)

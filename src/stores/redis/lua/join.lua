@@ -32,5 +32,6 @@ local function join(key, asked)
     trusts = trusts or nil,
   }
   call('HSET', key, id, pack(claim), place, id, '#', pack(queue))
-  return format('w %.0f %.0f - queue %.0f', ttl, queue.count + waiters, before.expires - now)
+  return format('w %.0f %.0f - queue %.0f %.0f %s %.0f', ttl, queue.count + waiters,
+    before.expires - now, number, before.tag, before.number)
 end

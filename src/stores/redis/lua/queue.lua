@@ -246,14 +246,16 @@ local function ahead(q, claim)
   return queue.count + before
 end
 
--- The first waits for the earliest death of a holder, others for that of the one before.
-local function watchedUntil(q, claim)
-  for place = claim.place - 1, math.max(q.queue.first, claim.place - 100), -1 do
+-- Right before a waiter: another one, or the only holder; none if there are several, or it is not
+-- found soon.
+local function predecessor(q, claim)
+  local queue, least = q.queue, claim.place - 100
+  for place = claim.place - 1, math.max(queue.first, least), -1 do
     local before = waiting(q, place)
-    if before and before.expires > now then return before.expires end
+    if before and before.expires > now then return before end
     if before then remove(q, before) end
   end
-  return q.queue.death
+  return queue.first >= least and queue.only and find(q, queue.only)
 end
 
 local function status(q, claim)
@@ -266,9 +268,13 @@ local function status(q, claim)
     local ended = claim.ended and format('%s %.0f', claim.ended, claim.endedBy) or '- 0'
     return format('h %.0f %.0f %.0f %s %s', claim.number, left, queue.waiters, limit, ended)
   end
-  local why, retry = 'data-loss', openAt - now
-  if over or claim.trusts then why, retry = 'queue', watchedUntil(q, claim) - now end
-  return format('w %.0f %.0f %s %s %.0f', left, ahead(q, claim), limit, why, retry)
+  -- The first waits for the earliest death of a holder, others for that of the one before.
+  local before, why, retry = predecessor(q, claim), 'data-loss', openAt - now
+  if over or claim.trusts then
+    why, retry = 'queue', (before and before.expires or queue.death) - now
+  end
+  local turn = before and format(' %.0f %s %.0f', claim.number, before.tag, before.number) or ''
+  return format('w %.0f %.0f %s %s %.0f%s', left, ahead(q, claim), limit, why, retry, turn)
 end
 
 local function grave(q, id)

@@ -6,6 +6,8 @@
 -- gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how often
 -- such commands have run. That is compared after a second without a script, which is enough:
 -- a server that granted anything elsewhere meanwhile waited for maxTtl first.
+-- Two databases of one server differ in their numbers alone: where a swap has put another one's
+-- record, as fresh as our own, that says so.
 -- The id changes, too, where nothing is lost: with the first replica, a backup from afar, a backlog
 -- that is freed. Then the process is the same (run_id), has no second id, and neither commands nor
 -- bytes of a primary say that it followed another since: the record takes the new id over.
@@ -16,12 +18,12 @@
 -- others would, and only passes over the wait itself (queue.lua). What breaks it: redis.md.
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
--- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then run_id, how
--- often what may lose data has run, what tells of a time as a replica, and 'n' if the last loss was
+-- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of
+-- the database, '?' where the client does not tell it, run_id, how often what may lose data has run, what tells of a time as a replica, and 'n' if the last loss was
 -- noticed or 's' if it was before the start. Layout 1 ends with maxTtl, and is believed as little as
 -- the record of another server.
 -- ARGV[1]: 'w' if replicas are asked for this afterwards, who can only tell of what was written, or
--- '-'; 't' if this program trusts, or '-'; maxTtl. Then in words: 'fresh' if no script of ours was
+-- '-'; 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if no script of ours was
 -- known here, or 'known', or in a cluster 'slot', or what server.lua said; maxWaiters; the prefix
 -- of the channels. What the verb takes follows.
 local replication = call('INFO', 'replication')
@@ -31,6 +33,8 @@ local data = at and sub(replication, at + 1, at + 40) or none
 local record = call('GET', KEYS[1])
 local openAt, highest, maxTtl, tail, same = 0, 0, 0, '', false
 local write, trusts = sub(ARGV[1], 1, 1) == 'w', sub(ARGV[1], 2, 2) == 't'
+local longest, place = string.match(ARGV[1], '(%d+)/(%S+)')
+local swapped = false
 if record then
   local layout = sub(record, 1, 1)
   if layout ~= '2' and layout ~= '1' or #record < 71 then
@@ -41,9 +45,12 @@ if record then
   if highest >= 2 ^ 53 - 1 then
     return redis.error_reply('NUMBERS end before 2^53: ' .. KEYS[1] .. ' has one beyond')
   end
-  same = at and layout == '2' and sub(record, 2, 41) == data
+  local stored = string.match(tail, '^(%S+) ')
+  if place == '?' then place = stored or place end
+  swapped = stored and stored ~= place and stored ~= '?'
+  same = at and layout == '2' and not swapped and sub(record, 2, 41) == data
 end
-local longest = tonumber(string.match(ARGV[1], '%d+'))
+longest = tonumber(longest)
 if maxTtl < longest then
   -- Also a wait that began, or was over, before this program came.
   openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
@@ -87,10 +94,10 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   state = run .. data .. format('%.0f', total)
   if SERVER then losses = total end
   local following = follows .. ':' .. resets .. ':' .. received
-  local ran, lost, followed, how = string.match(tail, '^(%S+) (%S+) (%S+) (%a)$')
+  local ran, lost, followed, how = string.match(tail, ' (%S+) (%S+) (%S+) (%a)$')
   lost = tonumber(lost or -1)
   local process = counted and run ~= '-' and run == ran and following == followed
-    and not second and not (at and resets > 0)
+    and not second and not (at and resets > 0) and not swapped
   -- That of a server is looked at seldom, and about what has no record of its own.
   if not same and not process or losses > lost or SERVER and losses < lost then
     if word == 'slot' and not SERVER then
@@ -109,7 +116,7 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
     end
     openAt, write = since + maxTtl, true
   end
-  local text = format('%s %.0f %s %s', run, losses, following, how)
+  local text = format('%s %s %.0f %s %s', place, run, losses, following, how)
   write = write or not same or text ~= tail
   tail = text
 end

@@ -2,7 +2,7 @@
 -- include clock.lua
 -- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
 -- nothing is found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if this is
--- all or 'u' if it was ever unanswered or 'a', its ttl, and `after` behind a space.
+-- all or 'u' if it was ever unanswered or 'a', its ttl, `after` and its secret, behind spaces.
 -- Where a claim holds alone, its end grants nothing, so it does not ask whether data was lost: the
 -- next claim does. Its number is kept, as record.lua says.
 local answers, rest, gone = { now }, {}, {}
@@ -48,12 +48,15 @@ local function wholeQueue()
       q.queue.number = nil
       q.queue.death = math.min(q.queue.death, claim.expires)
       q.dirty[id], q.changed = true, true
+      -- It has to ask at another time.
+      local first = front(q)
+      if first then tell(q, first) end
     end
     save(q)
     return claim and 1 or 0
   end
   return function(key, asked)
-    local ttl, after = string.match(asked, '^(%S+) ?(%S*)$', 34)
+    local ttl, after = string.match(asked, '^(%S+) ?(%S*)', 34)
     local unanswered = sub(asked, 33, 33) == 'u'
     return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
   end

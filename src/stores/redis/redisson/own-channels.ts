@@ -6,7 +6,7 @@
  * `claim`, may come after the release.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../../contract/store.ts';
-import { ifHeard } from '../shared-store.ts';
+import { heard } from '../../listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 
@@ -22,7 +22,10 @@ export function hearingJava(store: Store, follow: Follow): Store {
   async function listen(claim: Claim): Promise<void> {
     const own = watched.get(claim.id);
     if (!own || own.following) return;
-    own.following = ifHeard(follow(claim, () => own.wake()));
+    own.following = heard(
+      () => follow(claim, () => own.wake()),
+      () => own.wake(),
+    );
     await own.following;
     if (watched.get(claim.id) !== own) return;
     const [status] = await store.renew([claim]);

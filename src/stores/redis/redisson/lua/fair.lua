@@ -110,6 +110,9 @@ local function release(c, asked)
       own.state = '!'
       call('PEXPIRE', q.key, after)
       save(q, own)
+      -- It has to ask at another time.
+      local first = q.line[1]
+      if first and first.claim then hint(first.claim, '?') elseif first then wake(q, first.owner) end
     end
   elseif own then
     if waits(own) then remove(q, placeOf(q, own), own.ttl) else call('DEL', q.key) end

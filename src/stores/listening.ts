@@ -1,0 +1,84 @@
+/**
+ * Listening that goes on: whoever cannot listen tries again as long as somebody wants to hear.
+ *
+ * Invariant: while the server can be reached, nobody who waits is without messages for longer than
+ * one try and one pause, about a second; and since messages were lost meanwhile, all are woken once
+ * when it succeeds. A refusal that will not pass by itself is tried again now and then, for an
+ * operator may grant the right.
+ * What would break it: a first try that is the only one.
+ */
+import { timers } from '../base/clock.ts';
+import { Warnings } from '../clients/warnings.ts';
+import { isLasting } from '../clients/wire.ts';
+import type { StoreError } from '../contract/errors.ts';
+
+/** The pause before the next try, in ms: after a passing or a lasting failure. */
+const PAUSE_MS = { passing: 250, lasting: 60_000 };
+
+export interface ListeningTerms {
+  /** Asked before each further try, and before a warning. */
+  readonly wanted: () => boolean;
+  /** There will be no further try. */
+  readonly end: () => void;
+  /** It listens, after a try that had failed. */
+  readonly late: () => void;
+  /** Gets the reason if it does not pass at once. Default: warns, once. */
+  readonly cannot?: ((error: unknown) => void) | undefined;
+}
+
+/** Resolves after the first try; never rejects. */
+export async function listening(
+  listen: () => Promise<unknown>,
+  terms: ListeningTerms,
+  failures = 0,
+): Promise<void> {
+  try {
+    await listen();
+  } catch (error) {
+    const lasting = isLasting(error);
+    if ((lasting || failures > 0) && terms.wanted()) (terms.cannot ?? warn)(error);
+    const again = (): void => {
+      if (terms.wanted()) void listening(listen, terms, failures + 1);
+      else terms.end();
+    };
+    timers.setTimeout(again, PAUSE_MS[lasting ? 'lasting' : 'passing']).unref();
+    return;
+  }
+  if (failures > 0) terms.late();
+}
+
+/**
+ * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
+ * asks by itself.
+ */
+export async function heard(
+  follow: () => Promise<AsyncDisposable>,
+  late: () => void,
+): Promise<AsyncDisposable> {
+  let over = false;
+  let followed: AsyncDisposable | undefined;
+  const end = async (): Promise<void> => {
+    over = true;
+    await followed?.[Symbol.asyncDispose]();
+  };
+  const listen = async (): Promise<void> => {
+    followed = await follow();
+    if (over) await end();
+  };
+  await listening(listen, { wanted: () => !over, end: () => {}, late });
+  return { [Symbol.asyncDispose]: end };
+}
+
+/** Waits are safe but slow. */
+export function warnOfSilence(warnings: Warnings, error: unknown): void {
+  const message =
+    'The store cannot tell this process what becomes of its waiting claims, so they ask now and' +
+    ` then instead of being woken, until it can: ${(error as StoreError).message}`;
+  warnings.tell('HOLDFAST_NO_WAKE', message);
+}
+
+const own = new Warnings();
+
+function warn(error: unknown): void {
+  warnOfSilence(own, error);
+}
