@@ -64,3 +64,10 @@ export class UsageError extends LockError {
     super('USAGE', message, options);
   }
 }
+
+const BEFORE = '; before that: ';
+
+/** The end of a message that says what failed before: of a chain of such messages, the first. */
+export function beforeThat(said: string): string {
+  return `${BEFORE}${said.split(BEFORE).at(-1)}`;
+}

@@ -47,7 +47,11 @@ export async function openLocks(
 /** The URL of the store; a verb that looks makes no directory for it. */
 export function storeUrl(given: Arguments, looks: boolean): string {
   const named = given.text('store') ?? (process.env.HOLDFAST_STORE || defaultUrl(looks));
-  return isPath(named) ? `sqlite:${named}` : named;
+  if (!isPath(named)) return named;
+  if (!/^(\/\/)?[^/\\]*:[^/\\]*@/.test(named)) return `sqlite:${named}`;
+  // No error repeats a password.
+  const why = 'The store looks like USER:PASSWORD@HOST, without postgres:// or whatever it is.';
+  throw new ExitError(STATUS.configuration, why);
 }
 
 /** A path has no scheme, and a slash or the ending of a database; C: is a drive. */

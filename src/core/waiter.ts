@@ -26,6 +26,9 @@ const LONG_MS = 1_000;
 /** Longer than any intended wait, in ms. */
 export const SLOW_MS = 30_000;
 
+/** Of so many resources it is remembered that the process was warned. */
+const MOST_WARNED = 1_000;
+
 /**
  * One wait in a line. Settled once: by a value, an error, its time-out or its signal. Has no timer
  * and no listener unless its options need them.
@@ -87,6 +90,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const heard = this.#services.events.of.slow.isThere;
     if (this.settled || standby || heard || warned.has(resource)) return;
     warned.add(resource);
+    const [oldest = ''] = warned;
+    if (warned.size > MOST_WARNED) warned.delete(oldest);
     const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
     if (this.settled) {
       warned.delete(resource);

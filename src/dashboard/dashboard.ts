@@ -22,7 +22,7 @@ import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, bears, checkToken, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { evictBy } from './eviction.ts';
-import { type Answer, bodyOf, lastOf, protect, queryOf, send, typeOf } from './http.ts';
+import { type Answer, bodyOf, LongBody, lastOf, protect, queryOf, send, typeOf } from './http.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { listen, processOf } from './reports/listen.ts';
 import { MAX_BATCH_BYTES } from './reports/outbox.ts';
@@ -226,6 +226,9 @@ function refusal(status: number, error: string): Answer {
 }
 
 function failure(error: unknown): Answer {
+  // What has not been read of it must not be taken for the next request.
+  const headers = { connection: 'close' };
+  if (error instanceof LongBody) return { ...refusal(413, error.message), headers };
   if (isLockError(error, 'USAGE')) return refusal(400, error.message);
   if (isLockError(error, 'UNSUPPORTED')) return refusal(501, error.message);
   if (isLockError(error)) return refusal(503, 'The store does not reply.');

@@ -61,7 +61,13 @@ export function typeOf({ headers }: IncomingMessage): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** The body as text, or what a framework has made of it; cuts off one that is too long. */
+/** The body has more bytes than are read. */
+export class LongBody extends Error {}
+
+/** More than this many times as much is not even thrown away. */
+const THROWN_AWAY = 16;
+
+/** The body as text, or what a framework has made of it. @throws LongBody */
 export async function bodyOf(
   request: IncomingMessage,
   most: number = MAX_BODY_BYTES,
@@ -71,10 +77,13 @@ export async function bodyOf(
   if (body !== undefined && request.readableDidRead) return body;
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // To end the request would end the connection, and nobody would hear why.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
-    if (length > most) return undefined;
-    chunks.push(chunk);
+    if (length <= most) chunks.push(chunk);
+    // Most clients hear nothing while they send.
+    else if (length > THROWN_AWAY * most) break;
   }
+  if (length > most) throw new LongBody(`The body has more than ${most} bytes.`);
   return Buffer.concat(chunks).toString();
 }

@@ -7,6 +7,7 @@
  * request.
  */
 import type { Clock } from '../base/clock.ts';
+import { beforeThat } from '../base/errors.ts';
 import { afterInput } from '../base/event-loop.ts';
 import { StoreError, toStoreError } from '../contract/errors.ts';
 import type { Store } from '../contract/store.ts';
@@ -27,7 +28,7 @@ export function answerWithin<T>(
   return new Promise((resolve, reject) => {
     const late = (): void => {
       const cause = failures.get(store);
-      const before = cause ? `; before that: ${cause.message}` : '.';
+      const before = cause ? beforeThat(cause.message) : '.';
       const message = `The store did not answer within ${Math.round(ms)} ms${before}`;
       reject(new StoreError(message, { cause, retryable: true, outcome: 'unknown' }));
     };

@@ -247,3 +247,20 @@ it('no room for what it prints', async () => {
   const { status, err } = await new Place().shell('$holdfast --help > /dev/full').fate;
   expect([status, err]).toEqual([74, expect.stringMatching(/^holdfast: The output .*ENOSPC.*\n$/)]);
 });
+
+it('repeats no password of a URL whose scheme is missing', async () => {
+  const place = new Place();
+  for (const store of ['app_user:secret@host/db', '//app:secret@host/db', ':secret@host/0']) {
+    for (const verb of [
+      ['run', 'a', '--store', store, '--', 'true'],
+      ['show', 'a', '--store', store],
+    ]) {
+      const { status, err } = await place.fate(...verb);
+      expect([status, err]).toEqual([78, expect.stringMatching(/without postgres:/)]);
+      expect(err).not.toContain('secret');
+    }
+  }
+  expect((await place.fate('run', 'a', '--store', './at:home@here.db', '--', 'true')).status).toBe(
+    0,
+  );
+});

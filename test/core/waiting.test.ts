@@ -11,6 +11,7 @@ import { createElection } from 'holdfast/election';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { perProcess } from '../../src/base/per-process.ts';
 import { flush } from '../support/fake-clock.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
@@ -267,6 +268,14 @@ describe('a long wait', () => {
     expect(options.detail).toMatch(
       /^AcquireTimeoutError: Not acquired within .*\n {4}at .*waiting\.test\.ts/,
     );
+  });
+
+  it('is warned of again after a thousand others, for no name is remembered for ever', async () => {
+    const { clock, locks, warned } = busy();
+    for (let n = 0; n < 1_100; n++) void locks.mutex(`hangs ${n}`).acquire();
+    await clock.advance(61_000);
+    expect(warned).toHaveBeenCalledTimes(1_100);
+    expect(perProcess('slow-waits', () => new Set()).size).toBe(1_000);
   });
 
   it('is warned of although brief waits come and go behind it', async () => {

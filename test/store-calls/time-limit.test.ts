@@ -50,6 +50,15 @@ describe('a request that runs out', () => {
     expect(other.error).toMatchObject(PLAIN);
   });
 
+  it('names the first reason of a chain, not each', async () => {
+    const bed = silentBed();
+    const chain = 'late; before that: later; before that: broken';
+    bed.store.onClaim = () => Promise.reject(Object.assign(failure(), { message: chain }));
+    await tried(bed);
+    bed.store.onClaim = silence;
+    expect(await tried(bed)).toMatchObject({ message: NAMED.message });
+  });
+
   it('names one that came too late for its own request, and one of a single claim', async () => {
     for (const fails of [
       (bed: Bed) => bed.late(LIMIT_MS - 100, 0).then(() => Promise.reject(failure())),

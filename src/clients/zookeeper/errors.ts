@@ -5,7 +5,7 @@
  * passes, a request that was written may have happened; one that was never written has failed. No
  * message repeats data or credentials; paths are names, not secrets.
  */
-import { isLockError } from '../../base/errors.ts';
+import { beforeThat, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { breakOf } from '../breaks.ts';
 import { copyOf, describe } from '../causes.ts';
@@ -111,7 +111,7 @@ export function connectionLoss(why: unknown, written: boolean): RequestError {
 
 /** The deadline passed; `why` is the last trouble with the connection. */
 export function tooLate(ms: number, written: boolean, why: unknown): RequestError {
-  const also = why === undefined ? '' : `; before that: ${describe(why)}`;
+  const also = why === undefined ? '' : beforeThat(describe(why));
   return new RequestError('OPERATIONTIMEOUT', `ZooKeeper did not answer in ${ms} ms${also}.`, {
     retryable: true,
     outcome: written ? 'unknown' : 'failed',

@@ -60,7 +60,8 @@ export class RedisStore implements Store {
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
     this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
-    const how = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}${parts.maxTtlMs}/${link.database}`;
+    const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
+    const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
     this.#runner = new ScriptRunner({ ...parts, settings });
   }

@@ -1,8 +1,9 @@
-/** A try where no clock tells how old a holder's last sign of life is, and TTLs that stores allow. */
+/** A try where no clock tells how old a holder's last sign of life is; TTLs that stores allow. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { paced } from '../../support/this-run.ts';
-import { Place, until } from '../program.ts';
+import { until } from '../../support/until.ts';
+import { Place } from '../program.ts';
 
 const TTL = ['--ttl', `${paced(1_500)}ms`] as const;
 

@@ -4,7 +4,7 @@
  */
 import type { Locks } from 'holdfast';
 import { expect } from 'vitest';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 
 export interface Forger {
   /** The tags in the rows of this lock, in any order. */

@@ -2,8 +2,8 @@
  * Histories of real processes, judged by our checker and by porcupine:
  * `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--store` is one or several of those in suffering.ts, or a control, which has to be found
- * illegal by both: `without-lease`, `without-fence`. Default: all of them. `--operations` is how many
- * of each have to be answered, `--length` how many a history has at least, `--beside` how many
+ * illegal by both: `without-lease`, `without-fence`. Default: all of them. `--operations` is how
+ * many of each have to be answered, `--length` how many a history has at least, `--beside` how many
  * stores are at it at once, `--seed` the first.
  */
 import { parseArgs } from 'node:util';

@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import { codeOf, filesOf, type Tree } from './tree.ts';
 import { FOREIGN } from './words.ts';
 
@@ -14,20 +13,6 @@ const HOOK = /^import \{[^}]*\bonTest(?:Finished|Failed)\b[^}]*\} from 'vitest'/
 const MAX_ROOT_FILES = 16;
 const MAX_README_LINES = 150;
 const MAX_COLUMNS = 100;
-
-const MAX_ROOM_FILES = 12;
-/** Lists rather than rooms: each file is read without the others. */
-const LISTS: ReadonlySet<string> = new Set([
-  // Helpers that users import, one each, from one entry.
-  'src/testkit',
-  // The suites: one topic of the contract or of the locks in each file.
-  'src/testkit/contract',
-  'src/testkit/locks',
-  // One program or one shared part of programs in each file.
-  'src/stores/redis/lua',
-]);
-/** These have more files than a room may have, and may get no more. */
-const FULL: ReadonlyMap<string, number> = new Map([['src/stores/mysql', 13]]);
 
 /** Too many files in the root, files that are too long, lines that are too wide. */
 export function sizeProblems(tree: Tree): string[] {
@@ -50,19 +35,6 @@ export function sizeProblems(tree: Tree): string[] {
     });
   }
   return problems;
-}
-
-/** Rooms of `src` with more files than can be read as one idea. */
-export function roomProblems(tree: Tree): string[] {
-  const counts = new Map<string, number>();
-  for (const [path] of filesOf(tree, /^src\//)) {
-    const room = posix.dirname(path);
-    counts.set(room, (counts.get(room) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([room, count]) => count > (FULL.get(room) ?? MAX_ROOM_FILES))
-    .filter(([room]) => !LISTS.has(room))
-    .map(([room, count]) => `${room} has ${count} files, at most ${MAX_ROOM_FILES}`);
 }
 
 /** File names that are not in kebab case. */

@@ -4,7 +4,6 @@ import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from '
 import {
   fileNameProblems,
   hookProblems,
-  roomProblems,
   sizeProblems,
   unfinishedProblems,
 } from './files.ts';
@@ -20,10 +19,6 @@ const clients = new Set(Object.keys(manifestOf(tree).peerDependencies ?? {}));
 describe('the tree', () => {
   it('has few files in its root, none too long, no line too wide', () => {
     expect(sizeProblems(tree)).toEqual([]);
-  });
-
-  it('has rooms that can be read as one idea', () => {
-    expect(roomProblems(tree)).toEqual([]);
   });
 
   it('has file names in kebab case', () => {
@@ -91,10 +86,6 @@ describe('these checks find', () => {
     ['a long README', sizeProblems(only('README.md', 'x\n'.repeat(151)))],
     ['a wide line', sizeProblems(only('src/a.ts', 'x'.repeat(101)))],
     ['a full root', sizeProblems(new Map([...'abcdefghijklmnopq'].map((name) => [name, ''])))],
-    [
-      'a full room',
-      roomProblems(new Map([...'abcdefghijklm'].map((name) => [`src/room/${name}.ts`, '']))),
-    ],
     ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
     ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
     ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],

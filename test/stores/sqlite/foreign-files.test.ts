@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Claim } from '../../../src/contract/store.ts';
 import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { claimOf, connect, directory, hold, newFile, one, open, until } from './bed.ts';
+import { until } from '../../support/until.ts';
+import { claimOf, connect, directory, hold, newFile, one, open } from './bed.ts';
 
 const posix = process.platform !== 'win32';
 
