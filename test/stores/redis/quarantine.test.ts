@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from 'holdfast';
+import { redisStore } from 'holdfast/redis';
 import type { Claim, ClaimStatus } from 'holdfast/store';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
 import { describe, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
@@ -281,3 +284,37 @@ describe('a server that hides who it is', () => {
     expect(await claimed(patient(bed, server, { afterDataLoss: 'trust' }))).toBe('held');
   });
 });
+
+test.each(['ioredis', 'node-redis'] as const)(
+  'a swap of two databases that are both in use is noticed at once: %s',
+  async (client) => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const database = (number: number): Store =>
+      bed.use(
+        redisStore(
+          client === 'ioredis'
+            ? new Redis({ ...server, db: number, lazyConnect: true })
+            : createClient({ url: `${server.url}/${number}` }),
+          { maxTtl: LONG_TTL_MS },
+        ),
+      );
+    const [blue, green] = [database(0), database(1)];
+    const touch = async (): Promise<void> => {
+      for (const store of [blue, green]) await store.inspect('anything');
+    };
+    await touch();
+    await bed.settle(server);
+    const second = new Redis({ ...server, db: 1 });
+    await second.setrange('holdfast!store', 41, '0000100000000');
+    second.disconnect();
+    // Both records are a moment old, and say the same.
+    await touch();
+    expect(await claimed(blue)).toBe('held');
+    expect(await claimed(green)).toBe('held');
+    await server.command('SWAPDB', 0, 1);
+    expect(await claimed(blue)).toBe('data-loss');
+    expect(await claimed(database(0))).toBe('data-loss');
+    expect(await claimed(green)).toBe('data-loss');
+  },
+);

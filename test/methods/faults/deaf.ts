@@ -1,0 +1,29 @@
+/** A process that could not listen hears again without another claim of its own. */
+import type { Store } from 'holdfast';
+import type { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../servers/until.ts';
+import { claimOf } from './bed.ts';
+
+/** `store` reaches the server through the proxy, `other` does not. No claim has heartbeats. */
+export async function expectToHearAgain(
+  { store, other }: { readonly store: Store; readonly other: Store },
+  proxy: TcpProxy,
+): Promise<void> {
+  const [holds, waits, last] = [claimOf('a'), claimOf('a'), claimOf('a')];
+  // Its connection for claims stays.
+  await store.claim([claimOf('b')]);
+  await other.claim([holds]);
+  proxy.refuse();
+  const told = { waits: 0, last: 0 };
+  await store.watch?.(waits, () => told.waits++);
+  await store.watch?.(last, () => told.last++);
+  await store.claim([waits]);
+  await store.claim([last]);
+  // Nobody hears of this.
+  await other.release([holds]);
+  await proxy.accept();
+  await until('were both woken', async () => told.waits > 0 && told.last > 0);
+  told.last = 0;
+  await other.release([waits]);
+  await until('did a message come', async () => told.last > 0);
+}
