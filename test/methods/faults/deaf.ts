@@ -1,7 +1,7 @@
 /** A process that could not listen hears again without another claim of its own. */
 import type { Store } from 'holdfast';
 import type { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { claimOf } from './bed.ts';
 
 /** `store` reaches the server through the proxy, `other` does not. No claim has heartbeats. */

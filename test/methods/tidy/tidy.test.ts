@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from './entries.ts';
-import {
-  fileNameProblems,
-  hookProblems,
-  sizeProblems,
-  unfinishedProblems,
-} from './files.ts';
+import { fileNameProblems, hookProblems, sizeProblems, unfinishedProblems } from './files.ts';
 import { importProblems } from './imports.ts';
 import { readTree, type Tree } from './tree.ts';
 import { wordProblems } from './words.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { expectToHearAgain } from '../../methods/faults/deaf.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../servers/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type ClientName } from './bed.ts';
 
 const CLIENTS: readonly ClientName[] = ['ioredis', 'node-redis'];
