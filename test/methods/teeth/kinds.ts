@@ -95,7 +95,7 @@ const CANDIDATE = 'src/jobs/election/candidate.ts';
 const ELECTIONS = 'test/stores/zookeeper/elections.test.ts';
 
 /** Who may not listen for what wakes waiters. */
-const WAKES = 'src/stores/wakes.ts';
+const WAKES = ['src/stores/wakes.ts', 'src/stores/listening.ts'];
 const LISTENERS = 'test/stores/redis/permissions.test.ts';
 
 /** Fences that are no transactions. */
@@ -137,7 +137,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
   if (part === 'database-locks') return ofTransactions(file);
   if (REDIS_FENCE.test(source)) return REDIS_FENCES.test(file) ? 'servers' : undefined;
   if (part === 'fences' && (ofTransactions(file) || FENCES.test(file))) return 'servers';
-  if (source === WAKES && file === LISTENERS) return 'servers';
+  if (WAKES.includes(source) && file === LISTENERS) return 'servers';
   if (source === CANDIDATE && file === ELECTIONS) return 'servers';
   if (PROCESSES.test(file)) return 'processes';
   if (
