@@ -11,7 +11,8 @@ import {
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
 import { Counters } from './counters.ts';
-import { Log, machineMs, type Request, type What } from './log.ts';
+import { Log, machineMs, type Request } from './log.ts';
+import type { CounterOutput, LockOutput } from './models.ts';
 
 export interface ClientOptions {
   /** A URL; that of a store of your own begins with `module:`. */
@@ -30,8 +31,8 @@ export type Order =
   | { readonly end: true }
   | { readonly blockMs: number };
 
-/** How many operations it has begun with since it last said so; or it has ended a history. */
-export type News = { readonly begun: number } | 'ready' | 'ended';
+/** How many operations were answered since it last said so; or it has ended a history. */
+export type News = { readonly answered: number } | 'ready' | 'ended';
 
 const WHOLE = 2 ** 30;
 const PERMITS = 3;
@@ -44,7 +45,7 @@ const counters = new Counters(options.counters, { fenced: without !== 'fence' })
 let log: Log;
 let history = '';
 let working = false;
-let begun = 0;
+let answered = 0;
 /** How long to stand still at the next opportunity. */
 let blockMs = 0;
 /** Requests to release that have no answer, by resource. */
@@ -75,10 +76,10 @@ async function work(named: string, path: string): Promise<void> {
   tell('ended');
 }
 
-function begin(resource: string, what: What): number {
-  begun = (begun + 1) % BATCH;
-  if (begun === 0) tell({ begun: BATCH });
-  return log.call(resource, what);
+function result(call: number, output: LockOutput | CounterOutput): void {
+  log.result(call, output);
+  answered = (answered + 1) % BATCH;
+  if (answered === 0) tell({ answered: BATCH });
 }
 
 function watched(store: Store): Store {
@@ -106,9 +107,10 @@ async function round(): Promise<void> {
   const { resource } = lock;
   const { verb, permits, limit } = request;
   const asked = limit === PERMITS ? { permits } : {};
-  const call = begin(resource, request);
+  const call = log.call(resource, request);
   const lease = await ask(lock, verb, asked);
-  if (lease !== undefined) log.result(call, lease?.token ?? false);
+  if (lease !== undefined) result(call, lease?.token ?? false);
+  else await sleep(ttl / 4);
   if (lease) await hold(lease, call, permits === limit);
   await sleep(Math.random() * 4);
 }
@@ -150,22 +152,22 @@ async function hold(lease: Lease, call: number, exclusive: boolean): Promise<voi
   if (lease.kind === 'permits') await sleep(Math.random() * 4);
   else await count(lease, call, exclusive);
   const held = look(lease, call);
-  const release = begin(lease.resource, { verb: 'release', of: call });
+  const release = log.call(lease.resource, { verb: 'release', of: call });
   await lease.release();
-  if (held && !unanswered.get(lease.resource)) log.result(release, true);
+  if (held && !unanswered.get(lease.resource)) result(release, true);
 }
 
 async function count(lease: Lease, call: number, exclusive: boolean): Promise<void> {
   const { resource, token } = lease;
-  const entering = begin(resource, { verb: 'enter', token, shared: !exclusive });
+  const entering = log.call(resource, { verb: 'enter', token, shared: !exclusive });
   const value = await counters.enter(lease, resource);
-  log.result(entering, value);
+  result(entering, value);
   await sleep(Math.random() * 3);
   if (!exclusive || value === 'stale') return;
   look(lease, call);
   block();
-  const writing = begin(resource, { verb: 'increment', token });
-  log.result(writing, await counters.write(lease, resource, value + 1));
+  const writing = log.call(resource, { verb: 'increment', token });
+  result(writing, await counters.write(lease, resource, value + 1));
 }
 
 /** The time is read first, so that the lease was held at that time at least. */

@@ -48,7 +48,7 @@ export interface Sufferer {
   crash(): Promise<void>;
 }
 
-/** One history: it goes on until there are as many operations, and each fault has been done. */
+/** One history: it goes on until so many operations were answered, and each fault was done. */
 export interface Course {
   /** Chooses the faults; what they meet is left to the machine. */
   readonly seed: number;
@@ -65,6 +65,9 @@ export interface Recorded {
 /** Four heartbeats and more fit in, even when the machine is busy. */
 const TTL_MS = paced(400);
 
+/** How many operations are answered between two faults at least. */
+const BETWEEN = 100;
+
 export class Crowd {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-history-'));
   readonly #program: string;
@@ -75,9 +78,10 @@ export class Crowd {
   readonly #broken: Promise<never>;
   #break: (error: Error) => void = () => {};
   /** That of the history which is under way. */
-  #course = { name: '', logs: new Map<string, string>(), begun: 0 };
+  #course = { name: '', logs: new Map<string, string>(), answered: 0 };
   #histories = 0;
-  #begunAt = 0;
+  #closed = false;
+  #answeredAt = 0;
 
   static async start(options: CrowdOptions): Promise<Crowd> {
     const crowd = new Crowd(options);
@@ -107,7 +111,7 @@ export class Crowd {
     const name = `history ${++this.#histories}`;
     const logs = join(this.#folder, name);
     mkdirSync(logs);
-    this.#course = { name, logs: new Map(), begun: 0 };
+    this.#course = { name, logs: new Map(), answered: 0 };
     for (const member of this.#members) this.#begin(member);
     const faults = await this.#unless(this.#torment(seed, operations));
     await this.#unless(Promise.all([...this.#members].map((member) => member.end())));
@@ -116,6 +120,7 @@ export class Crowd {
 
   /** @param options.keep leaves the logs. */
   async close({ keep = false }: { readonly keep?: boolean } = {}): Promise<void> {
+    this.#closed = true;
     await Promise.all([...this.#members].map((member) => member.kill()));
     this.#counters.close();
     if (!keep) rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
@@ -143,8 +148,11 @@ export class Crowd {
     const done: Fault[] = [];
     const restarts: Promise<void>[] = [];
     let coming: Fault[] = [];
-    while (this.#course.begun < operations || done.length < faults.length) {
+    while (!this.#closed && (this.#course.answered < operations || done.length < faults.length)) {
       await sleep(this.#ttlMs * (0.3 + random()));
+      // Whoever is back from the last fault has to get on.
+      const enough = this.#course.answered + BETWEEN;
+      while (!this.#closed && this.#course.answered < enough) await sleep(10);
       if (coming.length === 0) coming = [...faults];
       const [fault] = coming.splice(Math.floor(random() * coming.length), 1);
       const members = [...this.#members];
@@ -190,9 +198,9 @@ export class Crowd {
         counters: join(folder, 'counters.db'),
         ...{ tasks, without, ttl: this.#ttlMs },
       },
-      onBegun: (count) => {
-        this.#course.begun += count;
-        this.#begunAt = performance.now();
+      onAnswers: (count) => {
+        this.#course.answered += count;
+        this.#answeredAt = performance.now();
       },
       onEnd: this.#break,
     });
@@ -202,9 +210,9 @@ export class Crowd {
 
   /** Rejects if a process ends by itself, or if nothing happens any more. */
   async #unless<T>(work: Promise<T>): Promise<T> {
-    this.#begunAt = performance.now();
+    this.#answeredAt = performance.now();
     const watch = setInterval(() => {
-      if (performance.now() - this.#begunAt < HANG_MS) return;
+      if (performance.now() - this.#answeredAt < HANG_MS) return;
       this.#break(new Error('No process does anything any more.'));
     }, 1_000);
     try {

@@ -11,8 +11,8 @@ export interface MemberOptions {
   readonly program: string;
   readonly options: ClientOptions;
   readonly env: NodeJS.ProcessEnv | undefined;
-  /** Is told how many operations it has begun with. */
-  onBegun(count: number): void;
+  /** Is told how many operations were answered. */
+  onAnswers(count: number): void;
   /** Is told of an end that nobody has asked for. */
   onEnd(error: Error): void;
 }
@@ -50,11 +50,11 @@ export class Member {
     return member;
   }
 
-  private constructor(child: ChildProcess, { onBegun, onEnd }: MemberOptions) {
+  private constructor(child: ChildProcess, { onAnswers, onEnd }: MemberOptions) {
     this.#child = child;
     child.on('message', (news: News) => {
       if (news === 'ended') this.#working?.finish();
-      else if (news !== 'ready') onBegun(news.begun);
+      else if (news !== 'ready') onAnswers(news.answered);
     });
     this.#ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
