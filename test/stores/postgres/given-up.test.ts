@@ -24,7 +24,7 @@ const CALLS: Readonly<Record<Statement | 'settle', readonly string[]>> = {
   take_all: takeOf('a', ID),
   beat: [arrayOf(['a']), arrayOf([ID]), arrayOf([30_000])],
   leave_free: ['a', ID],
-  leave: ['a', ID],
+  leave: ['a', ID, ''],
   leave_all: [arrayOf(['a']), arrayOf([ID])],
   read: [arrayOf(['a']), '30000000', 'false'],
   write: [JSON.stringify([ROW]), '[]'],

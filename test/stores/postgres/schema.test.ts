@@ -86,7 +86,7 @@ test('a batch waits for no row while it has others', async () => {
   const ids = names.map((name, n) => [name, `${n}`.repeat(32)] as const);
   for (const [name, id] of ids.slice(0, 3)) {
     await ask(one, 'take', take({ [name]: id }));
-    await ask(one, 'leave', [name, id]);
+    await ask(one, 'leave', [name, id, '']);
   }
   await stuck.query('begin');
   await stuck.query(`select from holdfast.lock where name = 'batch y' for update`);
@@ -150,11 +150,11 @@ test('nobody is told where nobody waits', async () => {
   await listener.query('listen holdfast_me');
   const tagged = (id: string) => take({ told: id.repeat(32) }, `me ${id}`);
   await ask(one, 'take', tagged('1'));
-  await ask(one, 'leave', ['told', '1'.repeat(32)]);
+  await ask(one, 'leave', ['told', '1'.repeat(32), '']);
   await ask(one, 'take', tagged('2'));
   expect(heard).toEqual([]);
   await ask(one, 'take', tagged('3'));
-  await ask(one, 'leave', ['told', '2'.repeat(32)]);
+  await ask(one, 'leave', ['told', '2'.repeat(32), '']);
   // What comes over the same session comes after them.
   await listener.query('select 1');
   expect(heard).toEqual(['holdfast_me', 'holdfast_me']);
@@ -170,7 +170,7 @@ test('what keeps a snapshot is found, and a lock is quick again once it is gone'
   const [keeper, one] = [await session(), await session()];
   const pair = async (n: number): Promise<void> => {
     await ask(one, 'take', take({ hot: `${n}`.padStart(32, '0') }));
-    await ask(one, 'leave', ['hot', `${n}`.padStart(32, '0')]);
+    await ask(one, 'leave', ['hot', `${n}`.padStart(32, '0'), '']);
   };
   /** How many pages a search for the row reads. */
   const pages = async (): Promise<number> => {
