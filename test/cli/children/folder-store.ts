@@ -1,4 +1,4 @@
-/** A store of documents without a clock, in a folder: each version of a text is a file of its own. */
+/** A store of documents without a clock, in a folder: each version of a text is a file. */
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A try where no clock tells how old a holder's last sign of life is, and TTLs that stores allow. */
+/** A try where no clock tells how old a sign of life is, and TTLs that stores allow. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { paced } from '../../support/this-run.ts';

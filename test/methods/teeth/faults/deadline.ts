@@ -67,7 +67,7 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
   {
     ...deadline,
     name: 'a store that never answers is asked for ever',
-    find: 'return now - this.#confirmedAt >= this.#ttlMs;',
+    find: 'return (this.doubt?.forMs ?? 0) >= this.#ttlMs;',
     replace: 'return false;',
     why: 'waits never end while the store is down',
   },
