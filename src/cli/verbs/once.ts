@@ -8,9 +8,9 @@ import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
 import type { Ending } from '../command.ts';
 import { tell } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { secondTry } from '../second-try.ts';
 import { plain, quote } from '../text.ts';
 import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import { secondTry } from './second-try.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]

@@ -3,8 +3,8 @@ import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
-import { secondTry } from '../second-try.ts';
 import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import { secondTry } from './second-try.ts';
 import type { Verb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]

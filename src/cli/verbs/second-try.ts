@@ -9,9 +9,9 @@
  * once would be refused for ever.
  * What would break it: an age that is reckoned from the clock of another machine.
  */
-import { sleep } from '../base/clock.ts';
-import { AcquireTimeoutError } from '../core/errors.ts';
-import type { Locks } from '../locks.ts';
+import { sleep } from '../../base/clock.ts';
+import { AcquireTimeoutError } from '../../core/errors.ts';
+import type { Locks } from '../../locks.ts';
 
 /** How long it waits where no holder is seen, in ms. */
 const SHORT_MS = 250;
