@@ -1,32 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
 import { cases } from '../../support/cases.ts';
-import { AGAIN, RUN, shareOf } from '../../support/this-run.ts';
+import { shareOf } from '../../support/this-run.ts';
 import { checkHistory, type HoldRecord } from './check-history.ts';
 import { correctHistory } from './correct-history.ts';
-import { correctOperations, type LockKind, type Recorded } from './correct-operations.ts';
-import { CORRUPTIONS } from './corruptions.ts';
+import { correctOperations, type Recorded } from './correct-operations.ts';
+import { Courses } from './courses.ts';
 import { checkLinearizability, type Model, type Operation } from './linearizability.ts';
 import { counterModel, type LockOperation, lockModel } from './models.ts';
-
-const KINDS = ['mutex', 'rw', 'permits'] as const;
-const COURSES = shareOf(60);
-
-/** The courses of this run, as many as are asked for. */
-function coursesWith(unknown: number) {
-  const known: { kind: LockKind; seed: number; recorded: Recorded }[] = [];
-  return (i: number) => {
-    const kind = KINDS[i % KINDS.length] as LockKind;
-    const seed = RUN * 1000 + Math.floor(i / KINDS.length);
-    known[i] ??= {
-      kind,
-      seed,
-      recorded: correctOperations({ ...{ seed, kind }, unknown, operations: 120 }),
-    };
-    return known[i];
-  };
-}
 
 function verdict({ lock, counter }: Recorded): string {
   const verdicts = [
@@ -37,36 +18,20 @@ function verdict({ lock, counter }: Recorded): string {
 }
 
 describe.each([0, 0.04])('%d of the operations never return', (unknown) => {
-  const course = coursesWith(unknown);
+  const courses = new Courses(unknown);
 
   test('histories of correct locks and fences are legal', () => {
-    const all = Array.from({ length: COURSES }, (_, i) => course(i));
-    for (const { kind, seed, recorded } of all) {
-      expect(verdict(recorded), `${kind}, seed ${seed}, ${AGAIN}`).toBe('legal');
-    }
+    const all = courses.all();
+    for (const { where, recorded } of all) expect(verdict(recorded), where).toBe('legal');
     const operations = all.flatMap(({ recorded }) => [...recorded.lock, ...recorded.counter]);
     const never = operations.filter(({ returnedAt }) => returnedAt === undefined);
     expect(never.length > 0).toBe(unknown > 0);
     expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(shareOf(50));
   });
 
-  // Only those who outlive their lease come to the fence with an old token.
-  const corruptions = Object.entries(CORRUPTIONS).filter(([name]) => {
-    return unknown > 0 || name !== 'a stale token is let in';
-  });
-
-  test.each(corruptions)('%s: illegal', (_name, corrupt) => {
-    let tried = 0;
-    // Some apply to few courses.
-    for (let i = 0; i < COURSES || tried < shareOf(6); i++) {
-      expect(i, AGAIN).toBeLessThan(50 * COURSES);
-      const { kind, seed, recorded } = course(i);
-      const corrupted = corrupt(recorded, simulatedClock(seed).random);
-      if (!corrupted) continue;
-      tried++;
-      expect(verdict(corrupted), `${kind}, seed ${seed}, ${AGAIN}`).toBe('illegal');
-    }
-  });
+  test.each(courses.corruptions())('%s: illegal', (_name, corrupt) =>
+    courses.expectIllegal(corrupt, verdict),
+  );
 });
 
 /** A register that is written and read: the smallest model in which order matters. */
