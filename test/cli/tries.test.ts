@@ -1,14 +1,14 @@
 /** A try where no clock tells how old a holder's last sign of life is; TTLs that stores allow. */
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
-import { Place } from '../program.ts';
+import { programOf } from '../support/program-of.ts';
+import { paced } from '../support/this-run.ts';
+import { until } from '../support/until.ts';
+import { Place } from './program.ts';
 
 const TTL = ['--ttl', `${paced(1_500)}ms`] as const;
 
 function storeOf(child: string, path: string): readonly string[] {
-  return ['--store', `module:${join(import.meta.dirname, '../children', child)}?${path}`];
+  return ['--store', `module:${programOf(`test/cli/children/${child}`).file}?${path}`];
 }
 
 const VERBS = [
