@@ -65,9 +65,6 @@ export interface Recorded {
 /** Four heartbeats and more fit in, even when the machine is busy. */
 const TTL_MS = paced(400);
 
-/** How many operations are answered between two faults at least. */
-const BETWEEN = 100;
-
 export class Crowd {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-history-'));
   readonly #program: string;
@@ -141,23 +138,21 @@ export class Crowd {
     return { lock: history.lock.filter(tells), counter: [...history.counter, ...reads] };
   }
 
+  /** Each fault in its turn, as many answers apart as makes them last for all of it. */
   async #torment(seed: number, operations: number): Promise<Fault[]> {
     const { server } = this.#options;
     const { faults = server ? FAULTS : CLIENT_FAULTS } = this.#options;
     const { random } = simulatedClock(seed);
+    const coming = [...faults];
     const done: Fault[] = [];
     const restarts: Promise<void>[] = [];
-    let coming: Fault[] = [];
-    while (!this.#closed && (this.#course.answered < operations || done.length < faults.length)) {
+    while (coming.length > 0) {
+      await this.#answered((operations * done.length) / faults.length);
       await sleep(this.#ttlMs * (0.3 + random()));
-      // Whoever is back from the last fault has to get on.
-      const enough = this.#course.answered + BETWEEN;
-      while (!this.#closed && this.#course.answered < enough) await sleep(10);
-      if (coming.length === 0) coming = [...faults];
       const [fault] = coming.splice(Math.floor(random() * coming.length), 1);
       const members = [...this.#members];
       const member = members[Math.floor(random() * members.length)];
-      if (!fault || !member) continue;
+      if (!fault || !member) break;
       // Some just past the TTL, where a holder may be a moment too sure, some far beyond.
       const ms = this.#ttlMs * (1 + 1.5 * random() ** 2);
       done.push(fault);
@@ -168,7 +163,13 @@ export class Crowd {
       else await member.stop(fault === 'stop' ? ms : ms / 4);
     }
     await Promise.all(restarts);
+    await this.#answered(operations);
     return done;
+  }
+
+  /** Waits for so many answers, or the end. */
+  async #answered(count: number): Promise<void> {
+    while (this.#course.answered < count && !this.#closed) await sleep(10);
   }
 
   /** The others go on meanwhile, and so do the faults. */

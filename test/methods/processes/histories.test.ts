@@ -13,6 +13,7 @@ const store = 'sqlite:{folder}/locks.db';
 /** A history is short; whether a fault meets somebody at the wrong moment is chance. */
 const OPERATIONS = 300;
 const HISTORIES = 20;
+const HARMFUL = ['stop', 'block', 'stop', 'block'] as const;
 
 async function* histories(options: Partial<CrowdOptions> = {}): AsyncGenerator<Judged> {
   const crowd = await Crowd.start({ store, ...options });
@@ -29,7 +30,7 @@ async function findIllegal(
   without: 'lease' | 'fence',
   of: (judged: Judged) => string,
 ): Promise<Judged | undefined> {
-  for await (const judged of histories({ without, faults: ['stop', 'block'] })) {
+  for await (const judged of histories({ without, faults: HARMFUL })) {
     if (of(judged) === 'illegal') return judged;
   }
   return undefined;
