@@ -148,9 +148,14 @@ export class Trial implements Planted {
   /** What tests and the processes that they start see from now on; returns what ends that. */
   #tell(more: Readonly<Record<string, string>>): () => void {
     const configs = (this.#vitest?.projects ?? []).map(({ config }) => config);
-    const before = configs.map(({ env }) => env);
-    for (const config of configs) config.env = { ...config.env, ...more };
-    return () => configs.forEach((config, i) => Object.assign(config, { env: before[i] }));
+    const before = configs.map(({ env, hookTimeout, expect }) => ({ env, hookTimeout, expect }));
+    const hangMs = Number(more.HOLDFAST_HANG_MS ?? configs[0]?.hookTimeout);
+    for (const config of configs) {
+      config.env = { ...config.env, ...more };
+      config.hookTimeout = hangMs;
+      config.expect = { ...config.expect, poll: { ...config.expect.poll, timeout: hangMs } };
+    }
+    return () => configs.forEach((config, i) => Object.assign(config, before[i]));
   }
 
   /** The first failure is enough; `bail` would stop before that one is told. */
