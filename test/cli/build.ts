@@ -21,7 +21,7 @@ export function setup(project: TestProject): void {
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
-  for (const client of ['libsql', 'ioredis', 'pg']) {
+  for (const client of ['libsql', 'ioredis', 'mongodb', 'pg']) {
     symlinkSync(join(ROOT, 'node_modules', client), join(folder, 'node_modules', client));
   }
   const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
