@@ -40,16 +40,18 @@ export async function secondTry<T>(
     if (held) throw new AcquireTimeoutError(name, 0, waiting);
     return attempt({ wait: SHORT_MS, signal });
   }
-  const unknown = new Map(holders.map(({ number, leftMs }) => [number, leftMs]));
+  const left = new Map(holders.map(({ number, leftMs }) => [number, leftMs]));
+  const living = new Set<bigint>();
   const [alive, over] = [new AbortController(), new AbortController()];
   const look = async (): Promise<void> => {
     const now = await locks.inspect(name);
     for (const { number, leftMs } of now.holders) {
       // A sign of life is the only thing by which it has more left than before.
-      if (leftMs > (unknown.get(number) ?? leftMs)) unknown.delete(number);
-      else if (unknown.has(number)) unknown.set(number, leftMs);
+      if (leftMs > (left.get(number) ?? leftMs)) living.add(number);
+      left.set(number, leftMs);
     }
-    if (!now.waiting || now.holders.some(({ number }) => unknown.has(number))) return;
+    // One that has just come may be this attempt's own claim, of which it does not know yet.
+    if (!now.waiting || !now.holders.every(({ number }) => living.has(number))) return;
     const waitedMs = Math.round(clock.now() - since);
     alive.abort(new AcquireTimeoutError(name, waitedMs, now.waiting));
   };

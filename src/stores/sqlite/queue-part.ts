@@ -18,7 +18,16 @@ import type { SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Tombstone } from '../../queue/state.ts';
-import { changingOf, fromGone, isAsRead, type Row, toEntry, toGone, toUs } from './rows.ts';
+import {
+  changingOf,
+  fromGone,
+  isAsRead,
+  isSound,
+  type Row,
+  toEntry,
+  toGone,
+  toUs,
+} from './rows.ts';
 
 const CHANGING = 'kind, permits, expires, admitted, told, sealed, took, took_seq';
 
@@ -100,7 +109,11 @@ export class QueuePart {
     const alone = only !== undefined && more === undefined;
     const [read, match] = alone ? [sql.readFor, only] : [sql.readForAll, JSON.stringify(ids)];
     const [found] = read.all(holders ? 1 : 0, now, name, front, match, name) as [Found];
-    const rows = JSON.parse(found.rows) as Row[];
+    const rows = (JSON.parse(found.rows) as Row[]).filter((row) => {
+      const sound = isSound(row, now);
+      if (!sound) sql.remove.run(name, row[0]);
+      return sound;
+    });
     this.#rows = new Map(rows.map((row) => [toEntry(row), row]));
     const claims = [...this.#rows.keys()];
     this.#edge = claims.filter(({ admitted }) => !admitted)[front];

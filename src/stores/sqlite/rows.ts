@@ -3,7 +3,8 @@
  *
  * Other users of the machine may write the database, with any program. So a row is looked at when
  * it is read, here alone: its address becomes the end of a path, and its id a line in a file. A row
- * that no version of Holdfast has written fails the step, for nobody knows whether it holds.
+ * that no version of Holdfast has written fails the steps of its queue until it expires, for nobody
+ * knows whether it holds; then it is removed.
  */
 import { show } from '../../base/show.ts';
 import { ADDRESS } from '../../clients/sqlite/wake-file.ts';
@@ -40,14 +41,28 @@ const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
 const ID = /^[\w.-]+$/;
 
-/** @throws StoreError if the row is not one that Holdfast writes. */
+/** False for a row that Holdfast has not written and that has expired. @throws StoreError */
+export function isSound(row: Row, now: number): boolean {
+  const wrong = faultIn(row);
+  const [seq, , , , , , , , expires] = row;
+  if (!wrong || expires <= now) return !wrong;
+  throw new StoreError(
+    `In the lock database, the row of holdfast_claim with the seq ${show(seq)} has a wrong` +
+      ` ${wrong}: some other program has written it. Delete it, and see who may write the file.`,
+    { retryable: true, outcome: 'failed' },
+  );
+}
+
+function faultIn([seq, id, limit, ttl, address, , kind, permits, expires]: Row): string {
+  if (!Number.isSafeInteger(seq) || seq <= 0) return 'seq';
+  if (!ID.test(id)) return 'id';
+  if (!ADDRESS.test(address)) return 'address';
+  if (KINDS[kind[0] ?? ''] !== kind) return 'kind';
+  return [limit, ttl, permits, expires].every(Number.isFinite) ? '' : 'number';
+}
+
 export function toEntry(row: Row): Entry {
-  const [seq, id, limit, ttl, address, holder, kind, permits, expires, admitted] = row;
-  check(Number.isSafeInteger(seq) && seq > 0, 'seq', row);
-  check(ID.test(id), 'id', row);
-  check(ADDRESS.test(address), 'address', row);
-  check(Object.values(KINDS).includes(kind as Kind), 'kind', row);
-  check([limit, ttl, permits, expires].every(Number.isFinite), 'numbers', row);
+  const [seq, id, limit, ttl, , holder, kind, permits, expires, admitted] = row;
   const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
   return {
     id,
@@ -68,15 +83,6 @@ export function toEntry(row: Row): Entry {
     previous: undefined,
     next: undefined,
   };
-}
-
-function check(sound: boolean, what: string, row: Row): void {
-  if (sound) return;
-  throw new StoreError(
-    `In the lock database, the row of holdfast_claim with the seq ${show(row[0])} has a wrong` +
-      ` ${what}: some other program has written it. Delete it, and see who may write the file.`,
-    { retryable: false, outcome: 'failed' },
-  );
 }
 
 export function changingOf(entry: Entry): Changing {

@@ -133,11 +133,17 @@ test('a row that Holdfast has not written fails the step, and says which', async
     const set = database.prepare(`UPDATE holdfast_claim SET ${column} = ? ${where}`);
     set.run(value);
     const error = await holder.release([held]).catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
+    expect(error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
     expect(error.message).toMatch(new RegExp(`wrong ${column}: .* Delete it`));
     expect(error.message).not.toContain(waiter.id);
     set.run((before as { was: string }).was);
   }
   expect(fs.existsSync(join(dirname(file), '..', 'outside'))).toBe(false);
+  // One that has expired stops nobody, and goes.
+  database.exec("UPDATE holdfast_claim SET address = '/etc/x', expires = 0 WHERE admitted = 0");
+  expect(await one(holder.claim([claimOf('job')]))).toMatchObject({ state: 'waiting', ahead: 1 });
+  expect(database.prepare("SELECT 1 FROM holdfast_claim WHERE address = '/etc/x'").all()).toEqual(
+    [],
+  );
   expect(await holder.release([held])).toEqual([true]);
 });
