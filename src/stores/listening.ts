@@ -79,6 +79,6 @@ export function warnOfSilence(warnings: Warnings, error: unknown): void {
 
 const own = new Warnings();
 
-function warn(error: unknown): void {
+export function warn(error: unknown): void {
   warnOfSilence(own, error);
 }

@@ -22,7 +22,7 @@ import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
 import { type Ear, isLasting } from '../clients/wire.ts';
 import type { Claim, ClaimStatus, HeldStatus, Wake } from '../contract/store.ts';
-import { type ListeningTerms, listening } from './listening.ts';
+import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 
@@ -47,15 +47,18 @@ export class Wakes {
   readonly address: string = randomId().slice(0, 16);
   readonly #ear: Ear;
   readonly #channel: string;
-  readonly #cannot: ListeningTerms['cannot'];
+  readonly #cannot: NonNullable<ListeningTerms['cannot']>;
   readonly #byTag = new Map<string, Watch>();
   readonly #byId = new Map<string, Watch>();
   #listening: Promise<void> | undefined;
   #deaf = false;
+  /** Why it cannot listen, until that is told; nothing is told of a store that never replied. */
+  #silence: unknown;
+  #replied = false;
   #count = 0;
 
   /** `cannot` gets the reason why this process cannot listen. Default: warns. */
-  constructor(ear: Ear, prefix: string, cannot?: ListeningTerms['cannot']) {
+  constructor(ear: Ear, prefix: string, cannot: ListeningTerms['cannot'] = warn) {
     this.#ear = ear;
     this.#channel = `${prefix}${this.address}`;
     this.#cannot = cannot;
@@ -83,6 +86,8 @@ export class Wakes {
 
   /** The reply to a verb of this claim. */
   saw({ id }: Claim, status: ClaimStatus): void {
+    this.#replied = true;
+    this.#tellSilence();
     const watch = this.#byId.get(id);
     if (!watch) return;
     if (status.state === 'held') watch.known = 'held';
@@ -96,15 +101,25 @@ export class Wakes {
         this.#listening = undefined;
       },
       late: this.#resumed,
-      cannot: this.#cannot,
+      cannot: (error) => {
+        this.#silence = error;
+        this.#tellSilence();
+      },
     });
     return this.#listening;
+  }
+
+  #tellSilence(): void {
+    if (!this.#replied || this.#silence === undefined) return;
+    this.#cannot(this.#silence);
+    this.#silence = undefined;
   }
 
   readonly #hear = async (): Promise<void> => {
     try {
       await this.#ear.listen(this.#channel, this.#received, this.#resumed);
       this.#deaf = false;
+      this.#silence = undefined;
     } catch (error) {
       this.#deaf = isLasting(error);
       throw error;

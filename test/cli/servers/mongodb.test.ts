@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { Place, until } from '../program.ts';
+import { until } from '../../support/until.ts';
+import { Place } from '../program.ts';
 
 let server: MongodbServer;
 beforeAll(async () => {

@@ -86,7 +86,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     // The claims that held before were not renewed, so nothing is said of them.
     expect(took.map((line) => line.replace(/ \d{16} /, ' N ')).sort()).toEqual(
       Object.values(free)
-        .map(({ id, resource }) => `${id} N 0 0 ${resource}`)
+        .map(({ id, resource }) => `${id} N 0 0 - 0 ${resource}`)
         .sort(),
     );
     const strangers = [asked('batch free'), asked('batch never')];
