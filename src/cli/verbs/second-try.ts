@@ -45,12 +45,14 @@ export async function secondTry<T>(
   const [alive, over] = [new AbortController(), new AbortController()];
   const look = async (): Promise<void> => {
     const now = await locks.inspect(name);
-    for (const { number, leftMs } of now.holders) {
+    const known = now.holders.filter(({ number }) => left.has(number));
+    for (const { number, leftMs } of known) {
       // A sign of life is the only thing by which it has more left than before.
       if (leftMs > (left.get(number) ?? leftMs)) living.add(number);
       left.set(number, leftMs);
     }
-    // One that has just come may be this attempt's own claim, of which it does not know yet.
+    // One that has come since may be the claim of this attempt, which is then under way, or done.
+    if (known.length === 0) return over.abort();
     if (!now.waiting || !now.holders.every(({ number }) => living.has(number))) return;
     const waitedMs = Math.round(clock.now() - since);
     alive.abort(new AcquireTimeoutError(name, waitedMs, now.waiting));
