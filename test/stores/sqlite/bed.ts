@@ -1,7 +1,7 @@
 /** What the tests of the SQLite store share: files, claims, stores with parts of their own. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
@@ -54,4 +54,11 @@ export async function connect(file: string): Promise<SqliteDatabase> {
     }
   });
   return database;
+}
+
+/** The wake files of a database. */
+export function filesOf(file: string): string[] {
+  const names = fs.readdirSync(dirname(file));
+  const wakes = names.filter((name) => name.startsWith(`${basename(file)}-wake-`));
+  return wakes.map((name) => join(dirname(file), name));
 }

@@ -1,27 +1,20 @@
 /** Wake-ups between stores that listen at files, as processes do. */
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
 import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, filesOf, hold, newFile, one, open } from './bed.ts';
 
 /** Hints for a claim, as they come. */
 async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus | undefined)[]> {
   const hints: (ClaimStatus | undefined)[] = [];
   await store.watch(claim, (hint) => hints.push(hint));
   return hints;
-}
-
-/** The wake files of a database. */
-function filesOf(file: string): string[] {
-  const names = fs.readdirSync(dirname(file));
-  const wakes = names.filter((name) => name.startsWith(`${basename(file)}-wake-`));
-  return wakes.map((name) => join(dirname(file), name));
 }
 
 /** The one at which nobody was told anything yet: it has a mark alone. */
