@@ -6,7 +6,7 @@ import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Channels } from '../channels.ts';
 import { KeptConnection, type Listener } from '../kept-connection.ts';
-import { isLasting, type Source, type Wire } from '../wire.ts';
+import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
 import type { Refusal, Reply } from './link.ts';
 import { replyOf } from './replies.ts';
@@ -115,31 +115,28 @@ export function greeted(
 
 /** The connections of a link that listen, each to one channel for as long as the process lives. */
 export class Subscriptions {
-  readonly #all = new Map<string, KeptConnection<RedisWire>>();
+  readonly #all = new Set<KeptConnection<RedisWire>>();
 
-  /** Where that only takes too long, the next try goes on with the same connection. */
+  /** A subscription that could not begin leaves nothing behind: the next may be elsewhere. */
   async start(source: RedisSource, listener: Listener): Promise<void> {
-    const { channel } = listener;
-    const connection = this.#all.get(channel) ?? new KeptConnection(source);
-    this.#all.set(channel, connection);
+    const connection = new KeptConnection(source);
+    this.#all.add(connection);
     try {
       await connection.listen(listener);
     } catch (error) {
-      if (isLasting(error)) {
-        this.#all.delete(channel);
-        connection.close();
-      }
+      this.#all.delete(connection);
+      connection.close();
       throw error;
     }
   }
 
   /** The next wires of all, which may lead to another server, listen instead. */
   move(): void {
-    for (const connection of this.#all.values()) connection.move();
+    for (const connection of this.#all) connection.move();
   }
 
   close(): void {
-    for (const connection of this.#all.values()) connection.close();
+    for (const connection of this.#all) connection.close();
   }
 }
 

@@ -28,11 +28,14 @@ export interface Under {
   readonly mayAsk?: boolean;
   /** How often a hundred worlds come into being in a whole run. */
   readonly groups: number;
+  /** Of the groups. Default: others in each run. */
+  readonly seeds?: readonly number[];
 }
 
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
 export async function differ(under: Under): Promise<void> {
   const { open, pass, longestMs = 1e9, hintsByState = false, mayAsk = false, groups } = under;
+  const { seeds = seedsOf(groups) } = under;
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
@@ -44,7 +47,7 @@ export async function differ(under: Under): Promise<void> {
     }
     sides.push([[memory, memory], stores]);
   }
-  for (const group of seedsOf(groups)) {
+  for (const group of seeds) {
     const chance = new Chance(group);
     const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
       return new World(group * AT_ONCE + i, chance.one(sides), () => now);

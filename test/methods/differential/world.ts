@@ -16,8 +16,8 @@ interface Held {
 
 /** Lives, in statuses and at the end of what is said of a member, and how many wait if any do. */
 const ROUGH = /("life":|"waiters":(?=[1-9])|"\d+ \w+ \d+ \d+ )\d+/g;
-/** Of claims that come together, the first may be answered when the last one is in already. */
-const WAITERS = /("waiters":|"limit":)("own"|\d+)/g;
+/** Of claims that come together, the first may be answered when the last one waits already. */
+const WAITERS = /("waiters":)\d+/g;
 
 export class World {
   readonly #name: string;

@@ -45,13 +45,8 @@ export class ClusterLink implements Link {
 
   constructor(discover: Discover, greeting: Greeting) {
     const found = ({ slots }: Topology, before?: Topology): void => {
-      const all = new Set(slots);
-      const gone = before?.slots.some((address) => !all.has(address)) ?? false;
-      if (gone) this.#subscriptions.move();
-      this.#channels.move((where) =>
-        where === 'cluster' ? gone : slots[where] !== before?.slots[where],
-      );
-      this.#forget(all);
+      this.#channels.move((where) => where !== 'cluster' && slots[where] !== before?.slots[where]);
+      this.#forget(new Set(slots));
     };
     this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
     this.#greeting = greeting;
