@@ -17,8 +17,7 @@ const SEED = String(RUN * 1000 + 1);
 /** One file for each promise that only several processes can break. */
 const FEW = [
   ...['contention', 'signals', 'rolling-deploy'].map((name) => `test/methods/processes/${name}.`),
-  ...['run', 'waiting', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
-  'test/examples/small.',
+  ...['run', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
 ];
 
 const format = program(
