@@ -26,7 +26,7 @@ describe.each([0, 0.04])('%d of the operations never return', (unknown) => {
     const operations = all.flatMap(({ recorded }) => [...recorded.lock, ...recorded.counter]);
     const never = operations.filter(({ returnedAt }) => returnedAt === undefined);
     expect(never.length > 0).toBe(unknown > 0);
-    expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(shareOf(50));
+    expect(operations.filter(({ output }) => output === false).length).toBeGreaterThan(20);
   });
 
   test.each(courses.corruptions())('%s: illegal', (_name, corrupt) =>

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { paced } from '../../support/this-run.ts';
+import { paced, turnOf } from '../../support/this-run.ts';
 import { checkHistory, type HoldRecord } from '../histories/check-history.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
@@ -44,21 +44,26 @@ function recordsOf(all: readonly Child[]): HoldRecord[] {
 }
 
 describe('eight processes', () => {
-  test.each([
+  const kinds = [
     ['mutex', { kind: 'mutex' }],
     ['mutex, fair', { kind: 'mutex', fair: true }],
     ['readers and writers', { kind: 'rw' }],
     ['weighted permits', { kind: 'semaphore', limit: 4 }],
-  ] as const)('%s: the history is correct and no update is lost', async (_name, options) => {
-    const { file, all } = await contenders(options);
-    start(all);
-    await Promise.all(all.map((child) => child.next('done')));
-    const holds = told(all);
-    expect(holds.length).toBe(PROCESSES * 25);
-    expect(checkHistory(recordsOf(all))).toEqual([]);
-    expect(counted(file)).toBe(holds.filter((hold) => hold.counted).length);
-    expect(new Set(holds.map(({ record }) => record.process)).size).toBe(PROCESSES);
-  });
+  ] as const;
+
+  test.each(turnOf(kinds))(
+    '%s: the history is correct and no update is lost',
+    async (_name, options) => {
+      const { file, all } = await contenders(options);
+      start(all);
+      await Promise.all(all.map((child) => child.next('done')));
+      const holds = told(all);
+      expect(holds.length).toBe(PROCESSES * 25);
+      expect(checkHistory(recordsOf(all))).toEqual([]);
+      expect(counted(file)).toBe(holds.filter((hold) => hold.counted).length);
+      expect(new Set(holds.map(({ record }) => record.process)).size).toBe(PROCESSES);
+    },
+  );
 
   test('some are killed at any moment: the others go on, and the history is correct', async () => {
     const { file, all } = await contenders({ kind: 'mutex', rounds: 40, ttl: paced(1500) });
