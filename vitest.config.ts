@@ -100,6 +100,8 @@ const config: ViteUserConfig = {
     testTimeout: 0,
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: HANG_MS, interval: 20 } },
+    // Tests hear the warnings that they ask for; nobody has to read them.
+    execArgv: ['--no-warnings'],
     maxWorkers: 2,
     maxConcurrency: 20,
     sequence: { sequencer: Spread },

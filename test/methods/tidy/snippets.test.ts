@@ -21,7 +21,9 @@ const NESTJS = " // from '@nestjs/common'\nexport class A { constructor(readonly
 /** As small as a program can be that has the options of the project. */
 function project(): string {
   // Below the root, for the types of Node.
-  const folder = mkdtempSync(join(ROOT, 'node_modules/.cache/types-'));
+  const cache = join(ROOT, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'types-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'docs'));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG));
