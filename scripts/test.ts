@@ -1,7 +1,8 @@
 /**
  * `npm test`: what needs nothing but `npm ci`, in two minutes. `npm run test:ci`: what continuous
  * integration has beside it. `npm run battery`: everything; it also writes what ran, when, and how
- * it ended, and docs/reference/evidence.md from that. With `--hours N` it goes on for so long.
+ * it ended, and docs/reference/evidence.md from that. With `--hours N` it goes on for so long, with
+ * `--operations N` its histories have so many of each store, not 100,000.
  * Arguments choose steps by the beginning of their names. With CI=true, a skipped test is a
  * failure, unless what it would have tested is not promised.
  */
@@ -14,11 +15,15 @@ import type { Step } from './steps.ts';
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { ci: { type: 'boolean' }, battery: { type: 'boolean' }, hours: { type: 'string' } },
+  options: {
+    ...{ ci: { type: 'boolean' }, battery: { type: 'boolean' } },
+    ...{ hours: { type: 'string' }, operations: { type: 'string' } },
+  },
 });
 const env = process.env;
 env.HOLDFAST_RUN ??= String(Math.floor(Date.now() / 60_000) % 1_000_000);
 if (values.battery) env.HOLDFAST_WHOLE = '1';
+if (values.operations) env.HOLDFAST_OPERATIONS = values.operations;
 // What a step is cut short in removes nothing; so all of it goes at the end.
 // Servers that refuse root have to pass it, too.
 const temporary = serverFolder(join(tmpdir(), 'holdfast-run-'));

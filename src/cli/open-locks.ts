@@ -3,7 +3,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, isAbsolute, join, posix, win32 } from 'node:path';
 import { parseDuration } from '../base/duration.ts';
-import { isLockError } from '../base/errors.ts';
+import { isLockError, messageOf } from '../base/errors.ts';
 import { openStore } from '../connect.ts';
 import type { Store } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
@@ -84,7 +84,7 @@ function defaultUrl(looks: boolean): string {
   try {
     if (!looks) makeDirectory(directory);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ExitError(
       STATUS.unreachable,
       `The directory for locks cannot be created: ${reason}.`,

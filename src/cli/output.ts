@@ -5,7 +5,7 @@
  */
 import { write } from 'node:fs';
 import { inspect, promisify } from 'node:util';
-import { isLockError } from '../base/errors.ts';
+import { isLockError, messageOf } from '../base/errors.ts';
 import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
 import { jsonOf, plain } from './text.ts';
 
@@ -31,7 +31,7 @@ export function printJson(value: unknown, status = 0): Promise<void> {
 
 /** One line on the standard error; the stack as well for a bug. */
 export async function complainOf(error: unknown, asJson: boolean): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const status = statusOf(error);
   if (asJson) {
     const cause = error instanceof ExitError && isLockError(error.cause) ? error.cause : error;

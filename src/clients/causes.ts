@@ -3,6 +3,7 @@
  * contain a secret: the password of a URL, a statement, the id of a claim. So a cause is never the
  * error itself, but a copy of its name and of its cleaned message.
  */
+import { isError } from '../base/errors.ts';
 export interface Reading {
   /** Removes what this server or its clients repeat. Default: `withoutSecrets`. */
   readonly clean?: (text: string) => string;
@@ -14,7 +15,7 @@ export interface Reading {
 export function describe(error: unknown, reading: Reading = {}): string {
   const { clean = withoutSecrets, messageOf = (one: Error) => one.message } = reading;
   if (typeof error === 'string') return clean(error);
-  if (!(error instanceof Error)) return 'no reason given';
+  if (!isError(error)) return 'no reason given';
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (error.message === '' && Array.isArray(errors)) {
     return errors.map((one) => describe(one, reading)).join(', ');
@@ -23,17 +24,26 @@ export function describe(error: unknown, reading: Reading = {}): string {
   return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
 }
 
-/** How deep errors are looked for in errors. */
-const DEPTH = 6;
+/** An error with what libraries and servers tell in it. */
+export type Thrown = Readonly<Record<string, unknown>>;
 
-/** The error, and those inside it, in which libraries wrap one another's. */
-export function* causesOf(error: unknown): Generator<Readonly<Record<string, unknown>>> {
-  let at = error;
-  for (let depth = 0; depth < DEPTH && typeof at === 'object' && at !== null; depth++) {
-    const one = at as Readonly<Record<string, unknown>>;
-    yield one;
-    at = one.cause;
+/** So many errors inside one another are looked at. */
+const MOST = 12;
+
+/** Where libraries keep the error that they wrap: Sequelize, TypeORM, Prisma. */
+const INSIDE = ['cause', 'original', 'parent', 'driverError', 'meta', 'driverAdapterError'];
+
+/** The error, and those inside it, in which libraries wrap one another's, from the outside in. */
+export function causesOf(error: unknown): readonly Thrown[] {
+  const all: Thrown[] = [];
+  const left = [error];
+  while (left.length > 0 && all.length < MOST) {
+    const one = left.shift() as Thrown;
+    if (typeof one !== 'object' || one === null || all.includes(one)) continue;
+    all.push(one);
+    left.push(...INSIDE.map((name) => one[name]));
   }
+  return all;
 }
 
 export function withoutSecrets(text: string): string {

@@ -1,5 +1,5 @@
 /** The errors that a store throws, and how any other failure of one is classified. */
-import { isLockError, LockError, type LockErrorOptions } from '../base/errors.ts';
+import { isError, isLockError, LockError, type LockErrorOptions } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 
 /** These locks, or this store, have been closed. */
@@ -61,7 +61,7 @@ export function toStoreError(error: unknown): StoreError {
 function messageOf(error: unknown): string {
   try {
     if (typeof error === 'string') return error;
-    return error instanceof Error ? `${error.message}` : show(error);
+    return isError(error) ? `${error.message}` : show(error);
   } catch {
     return show(error);
   }

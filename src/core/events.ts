@@ -190,7 +190,7 @@ export class Events {
     for (const listener of [...listeners]) {
       try {
         const result = (listener as (event: LockEvents[N]) => unknown)(event);
-        if (result instanceof Promise) result.catch(warn);
+        (result as Partial<PromiseLike<unknown>> | undefined)?.then?.(undefined, warn);
       } catch (error) {
         warn(error);
       }

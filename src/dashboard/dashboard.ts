@@ -13,7 +13,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duration, millisecondsOf } from '../base/duration.ts';
-import { isLockError, UsageError } from '../base/errors.ts';
+import { isError, isLockError, UsageError } from '../base/errors.ts';
 import { checkOptions, flag, text } from '../base/options.ts';
 import type { Holder } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
@@ -232,6 +232,6 @@ function failure(error: unknown): Answer {
   if (isLockError(error, 'USAGE')) return refusal(400, error.message);
   if (isLockError(error, 'UNSUPPORTED')) return refusal(501, error.message);
   if (isLockError(error)) return refusal(503, 'The store does not reply.');
-  process.emitWarning(error instanceof Error ? error : String(error));
+  process.emitWarning(isError(error) ? error : String(error));
   return refusal(500, 'The dashboard failed.');
 }

@@ -6,7 +6,7 @@
  * with many resources busy for no more than half of the time.
  */
 import { sleep } from '../base/clock.ts';
-import { isLockError, UsageError } from '../base/errors.ts';
+import { isLockError, messageOf, UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
@@ -178,6 +178,6 @@ function quarantineOf(queues: Iterable<Queue>): number | null {
 
 /** Without the password of a URL, which an error may cite. */
 function trouble(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.replace(/\/\/[^\s/]*@/g, '//');
 }

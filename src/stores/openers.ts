@@ -1,7 +1,7 @@
 /** Which store a URL names; each is loaded when it is needed. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { UsageError } from '../base/errors.ts';
+import { messageOf, UsageError } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import type { ServerFacts } from '../clients/facts/server-facts.ts';
 import type { Store } from '../contract/store.ts';
@@ -88,7 +88,7 @@ function load(name: string): unknown {
     const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
     return loaded?.default ?? loaded;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
   }
 }

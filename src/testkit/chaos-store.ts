@@ -10,7 +10,9 @@
  * program knows no better. With a clock whose chance is seeded, each run takes the same course.
  * What would break it: an error that says `failed` of a request that arrives later.
  */
+
 import type { Clock } from '../base/clock.ts';
+import { isError } from '../base/errors.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Store, Wake } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
@@ -182,7 +184,7 @@ class Network {
     const { delayMs } = this.#weather;
     const journey = this.#journey(false);
     const { arrives, answer } = journey;
-    if (typeof arrives !== 'object' || answer === 'never' || answer instanceof Error) {
+    if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) {
       return journey;
     }
     const now = this.#clock.now();

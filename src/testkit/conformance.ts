@@ -3,7 +3,7 @@
  * It skips cases for what a store does not promise, visibly and with the reason.
  */
 import assert from 'node:assert/strict';
-import { UsageError } from '../base/errors.ts';
+import { isError, UsageError } from '../base/errors.ts';
 import type { OptionalVerb, Traits } from '../contract/store.ts';
 import { type Case, type Declared, lacking, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
@@ -170,7 +170,7 @@ async function quoting(promise: string | undefined, run: Promise<void>): Promise
   try {
     await run;
   } catch (error) {
-    if (promise !== undefined && error instanceof Error) {
+    if (promise !== undefined && isError(error)) {
       error.message += `\nThe contract says: ${promise}`;
     }
     throw error;

@@ -1,5 +1,7 @@
 /** The fate of a request on its way to a store and back. */
+
 import type { Clock } from '../base/clock.ts';
+import { isError } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
 
 export interface Journey {
@@ -33,7 +35,7 @@ export async function undergo<T>(
   const reply = arrives === 'never' ? undefined : reach(arrives?.lateMs ?? 0);
   const second = copy && reach(copy.lateMs);
   if (answer === 'never') return new Promise(() => {});
-  if (answer instanceof Error || !reply) {
+  if (isError(answer) || !reply) {
     // Whatever became of the request, the caller gets this error.
     await reply?.catch(() => {});
     throw answer;

@@ -6,7 +6,7 @@
  * the outcome, and neither does a connection that breaks under a sent request. A request with an
  * unknown refusal may have happened.
  */
-import { isLockError } from '../../base/errors.ts';
+import { isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
@@ -195,7 +195,7 @@ function saidBy(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (!isLockError(error, 'STORE')) return '';
   const { cause } = error;
-  return cause instanceof Error && cause.name === 'EtcdRefusal' ? cause.message : '';
+  return isError(cause) && cause.name === 'EtcdRefusal' ? cause.message : '';
 }
 
 export function closedError(): StoreError {

@@ -7,7 +7,7 @@
  * No error carries a secret: a cause is a copy of name and message without a command's arguments
  * (claim ids and passwords), wherever the client or the server put them.
  */
-import { isLockError } from '../../base/errors.ts';
+import { isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf, type Meaning } from '../breaks.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
@@ -145,7 +145,7 @@ const CODE = /^([A-Z][A-Z0-9_]+)(?: |$)/;
 
 /** The server's reply, if this error of a client is one. */
 export function refusalIn(error: unknown): string | undefined {
-  if (!(error instanceof Error) || 'syscall' in error) return undefined;
+  if (!isError(error) || 'syscall' in error) return undefined;
   return CODE.test(error.message) ? clean(error.message) : undefined;
 }
 
@@ -194,7 +194,7 @@ export function connectionError(error: unknown, written: boolean): StoreError {
   const said = describe(error, { clean });
   const { retryable, advice } = breakOf(said, BREAKS);
   return new StoreError(`The Redis server ${advice} (${said}).`, {
-    cause: copyOf(error instanceof Error ? error.name : 'Error', said),
+    cause: copyOf(isError(error) ? error.name : 'Error', said),
     // A server that has worked before will most likely work again.
     retryable: retryable || written,
     outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',

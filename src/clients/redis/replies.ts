@@ -1,4 +1,5 @@
 /** Replies of all clients and both protocols as RESP2 has them. */
+import { isError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Reply } from './link.ts';
 
@@ -11,7 +12,7 @@ export function replyOf(raw: unknown, depth = 0): Reply {
   if (typeof raw === 'boolean') return raw ? 1 : 0;
   if (typeof raw === 'bigint') return String(raw);
   if (Buffer.isBuffer(raw)) return raw.toString();
-  if (typeof raw !== 'object' || raw instanceof Error || depth > DEEPEST) throw unexpected();
+  if (typeof raw !== 'object' || isError(raw) || depth > DEEPEST) throw unexpected();
   const parts: Reply[] = [];
   // Sees holes, and is faster than `Array.from`.
   for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));

@@ -1,6 +1,6 @@
 /** Typed errors of those that clients throw at statements of the user's. */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../../base/errors.ts';
-import { causesOf } from '../causes.ts';
+import { causesOf, type Thrown } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';
 import type { Dialect } from './sql.ts';
 
@@ -91,22 +91,24 @@ function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readon
   let said = String(error);
   for (const thrown of causesOf(error)) {
     const kind = kindAt(thrown, dialect);
-    said = messageOf(thrown);
+    said = saidIn(thrown) ?? said;
     if (kind) return { kind, said };
   }
   return { kind: 'refused', said };
 }
 
-type Thrown = Readonly<Record<string, unknown>>;
-
+/** PostgreSQL's code is in `errno` with Bun, and in `originalCode` with Prisma, as is MySQL's. */
 function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
-  const code = String(thrown.code ?? '');
-  const { reason } = failureOf(dialect === 'postgres' ? code : Number(thrown.errno));
-  if (reason) return reason;
-  if (BROKEN.test(code) || thrown.fatal === true) return 'connection';
-  return BROKEN_TEXT.test(messageOf(thrown)) ? 'connection' : undefined;
+  const { code, errno, originalCode } = thrown;
+  const codes = [errno, originalCode, ...(dialect === 'postgres' ? [code] : [])];
+  for (const one of codes) {
+    const { reason } = failureOf(dialect === 'postgres' ? String(one) : Number(one));
+    if (reason) return reason;
+  }
+  if (BROKEN.test(String(code)) || thrown.fatal === true) return 'connection';
+  return BROKEN_TEXT.test(saidIn(thrown) ?? '') ? 'connection' : undefined;
 }
 
-function messageOf(thrown: Thrown): string {
-  return typeof thrown.message === 'string' ? thrown.message : String(thrown);
+function saidIn({ originalMessage, message }: Thrown): string | undefined {
+  return [originalMessage, message].find((text) => typeof text === 'string');
 }

@@ -4,6 +4,7 @@
  * Every step is one transaction, so a step that fails before the commit has not happened. Only an
  * input or output error may strike in the middle of a commit and leave the outcome unknown.
  */
+import { messageOf } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 interface Meaning {
@@ -119,8 +120,4 @@ function meaningOf(error: unknown): Meaning | undefined {
     if (code === name || String(code).startsWith(`${name}_`)) return true;
     return code === 'ERR_SQLITE_ERROR' && messageOf(error).startsWith(says);
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

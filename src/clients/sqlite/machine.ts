@@ -8,8 +8,10 @@
  * estimates the boot's wall-clock time instead, which a step of the wall clock may disturb.
  * What would break it: two processes whose clocks differ, as in two Linux time namespaces.
  */
+
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { messageOf } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { monotonicClock } from './monotonic.ts';
 
@@ -44,7 +46,7 @@ export function orEmpty(read: () => string): string {
     return read();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const said = messageOf(cause);
     throw new StoreError(
       `The machine that shares the lock database is unknown: ${said}. Let this process read` +
         ' it; Deno needs --allow-all for that.',

@@ -5,7 +5,7 @@
  * passes, a request that was written may have happened; one that was never written has failed. No
  * message repeats data or credentials; paths are names, not secrets.
  */
-import { beforeThat, isLockError } from '../../base/errors.ts';
+import { beforeThat, isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { breakOf } from '../breaks.ts';
 import { copyOf, describe } from '../causes.ts';
@@ -95,14 +95,14 @@ export function refused(code: number, about: string, step?: number): RequestErro
 /** The connection ended, or there was none in time. */
 export function connectionLoss(why: unknown, written: boolean): RequestError {
   const said = describe(why);
-  const garbage = why instanceof Error && why.name === 'GarbageError';
+  const garbage = isError(why) && why.name === 'GarbageError';
   const wrongTls = !breakOf(said).retryable;
   const advice = wrongTls ? '. Check tls, the port and the certificates' : '';
   return new RequestError(
     garbage ? 'GARBAGE' : 'CONNECTIONLOSS',
     `No connection to a ZooKeeper server: ${said}${advice}.`,
     {
-      cause: copyOf(why instanceof Error ? why.name : 'Error', said),
+      cause: copyOf(isError(why) ? why.name : 'Error', said),
       retryable: written || !wrongTls,
       outcome: written ? 'unknown' : 'failed',
     },

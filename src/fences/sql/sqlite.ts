@@ -8,7 +8,7 @@
  * What would break it: a second try in which SQLite has ended the transaction, for that try would
  * be a transaction of its own. A missing table and a finalized statement end none.
  */
-import { UsageError } from '../../base/errors.ts';
+import { isError, UsageError } from '../../base/errors.ts';
 import type { Step, Steps } from './entering.ts';
 
 /** The part of a connection of `node:sqlite`, `better-sqlite3` or `libsql` that the fence uses. */
@@ -43,7 +43,7 @@ function take(connection: SqliteConnection, schema: string, { sql, values }: Ste
   return again(
     () => again(get, isFinalized),
     (error) => {
-      const missing = error instanceof Error && error.message.includes('no such table');
+      const missing = isError(error) && error.message.includes('no such table');
       if (missing) connection.exec(schema);
       return missing;
     },
@@ -70,7 +70,7 @@ function again<T>(act: () => T, mends: (error: unknown) => boolean): T {
 
 /** Of node:sqlite, where the connection was closed and opened again. */
 function isFinalized(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
+  return isError(error) && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }
 
 /** Early versions of node:sqlite do not show whether they are in a transaction; a BEGIN does. */

@@ -1,5 +1,5 @@
 import { type Duration, duration } from '../../base/duration.ts';
-import { UsageError } from '../../base/errors.ts';
+import { messageOf, UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import type { Locks } from '../../locks.ts';
 import { ready } from '../../operators/ready.ts';
@@ -83,7 +83,7 @@ export class LocksHealthIndicator {
       await ready(this.#locks);
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 }

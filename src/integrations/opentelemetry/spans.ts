@@ -1,3 +1,4 @@
+import { isError } from '../../base/errors.ts';
 import type { Acquisition, LockEvents } from '../../core/events.ts';
 import type { Waiting } from '../../store-calls/waiting.ts';
 import type { Attributes, Context, OpenTelemetry, Span, Tracer } from './api.ts';
@@ -77,6 +78,6 @@ export class Spans {
   #fail(span: Span, type: string, error: unknown): void {
     span.setAttribute('error.type', type);
     span.setStatus({ code: ERROR });
-    if (this.#resources && error instanceof Error) span.recordException(error);
+    if (this.#resources && isError(error)) span.recordException(error);
   }
 }

@@ -31,9 +31,7 @@ function context(): AsyncLocalStorage<Holding> {
  */
 export function holding<T>(leases: readonly (Lease | MultiLease)[], work: () => T): T {
   const given: readonly (Lease | MultiLease)[] = Array.isArray(leases) ? leases : [undefined];
-  const all = given.flatMap((each) =>
-    each instanceof Object && 'leases' in each ? each.leases : (each as Lease),
-  );
+  const all = given.flatMap((each) => (each as Partial<MultiLease>)?.leases ?? (each as Lease));
   if (!all.every((lease) => lease?.live) || typeof work !== 'function') {
     throw new UsageError('holding() takes a list of leases, and a function.');
   }

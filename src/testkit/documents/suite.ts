@@ -7,7 +7,9 @@
  * a link of one chain; a write whose reply is lost must never be reported as one that was not
  * carried out.
  */
+
 import assert from 'node:assert/strict';
+import { isError } from '../../base/errors.ts';
 import type { Documents } from '../../stores/document/documents.ts';
 import { CASES, is, isDoubt, type Optional } from './cases.ts';
 
@@ -94,7 +96,7 @@ async function loseReplies(
       const text = `{"n":${n}}`;
       const outcome = await lose(() => documents.put(key, text, version)).catch((error) => error);
       assert.notEqual(outcome, 'other', 'it was written, and told as not written');
-      if (outcome instanceof Error) {
+      if (isError(outcome)) {
         assert.ok(isDoubt(outcome), `expected a StoreError of unknown outcome, got ${outcome}`);
       }
       await is(documents, key, text);

@@ -43,7 +43,8 @@ export async function gatherAll(
   };
   await Promise.all(Array.from({ length: wanted.beside }, line));
   porcupine.close();
-  show.say(`${seconds(show.started)} s, pace ${PACE}`);
+  const each = `${stores.length} stores and controls, ${wanted.operations} operations of each`;
+  show.say(`${each}, ${seconds(show.started)} s, pace ${PACE}`);
   return results.every(Boolean);
 }
 

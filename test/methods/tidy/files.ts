@@ -59,6 +59,15 @@ export function unfinishedProblems(tree: Tree): string[] {
   return problems;
 }
 
+/** Jest gives each test file errors of its own: those of Node are no instances of them. */
+export function realmProblems(tree: Tree): string[] {
+  return filesOf(tree, /^src\/.*\.ts$/)
+    .filter(([, text]) => /instanceof (Error|RangeError|TypeError|AggregateError)\b/.test(text))
+    .map(
+      ([path]) => `${path} asks for an instance of Error; isError() knows those of other realms`,
+    );
+}
+
 /**
  * Hooks of a test in files where several run at once: those of vitest itself go to whichever test
  * began last, so that its end closes what the others still use.

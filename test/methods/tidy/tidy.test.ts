@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from './entries.ts';
-import { fileNameProblems, hookProblems, sizeProblems, unfinishedProblems } from './files.ts';
+import {
+  fileNameProblems,
+  hookProblems,
+  realmProblems,
+  sizeProblems,
+  unfinishedProblems,
+} from './files.ts';
 import { importProblems } from './imports.ts';
 import { readTree, type Tree } from './tree.ts';
 import { wordProblems } from './words.ts';
@@ -22,6 +28,10 @@ describe('the tree', () => {
 
   it('has no marks of unfinished work', () => {
     expect(unfinishedProblems(tree)).toEqual([]);
+  });
+
+  it('knows errors of other realms', () => {
+    expect(realmProblems(tree)).toEqual([]);
   });
 
   it('closes what a test has opened at the end of that test', () => {
@@ -83,6 +93,7 @@ describe('these checks find', () => {
     ['a full root', sizeProblems(new Map([...'abcdefghijklmnopq'].map((name) => [name, ''])))],
     ['a name in camel case', fileNameProblems(only('src/localQueue.ts'))],
     ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
+    ['an error of one realm', realmProblems(only('src/a.ts', 'if (e instanceof Error) f();'))],
     ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
