@@ -154,8 +154,8 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
     file: 'src/integrations/opentelemetry/spans.ts',
     name: 'messages of errors name the resource unasked',
-    find: 'if (this.#resources && error instanceof Error)',
-    replace: 'if (error instanceof Error)',
+    find: 'if (this.#resources && isError(error))',
+    replace: 'if (isError(error))',
     why: 'names of people go to whoever reads traces',
   },
   {
