@@ -125,9 +125,14 @@ async function take(
     if (!insert) return absent(asked);
     if (wait === 'skip' && (await exists(connection, asked))) return null;
   }
-  const make = (): Promise<Row[]> => connection.rows(insert.sql, insert.values);
+  const make = async (): Promise<Row | undefined> => {
+    // Only PostgreSQL returns what it inserts.
+    if (postgres) return (await connection.rows(insert.sql, insert.values))[0];
+    await connection.count(insert.sql, insert.values);
+    return undefined;
+  };
   const made = wait === 'nowait' ? await within(connection, SHORTEST, make) : await make();
-  if (postgres && made[0]) return made[0];
+  if (made) return made;
   return (await find(connection, asked, wait)) ?? absent(asked);
 }
 

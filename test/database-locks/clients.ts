@@ -207,7 +207,7 @@ function ofOther(url: string): Client {
     dialect: 'postgres',
     transaction: client !== pool,
     rows: async (sql, values) => (await client.query(sql, values)).rows,
-    count: async (sql, values) => (await client.query(sql, values)).rowCount,
+    count: async (sql, values) => (await client.query(sql, values)).rowCount ?? 0,
   });
   return {
     dialect: 'postgres',

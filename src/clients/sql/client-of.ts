@@ -1,23 +1,11 @@
 /** Sends statements through an object of any package: one `Client` for them all. */
 import { UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
-import { type Package, type Place, packageOf } from './packages.ts';
+import { show } from '../../base/show.ts';
+import { type Answer, type Client, endAfter, type Sender } from './client.ts';
+import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
+import { packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
-
-/** The abilities of a package's object, in common terms. */
-export interface Client {
-  readonly dialect: Dialect;
-  readonly place: Place;
-  rows(sql: string, values: Bound[]): PromiseLike<unknown>;
-  count(sql: string, values: Bound[]): PromiseLike<unknown>;
-  /** Whether a connection is inside a transaction. */
-  begun(): Promise<boolean>;
-}
-
-type Answer = Readonly<Record<string, unknown>>;
-
-/** Without `begun`, the place shows whether it is a transaction. */
-type Sender = Omit<Client, 'begun' | 'place'> & Partial<Pick<Client, 'begun'>>;
 
 const TAKEN =
   'a connection or pool of pg, postgres, mysql2 or mariadb, a transaction of Kysely or of Drizzle';
@@ -25,25 +13,26 @@ const TAKEN =
 /** @throws UsageError if it is of no known package. */
 export function clientOf(given: unknown): Client {
   const found = packageOf(given);
-  const sender = found && senderOf(given, found.name);
+  const sender = found && senderOf(given, found);
   if (sender)
     return { begun: async () => found.place === 'transaction', ...sender, place: found.place };
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 
-function senderOf(given: unknown, name: Package): Sender | undefined {
+function senderOf(given: unknown, { name, place }: Recognised): Sender | undefined {
+  const pool = place === 'pool';
   switch (name) {
     case 'pg':
-      return pg(given as Pg);
+      return pool ? pgPool(given as PgPool) : pg(given as Pg);
     case 'postgres':
       return postgres(given as Postgres);
     case 'mysql2':
     case 'mariadb':
-      return mysql(given as Mysql);
+      return pool ? mysqlPool(given as MysqlPool) : mysql(given as Mysql);
     case 'kysely':
       return kysely(given as Kysely);
     case 'drizzle':
-      return drizzle(given as Drizzle);
+      return (pool && poolIn(given as Drizzle)) || drizzle(given as Drizzle);
     case 'other':
       return other(given as Other);
   }
@@ -83,6 +72,30 @@ function pg(client: Pg): Sender {
   };
 }
 
+interface PgPool extends Pg {
+  connect(): PromiseLike<Pg & { release(destroy: boolean): void }>;
+}
+
+function pgPool(pool: PgPool): Sender {
+  return {
+    ...pg(pool),
+    borrow: async () => {
+      const one = await pool.connect();
+      return {
+        ...pg(one),
+        state: () => {
+          const status = one.getTransactionStatus?.();
+          if (!status) return undefined;
+          return status === 'I' ? 'idle' : 'begun';
+        },
+        // As its own `query` does: the server's last word may not have come yet.
+        giveBack: (failed) => one.release(failed),
+        end: () => endAfter(one.query('ROLLBACK'), () => one.release(true)),
+      };
+    },
+  };
+}
+
 interface Postgres {
   unsafe(text: string, values?: Bound[]): PromiseLike<Answer>;
 }
@@ -94,62 +107,6 @@ function postgres(sql: Postgres): Sender {
     count: async (text, values) => (await sql.unsafe(text, values)).count,
     begun: () => begunAt(() => sql.unsafe(ONLY_IN_TRANSACTION)),
   };
-}
-
-/** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
-interface Mysql {
-  query(options: object): unknown;
-  execute(options: object, values: Bound[]): unknown;
-  /** mysql2 with callbacks. */
-  promise?(): Mysql;
-  /** mariadb. */
-  readonly info?: { readonly status?: number };
-}
-
-/** Flags of the session that the server sends with its replies. */
-const IN_TRANSACTION = 1;
-const AUTOCOMMIT = 2;
-
-/** Sets the shape of replies, whatever the connection's defaults are. */
-const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
-
-function mysql(client: Mysql): Sender {
-  const connection = typeof client.promise === 'function' ? client.promise() : client;
-  const send = async (sql: string, values: Bound[] = []): Promise<unknown> => {
-    const options = { ...SHAPE, metaAsArray: false, sql };
-    const sent =
-      values.length === 0 ? connection.query(options) : connection.execute(options, values);
-    if (typeof (sent as PromiseLike<unknown>)?.then !== 'function') {
-      throw new UsageError('Give a connection of the promise API, not of the callback API.');
-    }
-    const answer = await (sent as PromiseLike<unknown>);
-    return isPair(answer) ? answer[0] : answer;
-  };
-  return {
-    dialect: 'mysql',
-    rows: send,
-    count: async (sql, values) => {
-      const { affectedRows } = (await send(sql, values)) as { readonly affectedRows?: unknown };
-      return affectedRows;
-    },
-    begun: async () => {
-      if (isBegun(connection.info?.status ?? AUTOCOMMIT)) return true;
-      // A statement that does nothing, for the flags of its reply.
-      const { serverStatus } = (await send('DO 0')) as { readonly serverStatus?: number };
-      return isBegun(serverStatus ?? connection.info?.status ?? AUTOCOMMIT);
-    },
-  };
-}
-
-/** Without autocommit, the next statement begins a transaction. */
-function isBegun(status: number): boolean {
-  return (status & IN_TRANSACTION) !== 0 || (status & AUTOCOMMIT) === 0;
-}
-
-/** mysql2 returns the rows and the columns; mariadb returns the rows, which are objects. */
-function isPair(answer: unknown): answer is [unknown, unknown] {
-  if (!Array.isArray(answer) || answer.length !== 2) return false;
-  return answer[1] === undefined || Array.isArray(answer[1]);
 }
 
 interface Kysely {
@@ -180,9 +137,17 @@ function kyselyDialect(has: Answer = {}): Dialect | undefined {
 }
 
 interface Drizzle {
+  /** What it was made with. */
+  readonly $client?: unknown;
   execute(statement: object): PromiseLike<unknown>;
   /** Of PostgreSQL. */
   readonly refreshMaterializedView?: unknown;
+}
+
+/** The pool inside, which tells more of what became of a statement. */
+function poolIn({ $client }: Drizzle): Sender | undefined {
+  const found = packageOf($client);
+  return found?.place === 'pool' ? senderOf($client, found) : undefined;
 }
 
 function drizzle(db: Drizzle): Sender {
@@ -218,7 +183,20 @@ function other(other: Other): Sender | undefined {
   if (dialect !== 'postgres' && dialect !== 'mysql') return undefined;
   return {
     dialect,
-    rows: (sql, values) => other.rows(sql, values),
-    count: (sql, values) => other.count(sql, values),
+    custom: true,
+    rows: async (sql, values) => {
+      const rows = await other.rows(sql, values);
+      if (Array.isArray(rows)) return rows;
+      throw new UsageError(`rows() must return a list of rows, not ${show(rows)}.`);
+    },
+    count: async (sql, values) => countIn(await other.count(sql, values)),
   };
+}
+
+/** Libraries return counts in shapes of their own, and an adapter may have passed one on. */
+function countIn(answer: unknown): number {
+  const count = typeof answer === 'string' && /^\d+$/.test(answer) ? Number(answer) : answer;
+  if (typeof count === 'bigint') return Number(count);
+  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
+  throw new UsageError(`count() must return how many rows were written, not ${show(answer)}.`);
 }

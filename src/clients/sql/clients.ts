@@ -42,8 +42,9 @@ export interface OtherConnection {
   readonly dialect: 'postgres' | 'mysql';
   /** Whether all its statements are in one transaction. */
   readonly transaction: boolean;
-  rows(sql: string, values: unknown[]): PromiseLike<unknown>;
-  count(sql: string, values: unknown[]): PromiseLike<unknown>;
+  rows(sql: string, values: unknown[]): PromiseLike<readonly object[]>;
+  /** How many rows it has written: not a library's own answer, which is an object or a list. */
+  count(sql: string, values: unknown[]): PromiseLike<number | bigint | string>;
 }
 
 /** A client inside one transaction, which the caller has begun. */

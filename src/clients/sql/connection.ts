@@ -7,18 +7,32 @@
  * server reads backslashes differently.
  * A lock taken outside of a transaction is gone when the statement ends. So a client that cannot be
  * in one is refused before anything is sent, and where only the server knows, the server is asked.
- * Conversely, a pool must commit each write itself. A connection of MySQL may not (autocommit off),
- * and nothing could commit the write later: so each pool is asked once.
+ * Conversely, a pool must commit each write itself, and a connection may not: somebody has begun a
+ * transaction on it and given it back, or autocommit is off. So a write through a pool counts if the
+ * reply to it says that no transaction is open; else it is rolled back, with what was left open, that
+ * connection ends, and the write is sent on another. What would break it: a client whose replies do
+ * not say it (postgres.js, Kysely, two functions; pg before 8.17). Of those, MySQL's are asked for
+ * autocommit once.
  */
 
 import { UsageError } from '../../base/errors.ts';
-import { type Client, clientOf } from './client-of.ts';
+import { Warnings } from '../warnings.ts';
+import type { Borrowed, Client } from './client.ts';
+import { clientOf } from './client-of.ts';
 import type { SqlDatabase, SqlTransaction } from './clients.ts';
-import { toTyped } from './errors.ts';
-import { boundFor, type Dialect, inDialect, type Row } from './sql.ts';
+import { TransactionError, toTyped } from './errors.ts';
+import { type Bound, boundFor, type Dialect, inDialect, type Row } from './sql.ts';
 
 /** Pools that are known to commit each statement. */
 const committing = new WeakSet<object>();
+
+/** Adapters whose counts are known to be numbers. */
+const counting = new WeakSet<object>();
+
+const warnings = new Warnings();
+
+/** So many connections in a row may have been left in a transaction. */
+const MOST_LEFT_OPEN = 100;
 
 export class Connection {
   readonly dialect: Dialect;
@@ -44,7 +58,14 @@ export class Connection {
 
   /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
-    return Number(await this.#send('count', sql, values));
+    if (this.#client.custom && this.single && !counting.has(this.#db)) {
+      // The same statement, so that it meets no row: a wrong answer is known before a write.
+      if (/^(UPDATE|DELETE)/.test(sql)) {
+        await this.#send('count', `${sql} AND 1 = 0`, values);
+        counting.add(this.#db);
+      }
+    }
+    return Number((await this.#send('count', sql, values)) ?? 0);
   }
 
   async inTransaction(): Promise<boolean> {
@@ -65,11 +86,51 @@ export class Connection {
   async #send(what: 'rows' | 'count', sql: string, values: readonly unknown[]): Promise<unknown> {
     const { dialect } = this;
     const bound = values.map((value) => boundFor(dialect, value));
+    const text = inDialect(dialect, sql);
+    if (this.#client.borrow) return this.#sendAlone(what, text, bound);
     try {
       if (this.single && dialect === 'mysql') await this.#mustCommit();
-      return await this.#client[what](inDialect(dialect, sql), bound);
+      return await this.#client[what](text, bound);
     } catch (error) {
       throw toTyped(error, dialect, this.#begun ? 'failed' : 'unknown');
+    }
+  }
+
+  /** On a connection of the pool that nobody has left in a transaction. */
+  async #sendAlone(what: 'rows' | 'count', sql: string, bound: Bound[]): Promise<unknown> {
+    for (let left = 0; left < MOST_LEFT_OPEN; left += 1) {
+      const one = await this.#borrow();
+      let failed = true;
+      let sent: unknown;
+      try {
+        sent = await one[what](sql, bound);
+        failed = false;
+      } catch (error) {
+        const typed = toTyped(error, this.dialect, 'unknown');
+        // An earlier statement of a transaction that was left open had failed.
+        if ((typed as Partial<TransactionError>).reason !== 'aborted') throw typed;
+      } finally {
+        if (failed) one.giveBack(true);
+      }
+      if (!failed) {
+        const state = one.state() ?? 'idle';
+        if (state === 'idle') {
+          one.giveBack(false);
+          return sent;
+        }
+        await one.end();
+        if (state === 'manual') throw manual();
+      }
+      warnings.tell('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
+    }
+    throw new TransactionError(LEFT_OPEN, { reason: 'aborted', retryable: true });
+  }
+
+  async #borrow(): Promise<Borrowed> {
+    try {
+      return await (this.#client.borrow as () => Promise<Borrowed>)();
+    } catch (error) {
+      throw toTyped(error, this.dialect, 'failed');
     }
   }
 
@@ -77,12 +138,7 @@ export class Connection {
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
     const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
-    if (Number(row?.commits) !== 1) {
-      throw new UsageError(
-        'The connections of this pool do not commit statements by themselves (autocommit is off).' +
-          ' Begin a transaction, or switch autocommit on.',
-      );
-    }
+    if (Number(row?.commits) !== 1) throw manual();
     committing.add(this.#db);
   }
 }
@@ -100,6 +156,17 @@ export function transactionOf(tx: SqlTransaction): Connection {
   const client = clientOf(tx);
   if (client.place === 'pool') throw outside('Give a transaction, not a pool or a database.');
   return new Connection(client, tx);
+}
+
+const LEFT_OPEN =
+  'Some code has given a connection back to the pool inside a transaction, so what is written on it' +
+  ' is not committed. Holdfast has rolled it back and ended that connection.';
+
+function manual(): UsageError {
+  return new UsageError(
+    'The connections of this pool do not commit statements by themselves (autocommit is off).' +
+      ' Begin a transaction, or switch autocommit on.',
+  );
 }
 
 function outside(what: string): UsageError {

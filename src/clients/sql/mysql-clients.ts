@@ -1,0 +1,95 @@
+/** Statements through `mysql2` and `mariadb`. */
+import { UsageError } from '../../base/errors.ts';
+import { type Answer, endAfter, type Sender } from './client.ts';
+import type { Bound } from './sql.ts';
+
+/** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
+export interface Mysql {
+  query(options: object): unknown;
+  execute(options: object, values: Bound[]): unknown;
+  /** mysql2 with callbacks. */
+  promise?(): Mysql;
+  /** mariadb. */
+  readonly info?: { readonly status?: number };
+}
+
+/** Flags of the session that the server sends with its replies. */
+const IN_TRANSACTION = 1;
+const AUTOCOMMIT = 2;
+
+/** Sets the shape of replies, whatever the connection's defaults are. */
+const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
+
+export function mysql(given: Mysql): Sender {
+  const connection = promising(given);
+  const send = async (sql: string, values: Bound[] = []): Promise<unknown> => {
+    const options = { ...SHAPE, metaAsArray: false, sql };
+    const sent =
+      values.length === 0 ? connection.query(options) : connection.execute(options, values);
+    if (typeof (sent as PromiseLike<unknown>)?.then !== 'function') {
+      throw new UsageError('Give a connection of the promise API, not of the callback API.');
+    }
+    const answer = await (sent as PromiseLike<unknown>);
+    return isPair(answer) ? answer[0] : answer;
+  };
+  return {
+    dialect: 'mysql',
+    rows: send,
+    count: async (sql, values) => {
+      const { affectedRows } = (await send(sql, values)) as { readonly affectedRows?: unknown };
+      return affectedRows;
+    },
+    begun: async () => {
+      if (isBegun(connection.info?.status ?? AUTOCOMMIT)) return true;
+      // A statement that does nothing, for the flags of its reply.
+      const { serverStatus } = (await send('DO 0')) as { readonly serverStatus?: number };
+      return isBegun(serverStatus ?? connection.info?.status ?? AUTOCOMMIT);
+    },
+  };
+}
+
+export interface MysqlPool extends Mysql {
+  getConnection(): Promise<Mysql & { release(): void; destroy(): void }>;
+}
+
+export function mysqlPool(given: MysqlPool): Sender {
+  const pool = promising(given);
+  return {
+    ...mysql(pool),
+    borrow: async () => {
+      const one = await pool.getConnection();
+      const { rows } = mysql(one);
+      let status: number | undefined;
+      return {
+        rows,
+        count: async (sql, values) => {
+          const told = (await rows(sql, values)) as Answer;
+          status = (told.serverStatus ?? one.info?.status) as number | undefined;
+          return told.affectedRows;
+        },
+        state: () => {
+          if (status === undefined) return undefined;
+          if ((status & AUTOCOMMIT) === 0) return 'manual';
+          return (status & IN_TRANSACTION) === 0 ? 'idle' : 'begun';
+        },
+        giveBack: () => one.release(),
+        end: () => endAfter(one.query({ sql: 'ROLLBACK' }), () => one.destroy()),
+      };
+    },
+  };
+}
+
+function promising<T extends Mysql>(client: T): T {
+  return typeof client.promise === 'function' ? (client.promise() as T) : client;
+}
+
+/** Without autocommit, the next statement begins a transaction. */
+function isBegun(status: number): boolean {
+  return (status & IN_TRANSACTION) !== 0 || (status & AUTOCOMMIT) === 0;
+}
+
+/** mysql2 returns the rows and the columns; mariadb returns the rows, which are objects. */
+function isPair(answer: unknown): answer is [unknown, unknown] {
+  if (!Array.isArray(answer) || answer.length !== 2) return false;
+  return answer[1] === undefined || Array.isArray(answer[1]);
+}
