@@ -6,7 +6,8 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves. It never passes on a lease with too little life left.
+ * other process starves. A store without a queue shows no waiters, and keeps no place for them: the
+ * queue assumes some, and rests after a batch. It never passes on a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 
@@ -36,6 +37,13 @@ import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 /** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };
 
+/**
+ * What the queue leaves to others after a batch where the store shows none, in ms. Once one of them
+ * has had the lock, `rivalMs`, in which each that looks ten times a second does look, until none
+ * has come `times` in a row.
+ */
+const REST = { ms: 5, rivalMs: 110, times: 3 };
+
 /** Asked once, because each claim names it. */
 export const HOST: string = hostname();
 
@@ -51,6 +59,10 @@ export class LocalQueue implements Claimant, Subject {
   #issued = 0;
   /** The first hand-off while another process waits: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
+  /** Nothing is claimed before this ends, so that others come first. */
+  #resting = false;
+  /** So many rests are still meant for others who were seen. */
+  #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
 
@@ -88,7 +100,7 @@ export class LocalQueue implements Claimant, Subject {
       const own = waits ? options : untimed(options);
       const parts = { subject: this, options: own, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
-      if (!this.#live) this.#claimAgain();
+      if (!this.#live && !this.#resting) this.#claimAgain();
     });
   }
 
@@ -116,6 +128,8 @@ export class LocalQueue implements Claimant, Subject {
   granted(now: number): void {
     this.#issued = 0;
     this.#batch = undefined;
+    const { state } = this.#live ?? {};
+    if (state?.at === 'held' && state.grant.queued) this.#rivals = REST.times;
     this.#hand(now);
   }
 
@@ -153,7 +167,11 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
-    if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
+    if (!this.#line.first) return this.#giveUp(afterMs);
+    if (!this.#mayPass(now)) {
+      if (this.#batch && !this.#showsWaiters) this.#rest();
+      return this.#giveUp(afterMs);
+    }
     this.#services.loop.run(this.#passOn, now);
     return undefined;
   }
@@ -205,8 +223,18 @@ export class LocalQueue implements Claimant, Subject {
 
   #claimAgain(): void {
     const { first } = this.#line;
-    if (first) this.#claim(first);
-    else this.#open.remove(this);
+    if (!first) this.#open.remove(this);
+    else if (!this.#resting) this.#claim(first);
+  }
+
+  #rest(): void {
+    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
+    this.#rivals = Math.max(0, this.#rivals - 1);
+    this.#resting = true;
+    this.#services.clock.setTimeout(() => {
+      this.#resting = false;
+      if (!this.#live && this.#line.first) this.#claimAgain();
+    }, restMs);
   }
 
   #giveUp(afterMs = 0): Promise<void> | undefined {
@@ -253,13 +281,18 @@ export class LocalQueue implements Claimant, Subject {
     const { state, claim } = this.#live ?? {};
     if (spec.key === undefined || this.#issued >= STEP) return false;
     if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
-    if (state.waiters === 0) {
+    if (state.waiters === 0 && this.#showsWaiters) {
       this.#batch = undefined;
       return true;
     }
     this.#batch ??= { since: now, issued: this.#issued };
     const { since, issued } = this.#batch;
-    return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;
+    const few = this.#issued - issued < BATCH.count;
+    return (few || (state.waiters === 0 && this.#rivals === 0)) && now - since <= BATCH.ms;
+  }
+
+  get #showsWaiters(): boolean {
+    return this.#services.calls.store.traits.queue;
   }
 
   #leaveIfIdle(): void {

@@ -1,6 +1,13 @@
 import { downgrade, type Lease, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
-import { type Bed, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import {
+  type Bed,
+  held,
+  setUp,
+  silence,
+  waiting,
+  watchOutcome,
+} from '../support/scripted-store.ts';
 
 /** Releases, and lets the next have it. */
 async function release(bed: Bed, lease: Lease | undefined): Promise<void> {
@@ -94,6 +101,51 @@ describe('the local hand-off', () => {
     await release(bed, leases[4]?.value);
     expect(bed.store.entered).toHaveLength(2);
     expect(leases[5]?.value?.held).toBe(true);
+  });
+
+  describe('on a store that shows no waiters', () => {
+    /** One task after the other, each of which takes a millisecond. */
+    function greedy(bed: Bed): { turns: number; going: boolean } {
+      const mutex = bed.locks.mutex('a');
+      const count = { turns: 0, going: true };
+      const pause = () => new Promise<void>((resolve) => void bed.clock.setTimeout(resolve, 1));
+      const task = async (): Promise<void> => {
+        while (count.going) {
+          await mutex.run(pause);
+          count.turns += 1;
+        }
+      };
+      for (let i = 0; i < 3; i++) void task();
+      return count;
+    }
+
+    it('rests a little every 50 ms, for whom it cannot see', async () => {
+      const bed = setUp({ queue: false });
+      const count = greedy(bed);
+      await bed.clock.advance(52);
+      expect(bed.store.sent('release')).toHaveLength(1);
+      expect(bed.store.entered).toHaveLength(1);
+      await bed.clock.advance(5);
+      expect(bed.store.entered).toHaveLength(2);
+      expect(count.turns).toBeGreaterThanOrEqual(50);
+      count.going = false;
+    });
+
+    it('rests for long once it has seen another, until none comes any more', async () => {
+      const bed = setUp({ queue: false });
+      bed.store.onClaim = () =>
+        bed.store.entered.length === 2
+          ? waiting({ retryInMs: 20 })
+          : held({ token: bed.store.next() });
+      const count = greedy(bed);
+      await bed.clock.advance(2_000);
+      const claims = bed.store.sent('claim').map(({ at }) => at);
+      const releases = bed.store.sent('release').map(({ at }) => at);
+      // The third is the second again, when the other has let go.
+      const rests = claims.slice(3).map((at, i) => Math.round(at - (releases[i + 1] ?? 0)));
+      expect(rests.slice(0, 5)).toEqual([110, 110, 110, 5, 5]);
+      count.going = false;
+    });
   });
 
   it('never passes a deadline', async () => {

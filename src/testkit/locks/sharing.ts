@@ -35,6 +35,31 @@ export function sharing(lockOf: LockOf): Topic {
         },
       },
       {
+        name: 'a process with many tasks leaves turns to others',
+        async run(bed) {
+          const resource = bed.name();
+          const greedy = of(bed.locks(), resource);
+          const modest = of(bed.locks({}, await bed.connect()), resource);
+          const tasks = 16;
+          const count = { turns: 0, going: true };
+          const task = async (): Promise<void> => {
+            while (count.going) {
+              await greedy.run(() => bed.sleep(1));
+              count.turns += 1;
+            }
+          };
+          const all = Promise.all(Array.from({ length: tasks }, task));
+          // Nobody knows of the first.
+          await modest.run(() => {});
+          const before = count.turns;
+          for (let i = 0; i < 4; i++) await modest.run(() => {});
+          count.going = false;
+          await all;
+          // At least a tenth of what it would have among them all in turn.
+          assert.ok(count.turns - before <= 4 * 10 * (tasks + 1), `${count.turns - before} turns`);
+        },
+      },
+      {
         name: 'tasks of one process come in order',
         needs: ['queue'],
         async run(bed) {
