@@ -6,8 +6,8 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves. A store without a queue shows no waiters, and keeps no place for them: the
- * queue assumes some, and rests after a batch. It never passes on a lease with too little life left.
+ * other process starves; where the store shows no waiters, it assumes some, and rests after it.
+ * It never passes on a lease with too little life left.
  * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
  */
 
@@ -38,9 +38,8 @@ import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 const BATCH = { count: 64, ms: 50 };
 
 /**
- * What the queue leaves to others after a batch where the store shows none, in ms. Once one of them
- * has had the lock, `rivalMs`, in which each that looks ten times a second does look, until none
- * has come `times` in a row.
+ * How long it rests, in ms; once another has had the lock, `rivalMs`, in which each looks that does
+ * so ten times a second, until none has come `times` in a row.
  */
 const REST = { ms: 5, rivalMs: 110, times: 3 };
 
@@ -55,11 +54,9 @@ export class LocalQueue implements Claimant, Subject {
   readonly #line = new Fifo<Waiter<Lease | null>>();
   #live: LiveClaim | undefined;
   lease: Lease | undefined;
-  /** Leases issued on the claim. */
   #issued = 0;
   /** The first hand-off while another process waits: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
-  /** Nothing is claimed before this ends, so that others come first. */
   #resting = false;
   /** So many rests are still meant for others who were seen. */
   #rivals = 0;
@@ -167,9 +164,9 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
-    if (!this.#line.first) return this.#giveUp(afterMs);
-    if (!this.#mayPass(now)) {
-      if (this.#batch && !this.#showsWaiters) this.#rest();
+    const { first } = this.#line;
+    if (!first || !this.#mayPass(now)) {
+      if (first && this.#batch && !this.#services.calls.store.traits.queue) this.#rest();
       return this.#giveUp(afterMs);
     }
     this.#services.loop.run(this.#passOn, now);
@@ -231,10 +228,7 @@ export class LocalQueue implements Claimant, Subject {
     const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
     this.#rivals = Math.max(0, this.#rivals - 1);
     this.#resting = true;
-    this.#services.clock.setTimeout(() => {
-      this.#resting = false;
-      if (!this.#live && this.#line.first) this.#claimAgain();
-    }, restMs);
+    this.#claimIn(restMs);
   }
 
   #giveUp(afterMs = 0): Promise<void> | undefined {
@@ -246,10 +240,14 @@ export class LocalQueue implements Claimant, Subject {
 
   /** The place in the queue is lost; a short pause avoids a busy loop on a broken store. */
   #claimLater(): void {
-    const { clock } = this.#services;
-    clock.setTimeout(() => {
+    this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
+  }
+
+  #claimIn(ms: number): void {
+    this.#services.clock.setTimeout(() => {
+      this.#resting = false;
       if (!this.#live) this.#claimAgain();
-    }, clock.random() * RECLAIM_MS);
+    }, ms);
   }
 
   #hand(now: number): void {
@@ -281,18 +279,14 @@ export class LocalQueue implements Claimant, Subject {
     const { state, claim } = this.#live ?? {};
     if (spec.key === undefined || this.#issued >= STEP) return false;
     if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
-    if (state.waiters === 0 && this.#showsWaiters) {
+    if (state.waiters === 0 && this.#services.calls.store.traits.queue) {
       this.#batch = undefined;
       return true;
     }
     this.#batch ??= { since: now, issued: this.#issued };
     const { since, issued } = this.#batch;
-    const few = this.#issued - issued < BATCH.count;
-    return (few || (state.waiters === 0 && this.#rivals === 0)) && now - since <= BATCH.ms;
-  }
-
-  get #showsWaiters(): boolean {
-    return this.#services.calls.store.traits.queue;
+    const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
+    return !many && now - since <= BATCH.ms;
   }
 
   #leaveIfIdle(): void {

@@ -1,5 +1,6 @@
 /** Refuses what is no client of Redis, or none that could be used. */
 import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
 import { has, notAClient, over, refuseText } from '../members.ts';
 
 const EXPECTED = {
@@ -42,4 +43,28 @@ function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
   if (isPubSubActive === true && RESP !== 3) {
     throw new UsageError('The client is in subscriber mode: give one that sends commands.');
   }
+}
+
+interface PrefixOptions {
+  readonly keyPrefix?: unknown;
+  /** Of the nodes of a cluster. */
+  readonly redisOptions?: PrefixOptions;
+  readonly defaults?: PrefixOptions;
+}
+
+/**
+ * Keys that the caller's programs have in common are given in full: the store's connections add no
+ * prefix, and with one of the client's the others would have other keys.
+ * @throws UsageError
+ */
+export function refuseKeyPrefix(client: unknown): void {
+  const { options } = (client ?? {}) as { readonly options?: PrefixOptions };
+  const all = [options, options?.redisOptions, options?.defaults].map((each) => each?.keyPrefix);
+  const prefix = all.find((each) => typeof each === 'string' && each !== '');
+  if (prefix === undefined) return;
+  throw new UsageError(
+    `The client begins keys with ${show(prefix)}, and Holdfast uses them as they are named:` +
+      ' programs with this client would not share them. Give' +
+      " client.duplicate({ keyPrefix: '' }), and keys in full.",
+  );
 }

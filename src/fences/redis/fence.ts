@@ -16,6 +16,7 @@ import { type Duration, parseDuration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
+import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { Link, Reply } from '../../clients/redis/link.ts';
@@ -76,7 +77,10 @@ export function redisFence(options: RedisFenceOptions = {}): RedisFence {
   const keep = String(readKeep(given.keep));
   const links = new Map<RedisClient, Link>();
   const linkTo = (client: RedisClient): Link => {
-    const link = links.get(client) ?? linkOf(client);
+    const known = links.get(client);
+    if (known) return known;
+    refuseKeyPrefix(client);
+    const link = linkOf(client);
     links.set(client, link);
     return link;
   };

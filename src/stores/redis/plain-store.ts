@@ -15,7 +15,7 @@ import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
-import { partsOf, SERVER, type ServerOptions, type ServerParts } from './options.ts';
+import { SERVER, type ServerOptions, type ServerParts, sharedPartsOf } from './options.ts';
 import { PlainPlaces } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 import { sharedStore } from './shared-store.ts';
@@ -53,7 +53,7 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
     retry: positive(100),
   };
   const { key, retry: retryMs, ...given } = checkOptions(options, checks, 'plainRedisStore');
-  return storeOfKeys(partsOf(client, given), { name: PLAIN_FORM.name, key, retryMs });
+  return storeOfKeys(sharedPartsOf(client, given), { name: PLAIN_FORM.name, key, retryMs });
 }
 
 /** How other programs have their locks. */

@@ -6,7 +6,7 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { partsOf, SERVER, type ServerOptions } from '../redis/options.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../redis/options.ts';
 import { storeOfKeys } from '../redis/plain-store.ts';
 import { plainTable } from '../rows/layout.ts';
 import { clockSkew, RowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
@@ -96,7 +96,7 @@ export function shedlockRedisStore(client: RedisClient, options: ShedlockRedisOp
   const used = checkOptions(options, REDIS, 'shedlockRedisStore');
   const { environment, keyPrefix, name, retry, ...given } = used;
   const key = (lock: string): string => `${keyPrefix}:${environment}:${name(lock)}`;
-  return storeOfKeys(partsOf(client, given), { name: 'shedlock-redis', key, retryMs: retry });
+  return storeOfKeys(sharedPartsOf(client, given), { name: 'shedlock-redis', key, retryMs: retry });
 }
 
 function keyPart(given: string, option: string): string {

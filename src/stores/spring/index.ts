@@ -6,7 +6,7 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { partsOf, SERVER, type ServerOptions } from '../redis/options.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../redis/options.ts';
 import { storeOfKeys } from '../redis/plain-store.ts';
 import { fitting, plainTable } from '../rows/layout.ts';
 import { clockSkew, RowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
@@ -118,7 +118,7 @@ const REDIS = {
  */
 export function springRedisStore(client: RedisClient, options: SpringRedisOptions): Store {
   const { registryKey, retry, ...given } = checkOptions(options, REDIS, 'springRedisStore');
-  return storeOfKeys(partsOf(client, given), {
+  return storeOfKeys(sharedPartsOf(client, given), {
     name: 'spring-redis',
     key: (name) => `${registryKey}:${name}`,
     retryMs: retry,

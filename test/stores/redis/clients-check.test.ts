@@ -1,10 +1,15 @@
 /** What is no client, or none that could be used, is refused before anything is sent. */
 import { EventEmitter } from 'node:events';
+import { redisFence } from 'holdfast/fence';
+import { plainRedisStore, redisStore } from 'holdfast/redis';
+import { redissonStore } from 'holdfast/redisson';
+import { shedlockRedisStore } from 'holdfast/shedlock';
+import { springRedisStore } from 'holdfast/spring';
 import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createClient, createClientPool } from 'redis';
 import { createClient as createClient5 } from 'redis5';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -98,4 +103,33 @@ test('one that is not connected, or cannot connect, is a client', async () => {
     linkOf(client);
   }
   away.disconnect();
+});
+
+const TOKEN = { lineage: 'one', token: 1n };
+const PREFIX = { keyPrefix: 'shop:' };
+const SHARING: readonly [name: string, share: (client: RedisClient) => unknown][] = [
+  ['plain keys', (client) => plainRedisStore(client)],
+  ['Redisson', (client) => redissonStore(client)],
+  ['Spring', (client) => springRedisStore(client, { registryKey: 'locks' })],
+  ['ShedLock', (client) => shedlockRedisStore(client)],
+  ['a fence', (client) => redisFence().enter(client, { ...TOKEN, resource: 'a' })],
+];
+
+describe.each(SHARING)('%s', (_name, share) => {
+  test.each<[string, () => RedisClient]>([
+    ['ioredis', () => new Redis({ ...PREFIX, lazyConnect: true })],
+    ['a cluster of ioredis', () => new Cluster([], { ...PREFIX, lazyConnect: true })],
+    ['nodes of ioredis', () => new Cluster([], { redisOptions: PREFIX, lazyConnect: true })],
+    ['node-redis', () => createClient(PREFIX)],
+  ])('refuses the key prefix of %s, for others would have other keys', async (_, make) => {
+    const refused = expect.objectContaining({
+      code: 'USAGE',
+      message: expect.stringMatching(/"?shop:/),
+    });
+    await expect((async () => share(make()))()).rejects.toEqual(refused);
+  });
+});
+
+test('the store takes such a client, for its keys are its own', () => {
+  expect(() => redisStore(new Redis({ ...PREFIX, lazyConnect: true }))).not.toThrow();
 });

@@ -16,7 +16,7 @@ import type { RedisClient } from '../../../clients/redis/client.ts';
 import { maxWaiters } from '../../../contract/max-waiters.ts';
 import type { Claim, Store, Traits } from '../../../contract/store.ts';
 import { PLAIN_FORM } from '../forms.ts';
-import { partsOf, SERVER, type ServerOptions } from '../options.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../options.ts';
 import { RedisStore } from '../redis-store.ts';
 import { sharedStore } from '../shared-store.ts';
 import { hearingJava } from './own-channels.ts';
@@ -96,7 +96,7 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   if (options[unused] !== undefined) {
     throw new UsageError(`redissonStore takes no ${unused} with mutex: '${mutex}'.`);
   }
-  const parts = partsOf(client, given);
+  const parts = sharedPartsOf(client, given);
   const { namespace, link } = parts;
   const places = new RedissonPlaces({ namespace, cluster: link.cluster, key, fair });
   const form = { name: 'redisson', scripts: redissonScripts(mutex), traits: TRAITS[mutex] };

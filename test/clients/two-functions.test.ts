@@ -8,7 +8,7 @@ interface Answers {
 }
 
 /** Answers alike to each statement, and notes what it was asked. */
-function adapter(answers: Answers, place: Partial<OtherConnection> = {}) {
+function twoFunctions(answers: Answers, place: Partial<OtherConnection> = {}) {
   const asked: string[] = [];
   const note = (what: string, sql: string): void => {
     asked.push(`${what} ${sql.replace(/\s+/g, ' ')}`);
@@ -42,7 +42,7 @@ describe('count', () => {
     ['text', 'one'],
     ['a boolean', true],
   ])('is refused if it is %s, before anything is written', async (_name, count) => {
-    const { db, asked } = adapter({ count });
+    const { db, asked } = twoFunctions({ count });
     const refused = expect.objectContaining({
       code: 'USAGE',
       message: expect.stringMatching(/count/),
@@ -52,7 +52,7 @@ describe('count', () => {
   });
 
   it.each([1, 1n, '1'])('may be %o', async (count) => {
-    const { db, asked } = adapter({ count });
+    const { db, asked } = twoFunctions({ count });
     expect(await changeState(db, change)).toBe(true);
     expect(await changeState(db, change)).toBe(true);
     // The trial comes once.
@@ -60,7 +60,7 @@ describe('count', () => {
   });
 
   it('is refused in a transaction, which the error ends', async () => {
-    const { db } = adapter({ count: [[], 1] }, { transaction: true });
+    const { db } = twoFunctions({ count: [[], 1] }, { transaction: true });
     await expect(changeState(db, change)).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
@@ -70,14 +70,15 @@ it.each([
   ['undefined', undefined],
   ['one row', { sku: 'a' }],
 ])('rows is refused if it is %s', async (_name, rows) => {
-  const { db } = adapter({ rows });
+  const { db } = twoFunctions({ rows });
   const read = optimistic(db, { table: 'stock', key, version: 'v' }, () => null);
   const refused = { code: 'USAGE', message: expect.stringMatching(/rows\(\)/) };
   await expect(read).rejects.toMatchObject(refused);
 });
 
-it('an INSERT on MySQL, which returns no rows, is counted', async () => {
-  const { db, asked } = adapter({ rows: [], count: 1 }, { dialect: 'mysql', transaction: true });
+it('an INSERT on MySQL is counted, for it returns no rows', async () => {
+  const place = { dialect: 'mysql', transaction: true } as const;
+  const { db, asked } = twoFunctions({ rows: [], count: 1 }, place);
   await rowLock(db, { table: 'stock', key, insert: { n: 1 } }).catch(() => {});
   expect(asked.filter((each) => each.includes('INSERT'))).toEqual([
     expect.stringMatching(/^count INSERT/),
