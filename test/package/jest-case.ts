@@ -2,11 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocks, evict, isLockError, LeaseLostError, StoreError } from 'holdfast';
+import { createLocks, evict, isLockError, LeaseLostError, type Store, StoreError } from 'holdfast';
 import { connect } from 'holdfast/connect';
+import { etcdStore } from 'holdfast/etcd';
 import { memoryStore } from 'holdfast/memory';
+import { postgresStore } from 'holdfast/postgres';
+import { redisStore } from 'holdfast/redis';
 import { sqliteStore } from 'holdfast/sqlite';
 import { conformance, simulatedClock } from 'holdfast/testkit';
+import { zookeeperStore } from 'holdfast/zookeeper';
+import { Redis } from 'ioredis';
+import { Pool } from 'pg';
 
 declare function test(name: string, run: () => Promise<void>): void;
 declare function expect(value: unknown): {
@@ -46,6 +52,26 @@ test('a store that cannot be opened', async () => {
   expect(error).toBeInstanceOf(StoreError);
   await locks.close();
 });
+
+/** Jest's own `Error` is not that of Node's sockets. */
+const UNREACHABLE: Readonly<Record<string, () => Store>> = {
+  etcd: () => etcdStore('http://127.0.0.1:1'),
+  ioredis: () => redisStore(new Redis({ port: 1, lazyConnect: true })),
+  pg: () => postgresStore(new Pool({ host: '127.0.0.1', port: 1 })),
+  zookeeper: () => zookeeperStore('127.0.0.1:1'),
+};
+
+for (const [name, open] of Object.entries(UNREACHABLE)) {
+  test(`${name}: a server that is not there, and why`, async () => {
+    const locks = createLocks(open(), { ttl: '3s' });
+    const error = await locks
+      .mutex('a')
+      .tryAcquire()
+      .catch((reason: unknown) => reason);
+    await locks.close();
+    expect(/ECONNREFUSED/.test(String(error))).toBe(true);
+  });
+}
 
 conformance({
   test,

@@ -1,0 +1,91 @@
+/** What ORMs make of the server's replies is understood: with each, on PostgreSQL and MariaDB. */
+import { changeState, isRetryable, optimistic, rowLock, type SqlTransaction } from 'holdfast/sql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { type Client, numberLeft, on } from './clients.ts';
+import { fetchOrms, ORMS, type Orm } from './orms.ts';
+
+const table = 'stock';
+const fetched = await fetchOrms();
+
+describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product) => {
+  const server = useServer(product);
+  const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
+
+  describe.each(Object.entries(ORMS))('%s', (_name, open) => {
+    let orm: Orm;
+    let other: Client;
+    beforeAll(async () => {
+      orm = await open(fetched, dialect, server.url);
+      other = product.plain(server.url);
+      for (const id of ['a', 'b']) {
+        await other.transaction((tx) => rowLock(tx, { table, key: { id } }));
+        await on(other.db).count('UPDATE stock SET n = 10 WHERE id = ?', [id]);
+      }
+    });
+    afterAll(async () => {
+      await orm?.close();
+      await other?.close();
+    });
+
+    const lock = (tx: SqlTransaction, id: string, more: object = {}) =>
+      rowLock(tx, { table, key: { id }, ...more });
+
+    /** While another transaction has the row. */
+    async function beside<T>(id: string, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+      const [has, done] = [new Signal(), new Signal()];
+      const holds = other.transaction(async (tx) => {
+        await lock(tx, id);
+        has.give();
+        await done.given;
+      });
+      await has.given;
+      try {
+        return await orm.transaction(work);
+      } finally {
+        done.give();
+        await holds;
+      }
+    }
+
+    test('a deadlock ends one of the two, which may run again', async () => {
+      const has = [new Signal(), new Signal()] as const;
+      const ids = ['a', 'b'] as const;
+      const work = (me: 0 | 1) =>
+        orm.transaction(async (tx) => {
+          await lock(tx, ids[me]);
+          has[me].give();
+          await has[me === 0 ? 1 : 0].given;
+          await lock(tx, ids[me === 0 ? 1 : 0]);
+        });
+      const outcomes = await Promise.allSettled([work(0), work(1)]);
+      const failed = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+      expect(failed).toEqual([
+        expect.objectContaining({ code: 'TRANSACTION', reason: 'deadlock', retryable: true }),
+      ]);
+      expect(isRetryable(failed[0])).toBe(true);
+    });
+
+    test('a row that another has is waited for no longer than wanted', async () => {
+      const refused = { code: 'TRANSACTION', reason: 'lock-timeout' };
+      const now = beside('a', (tx) => lock(tx, 'a', { wait: 'nowait' }));
+      await expect(now).rejects.toMatchObject(refused);
+      const soon = beside('a', (tx) => lock(tx, 'a', { wait: '1s' }));
+      await expect(soon).rejects.toMatchObject(refused);
+      expect(await beside('a', (tx) => lock(tx, 'a', { wait: 'skip' }))).toBeNull();
+    });
+
+    test('a row is made, changed, and counted', async () => {
+      const id = 'new';
+      await on(other.db).count('DELETE FROM stock WHERE id = ?', [id]);
+      const made = await orm.transaction((tx) => lock(tx, id, { insert: { n: 7 } }));
+      expect(Number((made as { n: unknown }).n)).toBe(7);
+      const change = { table, key: { id }, from: { n: 7 }, to: { n: 6 } };
+      expect(await orm.transaction((tx) => changeState(tx, change))).toBe(true);
+      expect(await orm.transaction((tx) => changeState(tx, change))).toBe(false);
+      const row = { table, key: { id }, version: 'version' };
+      await orm.transaction((tx) => optimistic(tx, row, () => ({ n: 5 })));
+      expect(await numberLeft(other.db, id)).toBe(5);
+    });
+  });
+});
