@@ -1,22 +1,30 @@
-/** Does something with one mutex, closes no locks, and has nothing else to do. */
+/** Does something with one mutex, and then has nothing else to do. */
 
 import { createLocks, type Store } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { mongodbStore } from 'holdfast/mongodb';
 import { mysqlStore } from 'holdfast/mysql';
 import { postgresStore } from 'holdfast/postgres';
 import { redisStore } from 'holdfast/redis';
 import { given, tell } from './talk.ts';
 
 /** Clients that the program has made itself, not the store from its URL. */
-export type OwnClient = 'ioredis' | 'node-redis' | 'pg' | 'postgres' | 'mysql2' | 'mariadb';
+export type OwnClient =
+  | 'ioredis'
+  | 'node-redis'
+  | 'pg'
+  | 'postgres'
+  | 'mysql2'
+  | 'mariadb'
+  | 'mongodb';
 
 export interface FinisherOptions {
   /** A URL, of the store or of this client. */
   readonly url: string;
   readonly client?: OwnClient | undefined;
   readonly name: string;
-  /** Whether it gives back what it was granted. */
-  readonly forgets: boolean;
+  /** What it leaves out: to close the locks, or to release the lease as well. */
+  readonly leaves: 'nothing' | 'locks' | 'lease';
 }
 
 interface Opened {
@@ -25,7 +33,7 @@ interface Opened {
   end?(): Promise<unknown>;
 }
 
-/** Only the pool of `mariadb` connects, because the store asks it how to. */
+/** The last two connect: the store asks the pool of `mariadb` how to, and the other for all. */
 const OPEN: Record<OwnClient, (url: string) => Promise<Opened>> = {
   async ioredis(url) {
     const { Redis } = await import('ioredis');
@@ -55,14 +63,21 @@ const OPEN: Record<OwnClient, (url: string) => Promise<Opened>> = {
     const pool = createPool(url);
     return { store: mysqlStore(pool), end: () => pool.end() };
   },
+  async mongodb(url) {
+    const { MongoClient } = await import('mongodb');
+    const client = new MongoClient(url);
+    const store = mongodbStore(client.db().collection('holdfast'));
+    return { store, end: () => client.close() };
+  },
 };
 
-const { url, client, name, forgets } = given<FinisherOptions>();
+const { url, client, name, leaves } = given<FinisherOptions>();
 const { store, end } = client ? await OPEN[client](url) : { store: await openStore(url) };
-const mutex = createLocks(store).mutex(name);
+const locks = createLocks(store);
 await tell({ type: 'asks' });
-const lease = await mutex.acquire();
+const lease = await locks.mutex(name).acquire();
 await tell({ type: 'granted' });
-if (!forgets) await lease.release();
+if (leaves !== 'lease') await lease.release();
+if (leaves === 'nothing') await locks.close();
 await end?.();
 await tell({ type: 'done' });
