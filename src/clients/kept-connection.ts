@@ -237,6 +237,7 @@ export class KeptConnection<W extends Wire> {
         throw signal.reason;
       }
       over.addEventListener('abort', () => this.drop(wire, over.reason));
+      wire.unref();
       this.#wire = wire;
       this.#failure = undefined;
     } catch (cause) {

@@ -1,7 +1,8 @@
 /**
  * Notices a server that owes a reply and has given none for too long: its connection is half-open,
  * or it stands still. One timer serves all requests of a connection: a timer for each would cost
- * more than all the rest of a request.
+ * more than all the rest of a request. It keeps the process alive while a reply is owed, and only
+ * then: the connection itself does not.
  */
 import { afterInput } from '../base/event-loop.ts';
 
@@ -23,10 +24,11 @@ export class Silence {
     if (this.#owed++ === 0) this.#since = performance.now();
     if (quietMs > 0) this.#since = Math.max(this.#since, performance.now() + quietMs);
     this.#timer ??= this.#in(this.#ms);
+    this.#timer.ref();
   }
 
   replied(): void {
-    this.#owed--;
+    if (--this.#owed === 0) this.#timer?.unref();
     this.#since = Math.max(this.#since, performance.now());
   }
 
@@ -40,7 +42,7 @@ export class Silence {
   #in(ms: number): NodeJS.Timeout {
     // A pause of our own process is no silence of the server.
     const timer = setTimeout(() => afterInput(() => this.#timer === timer && this.#look()), ms);
-    return timer.unref();
+    return timer;
   }
 
   #look(): void {

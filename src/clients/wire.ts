@@ -12,6 +12,8 @@ export interface Wire {
   readonly unlisten?: ((channel: string) => Promise<unknown>) | undefined;
   /** Sends the smallest request that the server replies to. */
   ping(): Promise<unknown>;
+  /** From now on it keeps the process alive no more, whatever is under way. */
+  unref(): void;
   /** Ends it at once, whatever the network does. */
   close(): void;
 }

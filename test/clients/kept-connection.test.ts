@@ -28,6 +28,8 @@ class Line implements Wire {
     this.calls.push('ping');
   }
 
+  unref(): void {}
+
   close(): void {
     this.closed++;
   }

@@ -21,6 +21,8 @@ export interface HttpRequest {
   /** How long the server may be silent, in ms; default 10 s. */
   readonly silenceMs?: number;
   readonly signal?: AbortSignal;
+  /** It keeps no process alive: one that waits for news, perhaps for ever. */
+  readonly idle?: boolean;
 }
 
 export interface HttpReply {
@@ -53,7 +55,8 @@ export class HttpClient {
 
   /** The reply as it comes. */
   open(question: HttpRequest): Promise<IncomingMessage> {
-    const { path, method = 'GET', headers = {}, body, silenceMs = SILENCE_MS, signal } = question;
+    const { path, method = 'GET', headers = {}, body, silenceMs = SILENCE_MS } = question;
+    const { signal, idle = false } = question;
     const { url } = this.#place;
     const send = url.protocol === 'https:' ? tlsRequest : request;
     // Node adds no length to the body of a DELETE, and the server takes it for the next request.
@@ -71,6 +74,7 @@ export class HttpClient {
         },
         resolve,
       );
+      if (idle) sent.once('socket', (socket) => socket.unref());
       sent.once('timeout', () => sent.destroy(new Error(`no reply within ${silenceMs} ms`)));
       sent.once('error', reject);
       sent.end(body);

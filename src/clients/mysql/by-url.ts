@@ -1,4 +1,5 @@
 /** A client for what a MySQL or MariaDB URL names, of whichever package is installed. */
+import type { Socket } from 'node:net';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { SqlDatabase } from '../sql/clients.ts';
 import { UrlForm } from '../url-form.ts';
@@ -6,7 +7,7 @@ import type { MysqlClient } from './client.ts';
 
 const FORM = new UrlForm('The MySQL URL', 'mysql://user:password@host:3306/database');
 
-/** An idle pool keeps the program from ending, so it has to be ended. */
+/** For the store, and for what sends statements through it. */
 export type ClientByUrl = MysqlClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */
@@ -34,12 +35,25 @@ export async function clientByUrl(scheme: string, url: string): Promise<ClientBy
 
 async function withMysql2(url: string): Promise<ClientByUrl | undefined> {
   const mysql2 = await import('mysql2').catch(() => undefined);
-  return mysql2 && FORM.reading(() => mysql2.default.createPool(`mysql:${url}`).promise());
+  if (!mysql2) return undefined;
+  const pool = FORM.reading(() => mysql2.default.createPool(`mysql:${url}`));
+  // What nobody has borrowed keeps no process alive.
+  pool.on('acquire', ({ stream }: Lent) => void stream?.ref());
+  pool.on('release', ({ stream }: Lent) => void stream?.unref());
+  return pool.promise();
 }
 
-/** The pool connects only when it is asked to. */
+/** A pooled connection of mysql2, whose types do not show the socket. */
+interface Lent {
+  readonly stream?: Pick<Socket, 'ref' | 'unref'>;
+}
+
+/**
+ * The pool connects only when it is asked to. It shows no sockets, and keeps a process alive until
+ * its connections have been idle for a second.
+ */
 async function withMariadb(url: string): Promise<ClientByUrl | undefined> {
   const mariadb = await import('mariadb').catch(() => undefined);
-  const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0`;
+  const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0&idleTimeout=1`;
   return mariadb && FORM.reading(() => mariadb.default.createPool(`mariadb:${pool}`));
 }

@@ -15,6 +15,8 @@ export interface Connection {
    * Resolves as `query` does.
    */
   execute(text: string, values: readonly string[]): Promise<readonly Row[]>;
+  /** From now on it keeps the process alive no more, whatever is under way. */
+  unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }

@@ -45,7 +45,7 @@ type Ask = (
 interface Base {
   readonly opts: Readonly<Record<string, unknown>>;
   readonly constructor: unknown;
-  readonly socket?: { destroy(): unknown };
+  readonly socket?: { unref?(): unknown; destroy(): unknown };
   connect(): Promise<unknown>;
   on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
   readonly query: Ask;
@@ -105,6 +105,7 @@ function connectionOf(base: Base): Connection {
   return {
     query: (sql) => ask('query', { sql }),
     execute: (sql, values) => ask('prepareExecute', { sql, values: bytesOf(values) }),
+    unref: () => void base.socket?.unref?.(),
     end: () => {
       const nothing = (): void => {};
       hangUp(base.socket, () => base.end({}, nothing, nothing));

@@ -20,8 +20,14 @@ export interface Mysql2Client {
 type Config = Readonly<Record<string, unknown>>;
 type Callback<T> = (error: unknown, result: T) => void;
 
+interface Socket {
+  once(event: 'close', listener: () => void): unknown;
+  unref?(): unknown;
+  destroy(): unknown;
+}
+
 interface Session {
-  readonly stream: { destroy(): unknown; once(event: 'close', listener: () => void): unknown };
+  readonly stream: Socket;
   query(query: object, done: Callback<unknown>): unknown;
   execute(query: object, done: Callback<unknown>): unknown;
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
@@ -84,6 +90,7 @@ export function mysql2Connect(core: Core): Connect {
       query: (sql) => asked((done) => session.query({ sql, ...AS_TEXT }, done)),
       execute: (sql, values) =>
         asked((done) => session.execute({ sql, values: bytesOf(values), ...AS_TEXT }, done)),
+      unref: () => void session.stream.unref?.(),
       end: () => hangUp(session, end),
     };
   };

@@ -48,7 +48,7 @@ async function withPg(connectionString: string): Promise<ClientByUrl | undefined
     // A Pool does not read the text before it makes a client.
     new Client({ connectionString });
     // It drops the idle connection that failed, and opens another one.
-    return new Pool({ connectionString }).on('error', () => {});
+    return new Pool({ connectionString, allowExitOnIdle: true }).on('error', () => {});
   });
 }
 

@@ -23,6 +23,8 @@ export interface Connection {
   readonly pid: number | undefined;
   /** From then on, messages to this channel arrive. */
   listen(channel: string): Promise<unknown>;
+  /** From now on it keeps the process alive no more, whatever is under way. */
+  unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }

@@ -45,6 +45,7 @@ interface Session {
   /** Of several statements in one text, there are several results. */
   query(query: object): Promise<Result | readonly Result[]>;
   on(event: string, listener: (said: unknown) => void): unknown;
+  unref(): void;
   end(): Promise<unknown>;
 }
 
@@ -106,6 +107,7 @@ function connectionOf(session: Session): Connection {
       return session.processID ?? undefined;
     },
     listen: (channel) => session.query({ text: `LISTEN "${channel}"` }),
+    unref: () => session.unref(),
     end() {
       session.end().catch(() => {});
       hangUp(session.connection.stream);

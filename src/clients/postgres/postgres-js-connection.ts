@@ -109,6 +109,7 @@ function connectionOf(instance: Instance, socket: OwnSocket): Connection {
       return pid;
     },
     listen: (channel) => query({ text: `LISTEN "${channel}"` }),
+    unref: () => socket.unref(),
     end() {
       instance.end({ timeout: 0 }).catch(() => {});
       socket.close();
@@ -132,6 +133,7 @@ interface Place {
 
 interface OwnSocket {
   open(options: object): Promise<Socket>;
+  unref(): void;
   close(): void;
 }
 
@@ -146,6 +148,8 @@ function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): O
       if (closed) opened.destroy();
       return opened;
     },
+    // That of the user's own function may be any stream.
+    unref: () => void opened?.unref?.(),
     close() {
       closed = true;
       if (opened) hangUp(opened);

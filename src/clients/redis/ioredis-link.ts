@@ -25,7 +25,14 @@ export interface IoredisClient {
   ssubscribe(channel: string): Promise<unknown>;
   sunsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
-  readonly stream: { cork(): void; uncork(): void; destroy(): unknown } | null | undefined;
+  readonly stream: Socket | null | undefined;
+}
+
+interface Socket {
+  cork(): void;
+  uncork(): void;
+  unref?(): unknown;
+  destroy(): unknown;
 }
 
 interface IoredisOptions {
@@ -107,6 +114,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
       unlisten: (channel) => redis.sunsubscribe(channel),
     },
     ping: () => redis.call('PING', []),
+    unref: () => void redis.stream?.unref?.(),
     close,
   };
 }

@@ -22,6 +22,7 @@ export interface NodeRedisClient {
   readonly options?: object;
   duplicate(overrides?: object): NodeRedisClient;
   connect(): Promise<unknown>;
+  unref(): void;
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
   subscribe(channel: string, listener: Heard): Promise<unknown>;
@@ -53,6 +54,8 @@ const OVERRIDES = {
   clientSideCache: undefined,
   emitInvalidate: false,
   himportRegistry: undefined,
+  // Its timer would keep the process alive, and `KeptConnection` has its own.
+  pingInterval: undefined,
 };
 
 export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): RedisSource {
@@ -104,6 +107,7 @@ async function openWire(
       unlisten: (channel) => client.sUnsubscribe(channel, heard),
     },
     ping: () => client.sendCommand(['PING']),
+    unref: () => client.unref(),
     close,
   };
 }

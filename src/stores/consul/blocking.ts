@@ -23,7 +23,7 @@ export async function blocking(ask: Ask, changed: () => void): Promise<AsyncDisp
   /** The index of the key; 0: none is known, and the next query returns at once. */
   async function look(after: number): Promise<number> {
     const query = after === 0 ? 'consistent' : `consistent&index=${after}&wait=${WAIT_S}s`;
-    const { status, headers } = await ask(query, { signal, silenceMs: SILENCE_MS });
+    const { status, headers } = await ask(query, { signal, silenceMs: SILENCE_MS, idle: true });
     if (status !== 200 && status !== 404) throw new Error(`HTTP ${status}`);
     const index = Number(headers['x-consul-index']);
     // An index that goes backwards is one of another history, as after a restored snapshot.

@@ -38,7 +38,8 @@ export class LeaseApi {
     try {
       const { access, client, path } = await this.#open();
       const headers = await access.headers();
-      const message = await client.open({ path: `${path}?watch=1&${query}`, headers, silenceMs });
+      const place = `${path}?watch=1&${query}`;
+      const message = await client.open({ path: place, headers, silenceMs, idle: true });
       if (message.statusCode === 200) return message;
       message.destroy();
       throw unexpected({ status: message.statusCode ?? 0, text: 'watch', headers: {} });

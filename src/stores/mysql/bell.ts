@@ -88,6 +88,8 @@ export async function listen(parts: BellParts): Promise<Bell> {
   const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
     connect({ signal, lost }),
   );
+  // Its wait without end keeps no process alive.
+  connection.unref();
   let now = await first(connection, over.signal, () => take(connection, channel));
   const seen = new Map<string, number>();
   const news = (line: string): void => {

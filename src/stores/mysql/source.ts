@@ -58,6 +58,7 @@ function wireOf(connection: Connection, { common, connect, verbs, ...terms }: Te
       if (closed) own.end();
     },
     ping: () => connection.query('DO 0'),
+    unref: () => connection.unref(),
     close() {
       closed = true;
       own?.end();

@@ -64,6 +64,7 @@ export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
         },
         listen: direct ? (channel) => connection.listen(channel) : undefined,
         ping: () => connection.query({ text: 'SELECT 1' }),
+        unref: () => connection.unref(),
         close() {
           if (busy && direct) givenUp.add(Number(connection.pid));
           connection.end();

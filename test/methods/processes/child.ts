@@ -21,7 +21,8 @@ export class Child {
       | 'keeper'
       | 'runner'
       | 'diner'
-      | 'seller',
+      | 'seller'
+      | 'finisher',
     options: object,
   ) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);

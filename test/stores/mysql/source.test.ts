@@ -99,6 +99,10 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       return {
         query: (text) => (isRead(text) ? reader : main).query(text),
         execute: (text, values) => main.execute(text, values),
+        unref() {
+          reader.unref();
+          main.unref();
+        },
         end() {
           reader.end();
           main.end();

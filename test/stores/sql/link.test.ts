@@ -24,6 +24,7 @@ function scene(): { readonly link: SqlLink; readonly asked: Map<string, Answer>[
       return {
         call: (statement) => new Promise((answer) => calls.set(statement, answer)),
         ping: async () => {},
+        unref: () => {},
         close: () => {},
       };
     },

@@ -1,0 +1,173 @@
+/**
+ * A program that has nothing left to do ends, although it closed no locks: record 9. Real processes,
+ * since nothing else shows what keeps one alive.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocks } from 'holdfast';
+import { openStore } from 'holdfast/connect';
+import { migrateMysql } from 'holdfast/mysql';
+import { migratePostgres } from 'holdfast/postgres';
+import { tableSchema } from 'holdfast/table';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Child } from '../methods/processes/child.ts';
+import type { FinisherOptions, OwnClient } from '../methods/processes/children/finisher.ts';
+import { startTable } from '../stores/dynamodb/table.ts';
+import { startBucket } from '../stores/objects/bucket.ts';
+import { paced } from '../support/this-run.ts';
+import { ConsulServer } from './consul-server.ts';
+import { missingDynamodb } from './dynamodb-server.ts';
+import { startEtcd } from './etcd-server.ts';
+import { startMariadb } from './mariadb-server.ts';
+import { MongodbServer } from './mongodb-server.ts';
+import { type MysqlServer, startMysql } from './mysql-server.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { missing } from './programs.ts';
+import { RedisServer } from './redis-server.ts';
+import { startZookeeper } from './zookeeper-server.ts';
+
+// The clients of AWS take these from the environment, as the processes do.
+Object.assign(process.env, {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: 'us-east-1',
+});
+
+/** In ms; longer than a program lives on that nothing holds. */
+const HELD_MS = paced(1500);
+
+/** What the test opens, and its programs, where a client does not take another URL. */
+interface Place {
+  readonly url: string;
+  close(): Promise<unknown>;
+}
+
+type By = 'its URL' | OwnClient;
+
+interface Kind {
+  readonly start: () => Promise<Place>;
+  /** Why it cannot be started here. */
+  readonly why?: string | undefined;
+  /** What opens the store; default: its URL. */
+  readonly by?: readonly By[];
+}
+
+const LEAVES = ['nothing', 'locks', 'lease'] as const;
+
+/** A client of Redis would refuse them. */
+const STORE_OPTIONS = '?afterDataLoss=trust';
+
+let programs = 0;
+
+function program(options: Omit<FinisherOptions, 'name'>, name = `program:${++programs}`): Child {
+  return new Child('finisher', { ...options, name } satisfies FinisherOptions);
+}
+
+/** For whatever it had to do: its status says that nobody ended it. */
+async function ended(which: string, child: Child): Promise<void> {
+  await child.next('done');
+  await child.exited();
+  expect([which, child.process.exitCode]).toEqual([which, 0]);
+}
+
+const SERVERS: Record<string, Kind> = {
+  SQLite: {
+    start: async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'holdfast-finished-'));
+      const close = async (): Promise<void> => rmSync(folder, { recursive: true, maxRetries: 10 });
+      return { url: `sqlite:${join(folder, 'locks.db')}`, close };
+    },
+  },
+  Redis: {
+    start: async () => at(await RedisServer.start(), ({ url }) => url + STORE_OPTIONS),
+    by: ['its URL', 'ioredis', 'node-redis'],
+  },
+  PostgreSQL: { start: postgres, by: ['its URL', 'pg', 'postgres'] },
+  MySQL: { start: async () => mysql(await startMysql()), by: ['its URL', 'mysql2'] },
+  MariaDB: { start: async () => mysql(await startMariadb()), by: ['its URL', 'mariadb'] },
+  etcd: { start: () => startEtcd() },
+  ZooKeeper: { start: () => startZookeeper() },
+  'a table of PostgreSQL': { start: () => tableIn(startPostgres(), 'postgres') },
+  'a table of MySQL': { start: () => tableIn(startMysql(), 'mysql') },
+  'a table of MariaDB': { start: () => tableIn(startMariadb(), 'mysql') },
+  MongoDB: {
+    why: await missing('mongodb'),
+    // The client that the store has made of a URL keeps the process alive until it is closed.
+    by: ['mongodb'],
+    start: async () => at(await MongodbServer.start(), ({ url }) => url.replace('/?', '/locks?')),
+  },
+  Consul: {
+    why: await missing('consul'),
+    start: async () => at(await ConsulServer.start(), ({ url }) => url.replace('http', 'consul')),
+  },
+  DynamoDB: {
+    why: await missingDynamodb(),
+    start: async () => at(await startTable(), ({ url }) => `dynamodb://locks?endpoint=${url}`),
+  },
+  S3: {
+    why: await missing('python'),
+    start: async () =>
+      at(await startBucket(), ({ url }) => `s3://locks/?endpoint=${url}&forcePathStyle=true`),
+  },
+};
+
+describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] }]) => {
+  let server: Place;
+  beforeAll(async () => {
+    if (why === undefined) server = await start();
+  });
+  afterAll(() => server?.close());
+
+  test.for(by)('by %s', async (client, { skip }) => {
+    skip(why !== undefined, why);
+    const { url } = server;
+    await using locks = createLocks(await openStore(url));
+    const given = client === 'its URL' ? { url } : { url: url.replace(STORE_OPTIONS, ''), client };
+    const name = `waits:${++programs}`;
+    const lease = await locks.mutex(name).acquire();
+    const waits = program({ ...given, leaves: 'locks' }, name);
+    const all = LEAVES.map((leaves) => [leaves, program({ ...given, leaves })] as const);
+    await waits.next('asks');
+    await new Promise((resolve) => setTimeout(resolve, HELD_MS));
+    expect(waits.heard('granted')).toEqual([]);
+    await lease.release();
+    await ended('it waited', waits);
+    for (const [leaves, child] of all) await ended(`it leaves ${leaves}`, child);
+  });
+});
+
+test.for(LEAVES)('memory, where it leaves %s', async (leaves) => {
+  await ended('it', program({ url: 'memory:', leaves }));
+});
+
+function at<T extends { close(): Promise<unknown> }>(
+  server: T,
+  urlOf: (server: T) => string,
+): Place {
+  return { url: urlOf(server), close: () => server.close() };
+}
+
+async function postgres(): Promise<Place> {
+  const server = await startPostgres();
+  const pool = new pg.Pool({ connectionString: server.url });
+  await migratePostgres(pool).finally(() => pool.end());
+  return server;
+}
+
+async function mysql(server: MysqlServer): Promise<Place> {
+  const pool = createPool(server.url.replace('mariadb:', 'mysql:'));
+  await migrateMysql(pool).finally(() => pool.end());
+  return server;
+}
+
+async function tableIn(
+  starting: Promise<PostgresServer | MysqlServer>,
+  dialect: 'postgres' | 'mysql',
+): Promise<Place> {
+  const server = await starting;
+  await server.query(tableSchema(dialect));
+  return at(server, ({ url }) => `table+${url}`);
+}
