@@ -6,6 +6,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
+import type { Need } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
@@ -27,6 +28,17 @@ export interface FenceSql {
   /** The lineage from the text that `look` returns. */
   decode(lineage: string): string;
 }
+
+const RESOURCE_BYTES = 640;
+const LINEAGE_BYTES = 512;
+
+/** What the table must be like on servers. */
+export const NEEDS: readonly Need[] = [
+  { column: 'resource', kind: 'bytes', room: RESOURCE_BYTES },
+  { column: 'lineage', kind: 'bytes', room: LINEAGE_BYTES },
+  { column: 'token', kind: 'bigint' },
+  { column: 'floor', kind: 'bigint' },
+];
 
 /** @throws UsageError */
 export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSql>> = {
@@ -65,8 +77,8 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
     decode: (hex) => Buffer.from(hex, 'hex').toString(),
     // Bytes: MySQL's collations equate different names, if only by a space at the end.
     schema: `CREATE TABLE IF NOT EXISTS ${inDialect('mysql', quoteTable(table))} (
-  resource varbinary(640) PRIMARY KEY,
-  lineage varbinary(512) NOT NULL,
+  resource varbinary(${RESOURCE_BYTES}) PRIMARY KEY,
+  lineage varbinary(${LINEAGE_BYTES}) NOT NULL,
   token bigint NOT NULL,
   floor bigint NOT NULL
 ) ENGINE = InnoDB`,

@@ -21,8 +21,10 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import type { SqlTransaction } from '../../clients/sql/clients.ts';
+import { checkColumns } from '../../clients/sql/columns.ts';
+import { quoteTable } from '../../clients/sql/sql.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { FENCE_SQL, type FenceDialect } from './dialects.ts';
+import { FENCE_SQL, type FenceDialect, NEEDS } from './dialects.ts';
 import { entering } from './entering.ts';
 import { runOnServer } from './server.ts';
 import { runOnSqlite, type SqliteConnection } from './sqlite.ts';
@@ -96,8 +98,18 @@ export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, v
     );
     return { ...fence, schema };
   }
-  const fence = fenceOf<SqlTransaction, Promise<void>>(async (verb, tx, lease) =>
-    runOnServer(tx, { dialect, schema }, entering(sql, verb, fenced(lease))),
-  );
+  let looked = false;
+  const fence = fenceOf<SqlTransaction, Promise<void>>(async (verb, tx, lease) => {
+    const connection = await runOnServer(
+      tx,
+      { dialect, schema },
+      entering(sql, verb, fenced(lease)),
+    );
+    if (looked) return;
+    // No transaction waits for another one's look. A read before the entry could fix what is read
+    // after it.
+    await checkColumns(connection, quoteTable(table), NEEDS);
+    looked = true;
+  });
   return { ...fence, schema };
 }

@@ -10,7 +10,7 @@ export async function runOnServer(
   tx: SqlTransaction,
   { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },
   steps: Steps,
-): Promise<void> {
+): Promise<Connection> {
   const connection = transactionOf(tx);
   if (connection.dialect !== dialect) {
     const message = `The fence is for ${dialect}, but its transaction is of ${connection.dialect}.`;
@@ -20,6 +20,7 @@ export async function runOnServer(
   try {
     let step = steps.next();
     while (!step.done) step = steps.next(await take(connection, step.value));
+    return connection;
   } catch (error) {
     if (!isLockError(error, 'USAGE') || error.cause === undefined) throw error;
     const what = `The fence needs its table. Create it once:\n${schema}`;

@@ -1,6 +1,7 @@
 /** How a library of another language keeps a lock: as one row of a table, which has no queue. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
+import type { Need } from '../../clients/sql/columns.ts';
 import type { Claim, Holder } from '../../contract/store.ts';
 
 export interface RowLayout {
@@ -10,10 +11,13 @@ export interface RowLayout {
   readonly table: string;
   /** The columns of the primary key. */
   readonly key: readonly string[];
+  /** The longest value of each. */
+  readonly keyRoom: readonly number[];
   /** Their values for a lock of this name. @throws UsageError if there is no room for it. */
   keyOf(resource: string): readonly string[];
   /** The column that says who holds. */
   readonly holder: string;
+  readonly holderRoom: number;
   /** What a claim writes there: no other claim ever writes the same. */
   writes(claim: Claim): string;
   /** What is there once the claim has been released but its row is kept: renewing it is over. */
@@ -28,6 +32,17 @@ export interface RowLayout {
   readonly since?: string;
   /** Whether the row stays when the lock is free. */
   readonly stays: boolean;
+}
+
+/** What its table must be like. */
+export function needsOf(layout: RowLayout): readonly Need[] {
+  const { key, keyRoom, holder, holderRoom, until, since } = layout;
+  return [
+    ...key.map((column, n): Need => ({ column, kind: 'text', room: keyRoom[n] ?? 0 })),
+    { column: holder, kind: 'text', room: holderRoom },
+    { column: until, kind: 'moment' },
+    ...(since === undefined ? [] : [{ column: since, kind: 'shown' } as const]),
+  ];
 }
 
 const TABLE = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)?$/;

@@ -19,6 +19,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { type Duration, duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
+import { columnsOnce } from '../../clients/sql/columns.ts';
 import { type Connection, connectionOf } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -27,7 +28,7 @@ import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/st
 import { each } from '../each.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
 import { isDuplicate } from './duplicate.ts';
-import type { RowLayout } from './layout.ts';
+import { needsOf, type RowLayout } from './layout.ts';
 import { type Place, type RowStatements, type Statement, statementsFor } from './statements.ts';
 
 export interface RowStoreOptions {
@@ -76,6 +77,7 @@ export class RowStore implements Store {
   readonly lineage: string;
   readonly #parts: RowStoreParts;
   readonly #connection: Connection;
+  readonly #checked: () => Promise<void>;
   readonly #sql: RowStatements;
   readonly #released: OwnTombstones;
   readonly #needs: string;
@@ -87,6 +89,7 @@ export class RowStore implements Store {
     if (!this.#connection.single) {
       throw new UsageError(`${name} takes a pool: each of its statements commits by itself.`);
     }
+    this.#checked = columnsOnce(this.#connection, table, needsOf(parts.layout));
     this.name = name;
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
@@ -230,18 +233,19 @@ export class RowStore implements Store {
 
   async #look(key: readonly string[]): Promise<Found | undefined> {
     const { sql, values } = this.#sql.look(key);
-    const [row] = await this.#send(this.#connection.rows(sql, values));
+    const [row] = await this.#send(() => this.#connection.rows(sql, values));
     if (!row) return undefined;
     return { holder: String(row.holder), leftMs: Number(row.left) };
   }
 
   #write({ sql, values }: Statement): Promise<number> {
-    return this.#send(this.#connection.count(sql, values));
+    return this.#send(() => this.#connection.count(sql, values));
   }
 
-  async #send<T>(sent: Promise<T>): Promise<T> {
+  async #send<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await sent;
+      await this.#checked();
+      return await work();
     } catch (error) {
       throw storeErrorOf(error, this.#needs);
     }

@@ -2,8 +2,10 @@
 import type { Claim } from '../../contract/store.ts';
 import { fitting, type RowLayout } from '../rows/layout.ts';
 
+const NAME_ROOM = 64;
 /** `locked_by` has room for 255 characters; the rest is for the process and its claim. */
 const MAX_HOST = 180;
+const HOLDER_ROOM = MAX_HOST + ':4294967295:'.length + 32;
 const OURS = /^(.*):(\d+):(?:[\da-f]{32}|released)$/;
 
 export function shedlockLayout(table: string, nameOf: (name: string) => string): RowLayout {
@@ -11,8 +13,10 @@ export function shedlockLayout(table: string, nameOf: (name: string) => string):
     name: 'shedlock',
     table,
     key: ['name'],
-    keyOf: (resource) => [fitting(nameOf(resource), 64, "ShedLock's column for names")],
+    keyRoom: [NAME_ROOM],
+    keyOf: (resource) => [fitting(nameOf(resource), NAME_ROOM, "ShedLock's column for names")],
     holder: 'locked_by',
+    holderRoom: HOLDER_ROOM,
     writes: (claim) => `${processOf(claim)}:${claim.id}`,
     leavesBehind: (claim) => `${processOf(claim)}:released`,
     holderOf(holder) {

@@ -16,6 +16,8 @@ export interface SpringTable {
   readonly timeToLiveMs: number | undefined;
 }
 
+const UUID_ROOM = 36;
+
 export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowLayout {
   const columns =
     timeToLiveMs === undefined
@@ -25,8 +27,10 @@ export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowL
     name: 'spring',
     table,
     key: ['LOCK_KEY', 'REGION'],
+    keyRoom: [UUID_ROOM, region.length],
     keyOf: (resource) => [lockKeyOf(resource), region],
     holder: 'CLIENT_ID',
+    holderRoom: UUID_ROOM,
     writes: ({ id }) => dashed(id),
     leavesBehind: () => dashed(randomId()),
     // The column has a random UUID, and no room for more.

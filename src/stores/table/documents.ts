@@ -12,11 +12,23 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
+import { columnsOnce } from '../../clients/sql/columns.ts';
 import { connectionOf } from '../../clients/sql/connection.ts';
 import type { TransactionError } from '../../clients/sql/errors.ts';
+import { quoteTable } from '../../clients/sql/sql.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import type { Documents } from '../document/documents.ts';
-import { bound, PAGE, statementsFor, tableSchema, unbound } from './statements.ts';
+import {
+  bound,
+  MAX_NAME_BYTES,
+  MAX_TEXT_BYTES,
+  NEEDS,
+  PAGE,
+  statementsFor,
+  TABLE,
+  tableSchema,
+  unbound,
+} from './statements.ts';
 
 export interface TableOptions {
   /** As `tableSchema` makes it; default `holdfast_documents`, and it may be `schema.name`. */
@@ -26,28 +38,26 @@ export interface TableOptions {
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
-/** What a row of MySQL has room for. */
-const MAX_NAME_BYTES = 767;
-const MAX_TEXT_BYTES = 16 * 1024 * 1024 - 1;
-
 interface Told {
   readonly nowMs?: number;
 }
 
 /** @param db a pool, whose statements commit by themselves. @throws UsageError */
 export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Documents {
-  const { table } = readOptions(options, ['table'], 'tableStore');
+  const { table = TABLE } = readOptions(options, ['table'], 'tableStore');
   const connection = connectionOf(db);
   if (!connection.single) {
     throw new UsageError('tableStore takes a pool: each of its statements commits by itself.');
   }
   const { dialect } = connection;
   const sql = statementsFor(dialect, table);
+  const checked = columnsOnce(connection, quoteTable(table), NEEDS);
   const schema = tableSchema(dialect, table);
   const needs = `tableStore needs its table. Create it once:\n${schema}`;
 
   async function send<T>(work: () => Promise<T>): Promise<T> {
     try {
+      await checked();
       return await work();
     } catch (error) {
       throw storeErrorOf(error, needs);

@@ -3,6 +3,7 @@
  * kept byte by byte: MySQL's collations equate different names, if only by a space at the end.
  */
 import { Buffer } from 'node:buffer';
+import type { Need } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
@@ -22,6 +23,17 @@ export const PAGE = 1000;
 
 export const TABLE = 'holdfast_documents';
 
+/** What a row of MySQL has room for. */
+export const MAX_NAME_BYTES = 767;
+export const MAX_TEXT_BYTES = 16_777_215;
+
+/** What the table must be like. */
+export const NEEDS: readonly Need[] = [
+  { column: 'name', kind: 'sorted', room: MAX_NAME_BYTES },
+  { column: 'text', kind: 'bytes', room: MAX_TEXT_BYTES },
+  { column: 'version', kind: 'bytes', room: 32 },
+];
+
 /**
  * The statement that makes the table of `tableStore`.
  *
@@ -38,7 +50,7 @@ export function tableSchema(dialect: 'postgres' | 'mysql', table: string = TABLE
     dialect === 'postgres'
       ? ['name text COLLATE "C" PRIMARY KEY', 'text text NOT NULL', 'version text NOT NULL']
       : [
-          'name varbinary(767) PRIMARY KEY',
+          `name varbinary(${MAX_NAME_BYTES}) PRIMARY KEY`,
           'text mediumblob NOT NULL',
           'version varbinary(64) NOT NULL',
         ];

@@ -1,0 +1,189 @@
+/**
+ * Whether the columns of a table are such that two programs understand the same by what is in them.
+ *
+ * The table was made by others, or by hand. A database takes much without a word that lets two
+ * programs hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole
+ * seconds, cuts texts short, equates names. So a table is looked at before it is used; what harms
+ * is refused, with the statement that mends it. What is not shown (a view, no rights) is not judged,
+ * and what the database refuses by itself is left to it.
+ * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
+ * whose zone is the same, and always has the same offset: summer time has hours that do not exist,
+ * which are refused or moved, and hours that come twice.
+ * What breaks it: sessions in zones of different offsets, for one of them is asked, once; a table
+ * that is changed afterwards.
+ */
+import { UsageError } from '../../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { type Dialect, inDialect, type Row } from './sql.ts';
+
+export interface Need {
+  readonly column: string;
+  /**
+   * `moment`: in UTC, to the ms. `shown`: a moment that is compared with nothing. `text`: different
+   * texts differ. `bytes`: so they do on MySQL, too, also by a blank. `sorted`: in the order of
+   * their bytes.
+   */
+  readonly kind: 'moment' | 'shown' | 'text' | 'bytes' | 'sorted' | 'bigint';
+  /** In characters, or bytes; what is longer is never written. */
+  readonly room?: number;
+}
+
+interface Fault {
+  readonly why: string;
+  /** The type that mends it. */
+  readonly type: string;
+}
+
+/** The values of `look` are the table's. */
+interface Rules {
+  readonly look: string;
+  values(table: string): readonly (string | null)[];
+  faultIn(row: Row, need: Need): Fault | undefined;
+  mend(row: Row, fault: Fault): string;
+}
+
+const LEAST_PRECISION = 3;
+const FACTS = `c.column_name AS "name", c.data_type AS "type", c.datetime_precision AS "precision",
+  c.character_maximum_length AS "room"`;
+
+const postgres: Rules = {
+  look: `SELECT ${FACTS}, coalesce(c.collation_name, d.datcollate) AS "collation",
+  (SELECT count(*) FROM pg_catalog.pg_collation o WHERE o.collname = c.collation_name
+    AND to_jsonb(o) ->> 'collisdeterministic' = 'false') AS "equating"
+FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+JOIN information_schema.columns c ON c.table_schema = n.nspname AND c.table_name = t.relname
+JOIN pg_catalog.pg_database d ON d.datname = current_database()
+WHERE t.oid = to_regclass(CAST(? AS text)) AND t.relkind IN ('r', 'p')`,
+  values: (table) => [table],
+  faultIn(row, { kind, room = 0 }) {
+    switch (kind) {
+      case 'moment':
+        if (row.type === 'timestamp with time zone') {
+          const type = `timestamp(6) USING "${row.name}" AT TIME ZONE 'utc'`;
+          return { why: 'is compared in the time zone of each session', type };
+        }
+        return isRough(row)
+          ? { why: 'has no fractions of a second', type: 'timestamp(6)' }
+          : undefined;
+      case 'sorted':
+        return /^(C|POSIX|ucs_basic|pg_c_utf8)$/.test(String(row.collation))
+          ? undefined
+          : { why: 'is not sorted by its bytes', type: 'text COLLATE "C"' };
+      case 'text':
+      case 'bytes': {
+        const type = 'text COLLATE "C"';
+        if (Number(row.equating) > 0) return { why: 'equates different texts', type };
+        return isShort(row, room) ? { why: 'is too short', type } : undefined;
+      }
+      case 'bigint':
+        return isWhole(row) ? undefined : { why: 'does not keep all numbers', type: 'bigint' };
+      default:
+        return undefined;
+    }
+  },
+  mend: ({ name }, { type }) => `ALTER COLUMN "${name}" TYPE ${type}`,
+};
+
+/** So many looks at the session's zone, two weeks apart: no summer time is shorter. */
+const LOOKS = Array.from({ length: 27 }, (_, n) => `UNIX_TIMESTAMP() + ${n * 14 * 86_400}`);
+const OFFSETS = LOOKS.map((at) => {
+  const utc = `TIMESTAMPADD(SECOND, ${at}, '1970-01-01')`;
+  return `TIMESTAMPDIFF(SECOND, ${utc}, FROM_UNIXTIME(${at}))`;
+}).join(', ');
+const PLACE = 'table_schema = coalesce(?, DATABASE())';
+
+const mysql: Rules = {
+  look: `SELECT ${FACTS}, c.is_nullable AS "nullable",
+  CONCAT_WS(' ', ${OFFSETS}) AS "offsets"
+FROM information_schema.tables t JOIN information_schema.columns c
+ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+WHERE t.${PLACE} AND t.table_name = ? AND t.table_type = 'BASE TABLE'
+AND c.${PLACE} AND c.table_name = ?`,
+  values(table) {
+    const parts = table.replaceAll('"', '').split('.');
+    const place = [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];
+    return [...place, ...place];
+  },
+  faultIn(row, { kind, room = 0 }) {
+    switch (kind) {
+      case 'moment':
+      case 'shown': {
+        const type = 'datetime(6)';
+        if (row.type === 'timestamp' && new Set(String(row.offsets).split(' ')).size > 1) {
+          return { why: 'depends on the time zone of each session, which has summer time', type };
+        }
+        const rough = kind === 'moment' && isRough(row);
+        return rough ? { why: 'has no fractions of a second', type } : undefined;
+      }
+      case 'text':
+        return isShort(row, room) ? { why: 'is too short', type: `varchar(${room})` } : undefined;
+      case 'bytes':
+      case 'sorted': {
+        const type = room > 65_535 ? 'mediumblob' : `varbinary(${room})`;
+        if (!/^varbinary$|blob$/.test(String(row.type)))
+          return { why: 'equates different texts', type };
+        return isShort(row, room) ? { why: 'is too short', type } : undefined;
+      }
+      default:
+        return isWhole(row) ? undefined : { why: 'does not keep all numbers', type: 'bigint' };
+    }
+  },
+  mend: ({ name, nullable }, { type }) =>
+    `MODIFY "${name}" ${type}${nullable === 'NO' ? ' NOT NULL' : ''}`,
+};
+
+const RULES: Readonly<Record<Dialect, Rules>> = { postgres, mysql };
+
+function isRough({ precision }: Row): boolean {
+  return Number(precision) < LEAST_PRECISION;
+}
+
+function isShort({ room }: Row, least: number): boolean {
+  return room !== null && Number(room) < least;
+}
+
+function isWhole({ type }: Row): boolean {
+  return type === 'bigint' || type === 'numeric' || type === 'decimal';
+}
+
+/**
+ * Looks at the table, with one statement.
+ * @param table as it stands in statements.
+ * @throws UsageError, with the statement that mends it.
+ */
+export async function checkColumns(
+  connection: Connection,
+  table: string,
+  needs: readonly Need[],
+): Promise<void> {
+  const { look, values, faultIn, mend } = RULES[connection.dialect];
+  const rows = await connection.rows(look, values(table));
+  const faults = needs.flatMap((need) => {
+    const row = rows.find(({ name }) => String(name).toLowerCase() === need.column.toLowerCase());
+    const fault = row && faultIn(row, need);
+    return fault ? [{ says: `${need.column} ${fault.why}`, mends: mend(row, fault) }] : [];
+  });
+  if (faults.length === 0) return;
+  const says = faults.map((fault) => fault.says).join(', ');
+  const mends = faults.map((fault) => fault.mends).join(', ');
+  throw new UsageError(
+    `The table ${table} keeps no locks: ${says}. Stop the programs that use it, and run once:\n` +
+      inDialect(connection.dialect, `ALTER TABLE ${table} ${mends}`),
+  );
+}
+
+/** The same for a store, which looks with its first verb; a look that failed is made again. */
+export function columnsOnce(
+  connection: Connection,
+  table: string,
+  needs: readonly Need[],
+): () => Promise<void> {
+  let looked: Promise<void> | undefined;
+  return () => {
+    looked ??= checkColumns(connection, table, needs).catch((error) => {
+      looked = undefined;
+      throw error;
+    });
+    return looked;
+  };
+}

@@ -1,0 +1,179 @@
+/** Tables whose columns would let two hold are refused, with the statement that mends them. */
+import { createLocks, type Store } from 'holdfast';
+import { type SqlDatabase, shedlockJdbcStore } from 'holdfast/shedlock';
+import { springJdbcStore } from 'holdfast/spring';
+import { tableSchema, tableStore } from 'holdfast/table';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { connectionOf } from '../../../src/clients/sql/connection.ts';
+import { startMariadb } from '../../servers/mariadb-server.ts';
+import { DATABASES, type Ground, ground, MARIADB, POSTGRES } from './ground.ts';
+import { intLock, SHEDLOCK } from './tables.ts';
+
+const shedlock = (db: SqlDatabase): Store => shedlockJdbcStore(db);
+const spring = (db: SqlDatabase): Store => springJdbcStore(db, { version: 7 });
+const documents = (db: SqlDatabase): Store => tableStore(db);
+
+type Case = readonly [why: string, open: (db: SqlDatabase) => Store, table: string, says: RegExp];
+
+const PG = SHEDLOCK.postgres;
+const PG_DOCUMENTS = tableSchema('postgres');
+const LOOSE = `CREATE COLLATION IF NOT EXISTS loose
+  (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`;
+const ON_POSTGRES: readonly Case[] = [
+  ['a zone', shedlock, PG.replace('TIMESTAMP', 'timestamptz'), /lock_until is compared in the/],
+  [
+    'a zone',
+    spring,
+    intLock('postgres', 7).replaceAll('TIMESTAMP', 'timestamptz'),
+    /EXPIRED_AFTER/,
+  ],
+  ['whole seconds', shedlock, PG.replace('TIMESTAMP', 'timestamp(0)'), /no fractions/],
+  ['a short name', shedlock, PG.replace('(64)', '(50)'), /name is too short/],
+  [
+    'a short holder',
+    spring,
+    intLock('postgres', 7).replace('CLIENT_ID CHAR(36)', 'CLIENT_ID CHAR(32)'),
+    /CLIENT_ID is too short/,
+  ],
+  ['loose names', shedlock, PG.replace('(64)', '(64) COLLATE loose'), /name equates different/],
+  [
+    'loose versions',
+    documents,
+    PG_DOCUMENTS.replace('version text', 'version text COLLATE loose'),
+    /version equates/,
+  ],
+  ['another order', documents, PG_DOCUMENTS.replace('"C"', '"und-x-icu"'), /name is not sorted/],
+];
+
+const MY = SHEDLOCK.mysql;
+const MY_DOCUMENTS = tableSchema('mysql');
+const ON_MYSQL: readonly Case[] = [
+  [
+    'whole seconds',
+    shedlock,
+    MY.replace('TIMESTAMP(3)', 'DATETIME'),
+    /lock_until has no fractions/,
+  ],
+  [
+    'whole seconds',
+    spring,
+    intLock('mysql', 7).replaceAll('DATETIME(6)', 'DATETIME'),
+    /EXPIRED_AFTER/,
+  ],
+  ['a short name', shedlock, MY.replace('(64)', '(50)'), /name is too short/],
+  ['letters', documents, MY_DOCUMENTS.replace('varbinary(767)', 'varchar(190)'), /name equates/],
+  ['a short text', documents, MY_DOCUMENTS.replace('mediumblob', 'blob'), /text is too short/],
+];
+
+/** What its first verb says; the last one has been answered then. */
+async function refusalOf(store: Store): Promise<string> {
+  const locks = createLocks(store);
+  const error = await locks
+    .mutex('a')
+    .tryAcquire()
+    .catch((reason: unknown) => reason);
+  await locks.close();
+  const cause = { code: 'USAGE' };
+  expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed', cause });
+  return (error as Error).message;
+}
+
+async function works(store: Store): Promise<void> {
+  const locks = createLocks(store);
+  expect(await locks.mutex('a').tryRun(() => 1)).toMatchObject({ acquired: true });
+  await locks.close();
+}
+
+describe.each(DATABASES)('%s', (_, database) => {
+  const { dialect } = database;
+  let place: Ground;
+  beforeAll(async () => {
+    place = await ground(database, dialect === 'postgres' ? LOOSE : 'SELECT 1');
+  });
+  afterAll(() => place.close());
+
+  const anew = async (table: string): Promise<void> => {
+    for (const name of ['shedlock', 'INT_LOCK', 'holdfast_documents']) {
+      await place.send(`DROP TABLE IF EXISTS ${name}`);
+    }
+    await place.send(table);
+  };
+
+  it.each(dialect === 'postgres' ? ON_POSTGRES : ON_MYSQL)('%s', async (_, open, table, says) => {
+    await anew(table);
+    const message = await refusalOf(open(place.db));
+    expect(message).toMatch(says);
+    const [name = ''] = /shedlock|INT_LOCK|holdfast_documents/.exec(table) ?? [];
+    expect(await connectionOf(place.db).rows(`SELECT 1 AS one FROM ${name}`)).toEqual([]);
+    await place.send(message.slice(message.indexOf('\nALTER TABLE') + 1));
+    await works(open(place.db));
+  });
+
+  it('a store looks once, and one that is not used never', async () => {
+    await anew(SHEDLOCK[dialect]);
+    const connection = connectionOf(place.db);
+    const sent: string[] = [];
+    const told = (what: 'rows' | 'count') => (sql: string, values: unknown[]) => {
+      sent.push(sql);
+      // They are in the dialect already.
+      const text = dialect === 'postgres' ? sql.replace(/\$\d+/g, '?') : sql;
+      return connection[what](text, values) as Promise<never>;
+    };
+    const db = { dialect, transaction: false, rows: told('rows'), count: told('count') };
+    const locks = createLocks(shedlockJdbcStore(db));
+    expect(sent).toEqual([]);
+    const names = ['a', 'b', 'c'];
+    for (let n = 0; n < 2; n++) {
+      await Promise.all(names.map((name) => locks.mutex(name).tryRun(() => 1)));
+    }
+    expect(sent.filter((sql) => sql.includes('information_schema'))).toHaveLength(1);
+    await locks.close();
+  });
+
+  it('a view is not judged', async () => {
+    await anew(SHEDLOCK[dialect].replace('(64)', '(50)').replace('shedlock', 'kept'));
+    await place.send('CREATE VIEW seen AS SELECT * FROM kept');
+    const store = shedlockJdbcStore(place.db, { table: 'seen' });
+    await works(store);
+    await place.send('DROP VIEW seen');
+    await place.send('DROP TABLE kept');
+  });
+});
+
+test('a table is found in its schema, by its name as it is', async () => {
+  const place = await ground(POSTGRES, `CREATE SCHEMA "Mine"; CREATE SCHEMA other`);
+  await place.send(tableSchema('postgres', 'Mine.Locks'));
+  await place.send(
+    'CREATE TABLE other.locks (name text COLLATE "und-x-icu", text text, version text)',
+  );
+  await works(tableStore(place.db, { table: 'Mine.Locks' }));
+  const message = await refusalOf(tableStore(place.db, { table: 'other.locks' }));
+  expect(message).toContain(
+    'ALTER TABLE "other"."locks" ALTER COLUMN "name" TYPE text COLLATE "C"',
+  );
+  await place.close();
+});
+
+describe('TIMESTAMP columns of MariaDB', () => {
+  /** As Berlin has it, without a file of zones. */
+  const BERLIN = { TZ: 'CET-1CEST,M3.5.0,M10.5.0/3' };
+  let place: Ground;
+  beforeAll(async () => {
+    place = await ground({ ...MARIADB, start: () => startMariadb({ env: BERLIN }) }, MY);
+  });
+  afterAll(() => place.close());
+
+  test.each(['+05:30', '+00:00'])('in the zone %s', async (zone) => {
+    await place.send(`SET time_zone = '${zone}'`);
+    await works(shedlock(place.db));
+    await place.send('DELETE FROM shedlock');
+  });
+
+  test('in a zone with summer time', async () => {
+    await place.send(`SET time_zone = SYSTEM`);
+    const message = await refusalOf(shedlock(place.db));
+    expect(message).toMatch(/lock_until depends on .*, locked_at depends on/);
+    await place.send(message.slice(message.indexOf('\nALTER TABLE') + 1));
+    await works(shedlock(place.db));
+  });
+});
