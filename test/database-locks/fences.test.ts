@@ -129,6 +129,29 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
   });
 
+  test('a table that equates names lets nobody in before it is mended', async () => {
+    const client = product.plain(server.url);
+    const other = sqlFence({ dialect: client.dialect, table: 'loose_fence' });
+    const made = other.schema
+      .replace('resource text COLLATE "C"', 'resource text COLLATE loose')
+      .replace('varbinary(640)', 'varchar(190)');
+    if (client.dialect === 'postgres') {
+      await on(client.db).count(`CREATE COLLATION loose
+  (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`);
+    }
+    await on(client.db).count(made);
+    const enter = (token: bigint): Promise<void> =>
+      client.transaction((tx) => other.enter(tx, { resource: 'a', lineage: 'one', token }));
+    const error = await enter(2n).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'USAGE' });
+    const { message } = error as Error;
+    expect(message).toMatch(/resource equates different texts/);
+    await on(client.db).count(message.slice(message.indexOf('ALTER TABLE')));
+    // What was refused is undone.
+    await enter(1n);
+    await client.close();
+  });
+
   test.each(LEVELS)('holders at once lose no update: %s', async (level) => {
     const client = product.plain(server.url);
     const id = `contended ${level}`;

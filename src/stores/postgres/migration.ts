@@ -2,7 +2,8 @@
  * Makes the tables of the locks, or brings them up to date.
  *
  * All of it is one transaction under a lock of its own, so programs of a deployment may do it at
- * the same time, and none sees half of it. Tables that a newer version made stay as they are.
+ * the same time, and none sees half of it. Tables that a newer version made stay as they are, and so
+ * do those of others which have the same names: `lock` and `store` are words of many trades.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
@@ -20,6 +21,10 @@ export interface MigrationOptions {
 const ADVISORY_LOCK = BigInt(`0x${Buffer.from('holdfast').toString('hex')}`);
 
 const CONNECT_MS = 5000;
+
+/** The tables, each with a column that no other table of that name is likely to have. */
+const OURS =
+  "('store', 'open_at'), ('witness', 'written'), ('lock', 'before_tail'), ('kept', 'until')";
 
 /** Users of the tables wait behind a migration that waits for one of them. */
 const LOCK_MS = 2000;
@@ -40,7 +45,18 @@ export function postgresMigration(options: MigrationOptions = {}): string {
   return `BEGIN;
 SELECT pg_advisory_xact_lock(${ADVISORY_LOCK});
 SET LOCAL lock_timeout = '${LOCK_MS}ms';
-DO $$ BEGIN
+DO $$
+DECLARE
+  others text;
+BEGIN
+  SELECT string_agg('${name}.' || made.name, ', ') INTO others FROM (VALUES ${OURS}) made (name, has)
+  WHERE to_regclass('${name}.' || made.name) IS NOT NULL AND NOT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = to_regclass('${name}.' || made.name) AND attname = has
+  );
+  IF others IS NOT NULL THEN
+    RAISE EXCEPTION 'there are other tables with the names of Holdfast''s: %. Give these a schema of'
+      ' their own', others;
+  END IF;
   IF to_regclass('${name}.store') IS NOT NULL THEN
     IF (SELECT max(layout) FROM ${name}.store) > ${LAYOUT} THEN
       RAISE EXCEPTION 'a newer version of Holdfast has made these tables';

@@ -1,5 +1,6 @@
 /** The store that a PostgreSQL URL names, and its tables. */
 
+import { UsageError } from '../../base/errors.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { clientByUrl, splitUrl } from '../../clients/postgres/by-url.ts';
 import { sqlFacts } from '../../clients/sql/server-facts.ts';
@@ -16,6 +17,13 @@ import {
 
 /** Options of the store, in the query of the URL; the others are the client's. */
 const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
+
+/**
+ * Prisma has an option `schema`, too, and writes `schema=public` into each DATABASE_URL. To ignore it
+ * would be to pass over what another program may mean by the same word, and then both hold a lock.
+ * These are Prisma's alone.
+ */
+const OF_PRISMA = ['connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'];
 
 /**
  * The store connects with its first verb.
@@ -49,5 +57,16 @@ function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
 }
 
 function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
-  return splitQuery<PostgresOptions>(splitUrl(rest), OPTIONS);
+  const split = splitUrl(rest);
+  const found = splitQuery<PostgresOptions>(split, OPTIONS);
+  const { schema } = found.options;
+  const names = [...new URLSearchParams(split.query).keys()];
+  if (schema === 'public' || (schema && names.some((name) => OF_PRISMA.includes(name)))) {
+    throw new UsageError(
+      'schema in a PostgreSQL URL is where Holdfast keeps its tables (lock, store, …), but this one' +
+        ' looks as Prisma writes it, for which it is where yours are. Leave schema out of the URL for' +
+        ' Holdfast: its tables are in the schema holdfast then; or name another, as in ?schema=locks.',
+    );
+  }
+  return found;
 }

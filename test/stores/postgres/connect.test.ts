@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { connect, openStore } from 'holdfast/connect';
 import { migratePostgres } from 'holdfast/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/stores/postgres/open-url.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { Bed, clientOf } from './bed.ts';
 
@@ -64,6 +65,18 @@ test.each([
     expect((error as Error).cause).toBeUndefined();
   }
 });
+
+test.each(['schema=public', 'pgbouncer=true&schema=shop', 'schema=shop&connection_limit=5'])(
+  'what Prisma means by ?%s is not what Holdfast means',
+  async (query) => {
+    const url = `${server.url}?${query}`;
+    const error = { code: 'USAGE', message: expect.stringMatching(/Prisma.*Leave schema out/) };
+    await expect(openStore(url)).rejects.toMatchObject(error);
+    await expect(migrate('postgres', url.slice('postgres:'.length))).rejects.toMatchObject(error);
+    const [made] = await server.query(`SELECT to_regclass('public.lock') AS lock`);
+    expect(made).toEqual({ lock: null });
+  },
+);
 
 describe('whichever client is installed', () => {
   /** In a process of its own, where these packages are missing. */

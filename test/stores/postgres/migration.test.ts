@@ -57,6 +57,18 @@ describe.each(CLIENTS)('%s', (client) => {
     expect(row?.there).toBeNull();
   });
 
+  test('tables of others with the same names are left alone', async () => {
+    const schema = `shop_${client}`;
+    await server.query(
+      `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.store (id serial, name text)`,
+    );
+    await server.query(`CREATE VIEW ${schema}.lock AS SELECT 1 AS key`);
+    const failure = await failureOf(migratePostgres(clientOf(client, server.url), { schema }));
+    const message = expect.stringContaining(`Holdfast's: "${schema}".store, "${schema}".lock.`);
+    expect(failure).toMatchObject({ code: 'STORE', retryable: false, message });
+    expect(await shape(schema)).toHaveLength(3);
+  });
+
   test('held locks outlive it', async () => {
     const schema = `held_${client}`;
     await migratePostgres(clientOf(client, server.url), { schema });
