@@ -9,6 +9,7 @@ class Line implements Wire {
   readonly channels: string[] = [];
   readonly terms: WireTerms;
   closed = 0;
+  unrefs = 0;
   answer: (routine: string) => Promise<readonly string[]> = async (routine) => [routine];
 
   constructor(terms: WireTerms) {
@@ -28,7 +29,9 @@ class Line implements Wire {
     this.calls.push('ping');
   }
 
-  unref(): void {}
+  unref(): void {
+    this.unrefs++;
+  }
 
   close(): void {
     this.closed++;
@@ -301,4 +304,19 @@ test('who listens has a new connection at once, and hears of the gap', async () 
   expect(heard).toEqual(['1', '2']);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(lines).toHaveLength(2);
+});
+
+test('only a request that is under way keeps the process alive', async () => {
+  const { session, lines } = scene();
+  await session.call('look', []);
+  const [line] = lines as [Line];
+  expect(line.unrefs).toBe(1);
+  // In one turn nobody else's timers come or go.
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const idle = timers();
+  const call = session.call('look', []);
+  expect(timers()).toBe(idle + 1);
+  await call;
+  expect(timers()).toBe(idle);
 });

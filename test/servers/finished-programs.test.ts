@@ -1,6 +1,6 @@
 /**
- * A program that has nothing left to do ends, although it closed no locks: record 9. Real processes,
- * since nothing else shows what keeps one alive.
+ * A program that has nothing left to do ends, although it closed no locks: record 9. With real
+ * processes, for nothing else shows what keeps one alive.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import type { FinisherOptions, OwnClient } from '../methods/processes/children/f
 import { startTable } from '../stores/dynamodb/table.ts';
 import { startBucket } from '../stores/objects/bucket.ts';
 import { paced } from '../support/this-run.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 import { ConsulServer } from './consul-server.ts';
 import { missingDynamodb } from './dynamodb-server.ts';
 import { startEtcd } from './etcd-server.ts';
@@ -26,7 +27,8 @@ import { MongodbServer } from './mongodb-server.ts';
 import { type MysqlServer, startMysql } from './mysql-server.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { missing } from './programs.ts';
-import { RedisServer } from './redis-server.ts';
+import { closeAll, RedisServer } from './redis-server.ts';
+import { type Sentinels, startSentinels } from './topologies.ts';
 import { startZookeeper } from './zookeeper-server.ts';
 
 // The clients of AWS take these from the environment, as the processes do.
@@ -54,6 +56,8 @@ interface Kind {
   /** What opens the store; default: its URL. */
   readonly by?: readonly By[];
 }
+
+const BY_URL: readonly By[] = ['its URL'];
 
 const LEAVES = ['nothing', 'locks', 'lease'] as const;
 
@@ -85,12 +89,20 @@ const SERVERS: Record<string, Kind> = {
     start: async () => at(await RedisServer.start(), ({ url }) => url + STORE_OPTIONS),
     by: ['its URL', 'ioredis', 'node-redis'],
   },
+  'a Redis Cluster': { start: async () => cluster(await startCluster({ replicas: false })) },
+  'Redis with Sentinels': { start: async () => sentinels(await startSentinels()) },
   PostgreSQL: { start: postgres, by: ['its URL', 'pg', 'postgres'] },
   MySQL: { start: async () => mysql(await startMysql()), by: ['its URL', 'mysql2'] },
   MariaDB: { start: async () => mysql(await startMariadb()), by: ['its URL', 'mariadb'] },
   etcd: { start: () => startEtcd() },
   ZooKeeper: { start: () => startZookeeper() },
   'a table of PostgreSQL': { start: () => tableIn(startPostgres(), 'postgres') },
+  'a table of PostgreSQL at two addresses, by postgres.js': {
+    start: async () =>
+      at(await tableIn(startPostgres(), 'postgres'), ({ url }) =>
+        url.replace(/@([^/]+)/, '@$1,$1'),
+      ),
+  },
   'a table of MySQL': { start: () => tableIn(startMysql(), 'mysql') },
   'a table of MariaDB': { start: () => tableIn(startMariadb(), 'mysql') },
   MongoDB: {
@@ -114,7 +126,7 @@ const SERVERS: Record<string, Kind> = {
   },
 };
 
-describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = ['its URL'] }]) => {
+describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = BY_URL }]) => {
   let server: Place;
   beforeAll(async () => {
     if (why === undefined) server = await start();
@@ -148,6 +160,19 @@ function at<T extends { close(): Promise<unknown> }>(
   urlOf: (server: T) => string,
 ): Place {
   return { url: urlOf(server), close: () => server.close() };
+}
+
+function cluster({ nodes, addresses }: Cluster): Place {
+  const url = `redis+cluster://${listOf(addresses)}${STORE_OPTIONS}`;
+  return { url, close: () => closeAll(nodes) };
+}
+
+function sentinels({ sentinels, name, close }: Sentinels): Place {
+  return { url: `redis+sentinel://${listOf(sentinels)}/${name}${STORE_OPTIONS}`, close };
+}
+
+function listOf(servers: readonly { readonly host: string; readonly port: number }[]): string {
+  return servers.map(({ host, port }) => `${host}:${port}`).join();
 }
 
 async function postgres(): Promise<Place> {

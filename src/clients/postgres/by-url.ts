@@ -54,5 +54,6 @@ async function withPg(connectionString: string): Promise<ClientByUrl | undefined
 
 async function withPostgresJs(url: string): Promise<ClientByUrl | undefined> {
   const loaded = await import('postgres').catch(() => undefined);
-  return loaded && FORM.reading(() => loaded.default(url));
+  // An idle connection keeps the process alive, and does not show its socket.
+  return loaded && FORM.reading(() => loaded.default(url, { idle_timeout: 1 }));
 }

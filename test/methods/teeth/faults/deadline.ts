@@ -177,6 +177,27 @@ export const DEADLINE_FAULTS: readonly Fault[] = [
     why: 'each pause of the event loop costs the connection and what is under way on it',
   },
   {
+    file: 'src/clients/kept-connection.ts',
+    name: 'an idle connection keeps the process alive',
+    find: '      wire.unref();\n',
+    replace: '',
+    why: 'a program that has finished never ends',
+  },
+  {
+    file: 'src/clients/silence.ts',
+    name: 'a request that is under way does not keep the process alive',
+    find: '    this.#timer.ref();\n',
+    replace: '',
+    why: 'a program ends in the middle, before its lock is released',
+  },
+  {
+    file: 'src/clients/silence.ts',
+    name: 'a connection keeps the process alive after its last reply',
+    find: 'if (--this.#owed === 0) this.#timer?.unref();',
+    replace: 'this.#owed--;',
+    why: 'a program that has finished ends seconds later',
+  },
+  {
     ...lease,
     name: 'a read tells listeners',
     find: 'queueMicrotask(() => detached(() => this.live.check()));',
