@@ -58,7 +58,7 @@ const UNREACHABLE: Readonly<Record<string, () => Store>> = {
   etcd: () => etcdStore('http://127.0.0.1:1'),
   ioredis: () => redisStore(new Redis({ port: 1, lazyConnect: true })),
   pg: () => postgresStore(new Pool({ host: '127.0.0.1', port: 1 })),
-  zookeeper: () => zookeeperStore('127.0.0.1:1'),
+  zookeeper: () => zookeeperStore('zookeeper://127.0.0.1:1'),
 };
 
 for (const [name, open] of Object.entries(UNREACHABLE)) {
