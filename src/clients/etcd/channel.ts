@@ -146,7 +146,9 @@ export class Channel implements Course {
 
   /** A lasting one: it ends when the connection takes no more requests. */
   stream(request: Request, received: Received): RpcStream | undefined {
-    const stream = this.#begin(request, {
+    // It may end before there is one.
+    let stream: RpcStream | undefined;
+    stream = this.#begin(request, {
       message: (bytes) => received.message(bytes),
       ended: (error) => {
         if (stream) this.#lasting.delete(stream);

@@ -68,18 +68,19 @@ export class LastingStream {
   }
 
   async #try(): Promise<void> {
-    let over = false;
-    const stream = await this.#calls.stream(this.#use.path, {
+    let over: Refusal | NoAnswer | undefined;
+    let stream: RpcStream | undefined;
+    stream = await this.#calls.stream(this.#use.path, {
       message: (bytes) => {
         this.#failures = 0;
         this.#use.message(bytes);
       },
       ended: (error) => {
-        over = true;
+        over = error ?? new NoAnswer(true, 'the stream ended at once');
         if (stream && this.#stream === stream) this.#ended(error);
       },
     });
-    if (over || stream === undefined) throw new NoAnswer(true, 'the stream ended at once');
+    if (over || !stream) throw over ?? new NoAnswer(true, 'there was no connection for a stream');
     this.#stream = stream;
     if (this.#closing.signal.aborted) this.restart('it was closed');
     else this.#use.opened(stream);

@@ -91,6 +91,17 @@ describe('a mutex', () => {
     await locks.close();
   });
 
+  it('tells of another limit only where it is lower', async () => {
+    const told: string[] = [];
+    const off = bed.locks.on('mismatch', ({ detail }) => told.push(detail));
+    for (const limit of [2, 2, 3]) {
+      const lease = await bed.locks.semaphore('limited', { limit }).acquire();
+      await lease.release();
+    }
+    off();
+    expect(told).toEqual(['the limit in force is 2, not 3']);
+  });
+
   it('is refused where a lock of another kind is in use', async () => {
     const java = bed.java.thread();
     await java.acquire('read', 'mixed', { lease: LONG });

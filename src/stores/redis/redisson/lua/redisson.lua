@@ -24,6 +24,11 @@ local function found(c)
   return true, tonumber(sub(note, 2, 17)), sub(note, 1, 1) == '!'
 end
 
+-- The limit in force, if it is lower than the claim's.
+local function lower(c)
+  return c.inForce and c.inForce < c.limit and format('%.0f', c.inForce) or '-'
+end
+
 local function claim(c, asked)
   local terms = sub(asked, 2)
   if call('EXISTS', c.gone) == 1 then return 'g unknown ' end
@@ -42,10 +47,10 @@ local function claim(c, asked)
     call('HSET', c.notes, c.id, format(' %016.0f', number) .. terms)
     lastsFor(c.notes, c.ttl)
     if not c.inForce then return number end
-    return format('h %.0f %.0f 0 %.0f - 0', number, c.ttl, math.min(c.inForce, c.limit))
+    return format('h %.0f %.0f 0 %s - 0', number, c.ttl, lower(c))
   end
   if sub(asked, 1, 1) == 't' then return refusal() end
-  local limit = c.inForce and format('%.0f', math.min(c.inForce, c.limit)) or '-'
+  local limit = lower(c)
   if not open then
     return format('w %.0f %d %s data-loss %.0f', c.ttl, used and 1 or 0, limit, openAt - now)
   end
