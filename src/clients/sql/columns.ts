@@ -3,9 +3,9 @@
  *
  * The table was made by others, or by hand. A database takes much without a word that lets two
  * programs hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole
- * seconds, cuts texts short, equates names. So a table is looked at before it is used; what harms
- * is refused, with the statement that mends it. What is not shown (a view, no rights) is not judged,
- * and what the database refuses by itself is left to it.
+ * seconds, cuts texts short, equates names. So the table is looked at before it is relied on, and
+ * what harms is refused, with the statement that mends it. What is not shown (a view, no rights) is
+ * not judged.
  * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
  * whose zone is the same, and always has the same offset: summer time has hours that do not exist,
  * which are refused or moved, and hours that come twice.
@@ -90,15 +90,13 @@ const OFFSETS = LOOKS.map((at) => {
   const utc = `TIMESTAMPADD(SECOND, ${at}, '1970-01-01')`;
   return `TIMESTAMPDIFF(SECOND, ${utc}, FROM_UNIXTIME(${at}))`;
 }).join(', ');
-const PLACE = 'table_schema = coalesce(?, DATABASE())';
+const PLACE = 'table_schema = coalesce(?, DATABASE()) AND table_name = ?';
 
 const mysql: Rules = {
   look: `SELECT ${FACTS}, c.is_nullable AS "nullable",
   CONCAT_WS(' ', ${OFFSETS}) AS "offsets"
-FROM information_schema.tables t JOIN information_schema.columns c
-ON c.table_schema = t.table_schema AND c.table_name = t.table_name
-WHERE t.${PLACE} AND t.table_name = ? AND t.table_type = 'BASE TABLE'
-AND c.${PLACE} AND c.table_name = ?`,
+FROM information_schema.columns c WHERE ${PLACE}
+AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE ${PLACE})`,
   values(table) {
     const parts = table.replaceAll('"', '').split('.');
     const place = [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];

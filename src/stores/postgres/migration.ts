@@ -2,8 +2,8 @@
  * Makes the tables of the locks, or brings them up to date.
  *
  * All of it is one transaction under a lock of its own, so programs of a deployment may do it at
- * the same time, and none sees half of it. Tables that a newer version made stay as they are, and so
- * do those of others which have the same names: `lock` and `store` are words of many trades.
+ * the same time, and none sees half of it. Tables that a newer version made stay as they are, and
+ * those of others with the same names: `lock` and `store` are words of many trades.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
@@ -49,13 +49,14 @@ DO $$
 DECLARE
   others text;
 BEGIN
-  SELECT string_agg('${name}.' || made.name, ', ') INTO others FROM (VALUES ${OURS}) made (name, has)
+  SELECT string_agg('${name}.' || made.name, ', ') INTO others
+  FROM (VALUES ${OURS}) made (name, has)
   WHERE to_regclass('${name}.' || made.name) IS NOT NULL AND NOT EXISTS (
     SELECT FROM pg_attribute WHERE attrelid = to_regclass('${name}.' || made.name) AND attname = has
   );
   IF others IS NOT NULL THEN
-    RAISE EXCEPTION 'there are other tables with the names of Holdfast''s: %. Give these a schema of'
-      ' their own', others;
+    RAISE EXCEPTION 'there are other tables with the names of Holdfast''s: %. Give Holdfast another'
+      ' schema', others;
   END IF;
   IF to_regclass('${name}.store') IS NOT NULL THEN
     IF (SELECT max(layout) FROM ${name}.store) > ${LAYOUT} THEN

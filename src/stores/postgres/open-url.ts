@@ -19,9 +19,9 @@ import {
 const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
 
 /**
- * Prisma has an option `schema`, too, and writes `schema=public` into each DATABASE_URL. To ignore it
- * would be to pass over what another program may mean by the same word, and then both hold a lock.
- * These are Prisma's alone.
+ * Prisma has an option `schema`, too, and writes `schema=public` into each DATABASE_URL. If it were
+ * ignored, a program that is told the same schema in its code would hold the same locks.
+ * Options of Prisma's alone show that a URL is written for it.
  */
 const OF_PRISMA = ['connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'];
 
@@ -63,9 +63,10 @@ function read(rest: string): { readonly url: string; readonly options: PostgresO
   const names = [...new URLSearchParams(split.query).keys()];
   if (schema === 'public' || (schema && names.some((name) => OF_PRISMA.includes(name)))) {
     throw new UsageError(
-      'schema in a PostgreSQL URL is where Holdfast keeps its tables (lock, store, …), but this one' +
-        ' looks as Prisma writes it, for which it is where yours are. Leave schema out of the URL for' +
-        ' Holdfast: its tables are in the schema holdfast then; or name another, as in ?schema=locks.',
+      'In a PostgreSQL URL, schema is where Holdfast keeps its tables (lock, store, …). This one' +
+        ' looks as Prisma writes it, for whom it is where yours are. Leave schema out of the URL' +
+        ' for Holdfast, whose tables are in the schema holdfast then, or name another one:' +
+        ' ?schema=locks.',
     );
   }
   return found;

@@ -27,7 +27,7 @@ export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowL
     name: 'spring',
     table,
     key: ['LOCK_KEY', 'REGION'],
-    keyRoom: [UUID_ROOM, region.length],
+    keyRoom: [UUID_ROOM, [...region].length],
     keyOf: (resource) => [lockKeyOf(resource), region],
     holder: 'CLIENT_ID',
     holderRoom: UUID_ROOM,

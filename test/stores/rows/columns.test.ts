@@ -140,6 +140,26 @@ describe.each(DATABASES)('%s', (_, database) => {
   });
 });
 
+test('a look that failed is made again, one that succeeded is not', async () => {
+  const place = await ground(POSTGRES, PG);
+  const connection = connectionOf(place.db);
+  let looks = 0;
+  const db: SqlDatabase = {
+    dialect: 'postgres',
+    transaction: false,
+    rows(sql, values) {
+      if (sql.includes('information_schema') && ++looks === 1) throw new Error('not now');
+      return connection.rows(sql.replace(/\$\d+/g, '?'), values);
+    },
+    count: () => Promise.reject(new Error('nothing is written')),
+  };
+  const store = shedlock(db);
+  await expect(store.inspect('a')).rejects.toThrow(/not now/);
+  for (let n = 0; n < 2; n++) expect((await store.inspect('a')).holders).toEqual([]);
+  expect(looks).toBe(2);
+  await place.close();
+});
+
 test('a table is found in its schema, by its name as it is', async () => {
   const place = await ground(POSTGRES, `CREATE SCHEMA "Mine"; CREATE SCHEMA other`);
   await place.send(tableSchema('postgres', 'Mine.Locks'));

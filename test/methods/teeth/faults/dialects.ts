@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 
 const rows = { file: 'src/stores/rows/row-store.ts' };
 const statements = { file: 'src/stores/rows/statements.ts' };
+const columns = { file: 'src/clients/sql/columns.ts' };
 const shedlock = { file: 'src/stores/shedlock/layout.ts' };
 const shedlockRedis = { file: 'src/stores/shedlock/index.ts' };
 const spring = { file: 'src/stores/spring/layout.ts' };
@@ -28,6 +29,27 @@ export const DIALECT_FAULTS: readonly Fault[] = [
     find: 'this.#endIn(ttlMs), -skewMs - layout.addsMs)',
     replace: 'this.#endIn(ttlMs), -layout.addsMs)',
     why: TWO,
+  },
+  {
+    ...columns,
+    name: 'columns: what a session compares in its own time zone is taken',
+    find: `row.type === 'timestamp with time zone'`,
+    replace: 'row.type === 0',
+    why: 'sessions in two zones hold the same lock',
+  },
+  {
+    ...columns,
+    name: 'columns: whole seconds are enough',
+    find: 'const LEAST_PRECISION = 3;',
+    replace: 'const LEAST_PRECISION = 0;',
+    why: 'a lease is over before its time for another program',
+  },
+  {
+    ...columns,
+    name: 'columns: a zone of MySQL may have summer time',
+    find: `row.offsets).split(' ')).size > 1`,
+    replace: `row.offsets).split(' ')).size > 27`,
+    why: 'a released lock stays taken for an hour, or no verb works',
   },
   {
     ...statements,
@@ -74,7 +96,7 @@ export const DIALECT_FAULTS: readonly Fault[] = [
   {
     ...shedlock,
     name: 'shedlock: a name may be longer than its column',
-    find: 'fitting(nameOf(resource), 64,',
+    find: 'fitting(nameOf(resource), NAME_ROOM,',
     replace: 'fitting(nameOf(resource), 640,',
     why: 'MySQL cuts two names to the same one',
   },
