@@ -45,16 +45,23 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a process keeps the lock while others wait',
-    find: 'return this.#issued - issued < BATCH.count && now - since <= BATCH.ms;',
+    find: 'return !many && now - since <= BATCH.ms;',
     replace: 'return true;',
     why: 'other processes starve',
   },
   {
     ...queue,
     name: 'a turn is bounded in count but not in time',
-    find: 'this.#issued - issued < BATCH.count && now - since <= BATCH.ms',
-    replace: 'this.#issued - issued < BATCH.count',
+    find: '!many && now - since <= BATCH.ms',
+    replace: '!many',
     why: 'other processes wait for sixty-four long holds',
+  },
+  {
+    ...queue,
+    name: 'a process does not rest where the store shows no waiters',
+    find: '!this.#services.calls.store.traits.queue) this.#rest();',
+    replace: 'false) this.#rest();',
+    why: 'other processes starve',
   },
   {
     ...queue,

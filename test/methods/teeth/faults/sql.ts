@@ -81,8 +81,15 @@ export const SQL_FAULTS: readonly Fault[] = [
   {
     ...connection,
     name: 'sql: a pool that never commits is as good as any',
-    find: 'if (Number(row?.commits) !== 1) {',
-    replace: 'if (Number(row?.commits) > 1) {',
+    find: 'if (Number(row?.commits) !== 1) throw',
+    replace: 'if (Number(row?.commits) > 1) throw',
     why: 'a change that is reported is undone when the connection ends',
+  },
+  {
+    ...connection,
+    name: 'sql: what is written in a transaction that was left open counts',
+    find: "if (state === 'idle') {",
+    replace: "if (state !== 'manual') {",
+    why: 'a change that is reported is undone by the next user of the connection',
   },
 ];
