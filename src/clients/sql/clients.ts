@@ -42,7 +42,7 @@ export interface OtherConnection {
   readonly dialect: 'postgres' | 'mysql';
   /** Whether all its statements are in one transaction. */
   readonly transaction: boolean;
-  rows(sql: string, values: unknown[]): PromiseLike<readonly object[]>;
+  rows(sql: string, values: unknown[]): PromiseLike<unknown>;
   /** How many rows it has written: not a library's own answer, which is an object or a list. */
   count(sql: string, values: unknown[]): PromiseLike<number | bigint | string>;
 }
