@@ -4,6 +4,7 @@
  * error itself, but a copy of its name and of its cleaned message.
  */
 import { isError } from '../base/errors.ts';
+
 export interface Reading {
   /** Removes what this server or its clients repeat. Default: `withoutSecrets`. */
   readonly clean?: (text: string) => string;

@@ -38,12 +38,12 @@ import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
 const BATCH = { count: 64, ms: 50 };
 
 /**
- * How long it rests, in ms; once another has had the lock, `rivalMs`, in which each looks that does
- * so ten times a second, until none has come `times` in a row.
+ * How long it rests, in ms: nearly half of those who look ten times a second find the lock free.
+ * Once another was seen to hold, `rivalMs`, for all of them, until none was `times` in a row.
  */
-const REST = { ms: 5, rivalMs: 110, times: 3 };
+const REST = { ms: 40, rivalMs: 110, times: 3 };
 
-/** Asked once, because each claim names it. */
+/** Asked once. */
 export const HOST: string = hostname();
 
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
@@ -55,7 +55,7 @@ export class LocalQueue implements Claimant, Subject {
   #live: LiveClaim | undefined;
   lease: Lease | undefined;
   #issued = 0;
-  /** The first hand-off while another process waits: its time, and the leases issued before it. */
+  /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
   /** So many rests are still meant for others who were seen. */
@@ -97,7 +97,7 @@ export class LocalQueue implements Claimant, Subject {
       const own = waits ? options : untimed(options);
       const parts = { subject: this, options: own, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
-      if (!this.#live && !this.#resting) this.#claimAgain();
+      if (!this.#live) this.#claimAgain();
     });
   }
 
@@ -124,7 +124,7 @@ export class LocalQueue implements Claimant, Subject {
 
   granted(now: number): void {
     this.#issued = 0;
-    this.#batch = undefined;
+    if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
     if (state?.at === 'held' && state.grant.queued) this.#rivals = REST.times;
     this.#hand(now);
@@ -164,11 +164,7 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
-    const { first } = this.#line;
-    if (!first || !this.#mayPass(now)) {
-      if (first && this.#batch && !this.#services.calls.store.traits.queue) this.#rest();
-      return this.#giveUp(afterMs);
-    }
+    if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
     this.#services.loop.run(this.#passOn, now);
     return undefined;
   }
@@ -228,6 +224,7 @@ export class LocalQueue implements Claimant, Subject {
     const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
     this.#rivals = Math.max(0, this.#rivals - 1);
     this.#resting = true;
+    this.#batch = undefined;
     this.#claimIn(restMs);
   }
 
@@ -275,18 +272,21 @@ export class LocalQueue implements Claimant, Subject {
   };
 
   #mayPass(now: number): boolean {
-    const { spec } = this;
     const { state, claim } = this.#live ?? {};
-    if (spec.key === undefined || this.#issued >= STEP) return false;
-    if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;
-    if (state.waiters === 0 && this.#services.calls.store.traits.queue) {
-      this.#batch = undefined;
-      return true;
+    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
+    if (state?.at !== 'held') return false;
+    const { queue } = this.#services.calls.store.traits;
+    if (state.waiters === 0 && queue) this.#batch = undefined;
+    else {
+      this.#batch ??= { since: now, issued: this.#issued };
+      const { since, issued } = this.#batch;
+      const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
+      if (many || now - since > BATCH.ms) {
+        if (!queue) this.#rest();
+        return false;
+      }
     }
-    this.#batch ??= { since: now, issued: this.#issued };
-    const { since, issued } = this.#batch;
-    const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
-    return !many && now - since <= BATCH.ms;
+    return this.#issued < STEP;
   }
 
   #leaveIfIdle(): void {

@@ -129,6 +129,7 @@ export class ClaimQueue {
   enter(claim: Claim, now: number, { number, maxWaiters, trusts = false }: Entering): ClaimStatus {
     const claims = this.#claims;
     const buried = this.farewell(claim.id, now);
+    if (buried) this.#settle(now);
     if (buried) return buried;
     const own = claims.find(claim.id);
     if (own && own.expiresAt > now) {

@@ -33,6 +33,16 @@ describe('the queue as a value', () => {
     expect(told(queue)).toEqual([]);
   });
 
+  it('tells who is first by now, also when one asks that was evicted', () => {
+    const short = claimOf('short', { ttlMs: 50 });
+    const queue = queueOf(a);
+    expect(queue.evict(1n, 0, { reason: 'a test', atOnce: true })).toBe(true);
+    for (const claim of [b, short, c]) queue.enter(claim, 0, TERMS);
+    told(queue);
+    expect(queue.enter(a, 60, TERMS)).toMatchObject({ state: 'gone', why: 'evicted' });
+    expect(told(queue)).toEqual(['c']);
+  });
+
   it('gives a claim at least the number that is asked for, and grows from there', () => {
     const queue = queueOf(a);
     const next = (number: bigint): ClaimStatus => {

@@ -18,8 +18,6 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   test('answers and tells as memory does', async () => {
     await differ({
-      // Others differ in hints, and are not understood yet.
-      seeds: [0],
       open: (options) => world.store({ maxTtl: MAX_TTL_MS, trust: true, ...options }),
       pass: (ms) => world.step(ms),
       mayAsk: true,

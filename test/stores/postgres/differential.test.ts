@@ -35,8 +35,6 @@ const pass = (ms: number) => server.query(`update step set us = us + ${ms * 1000
 test('PostgreSQL answers and tells as memory does', async () => {
   const pool = new pg.Pool({ connectionString: server.url });
   await differ({
-    // Others differ in hints, and are not understood yet.
-    seeds: [0],
     open: (options) => {
       const trusting = { afterDataLoss: 'trust', maxTtl: MAX_TTL_MS } as const;
       const store = postgresStore(pool, { ...trusting, durability: 'fast', ...options });

@@ -15,8 +15,6 @@ test('Redis answers and tells as memory does', async () => {
   const clock = bed.serve(await SteppedClock.create());
   const server = bed.serve(await RedisServer.start({ env: clock.env }));
   await differ({
-    // Others differ in hints, and are not understood yet.
-    seeds: [0],
     open: (options) => {
       const client = new Redis(server.url, { lazyConnect: true });
       const trusting = { afterDataLoss: 'trust', maxTtl: MAX_TTL_MS } as const;

@@ -30,7 +30,11 @@ if #rest > 0 then
       local q = load(key)
       q.asking = id
       local late = buried(q, id)
-      if late then return late end
+      if late then
+        settle(q)
+        save(q)
+        return late
+      end
       local own = find(q, id)
       if own and own.expires <= now and not own.admitted then remove(q, own) end
       settle(q)

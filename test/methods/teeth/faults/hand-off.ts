@@ -17,8 +17,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'the tokens of one claim run into those of the next',
-    find: 'spec.key === undefined || this.#issued >= STEP',
-    replace: 'spec.key === undefined',
+    find: 'return this.#issued < STEP;',
+    replace: 'return true;',
     why: 'a fence refuses the next holder, or lets in the one before',
   },
   {
@@ -45,22 +45,22 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a process keeps the lock while others wait',
-    find: 'return !many && now - since <= BATCH.ms;',
-    replace: 'return true;',
+    find: 'if (many || now - since > BATCH.ms) {',
+    replace: 'if (many && now < 0) {',
     why: 'other processes starve',
   },
   {
     ...queue,
     name: 'a turn is bounded in count but not in time',
-    find: '!many && now - since <= BATCH.ms',
-    replace: '!many',
+    find: 'many || now - since > BATCH.ms',
+    replace: 'many',
     why: 'other processes wait for sixty-four long holds',
   },
   {
     ...queue,
     name: 'a process does not rest where the store shows no waiters',
-    find: '!this.#services.calls.store.traits.queue) this.#rest();',
-    replace: 'false) this.#rest();',
+    find: 'if (!queue) this.#rest();',
+    replace: 'if (queue) this.#rest();',
     why: 'other processes starve',
   },
   {
@@ -129,8 +129,8 @@ export const HAND_OFF_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'a downgraded lock is handed on as a write lock',
-    find: "if (state?.at !== 'held' || claim?.kind !== spec.kind) return false;",
-    replace: "if (state?.at !== 'held') return false;",
+    find: ' || claim?.kind !== this.spec.kind) return false;',
+    replace: ' || claim === undefined) return false;',
     why: 'a writer beside readers',
   },
   {

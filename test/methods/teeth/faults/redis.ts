@@ -187,8 +187,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...claim,
     name: 'Redis: tombstones are not looked at',
-    find: '    if late then return late end\n',
-    replace: '',
+    find: 'if late then\n',
+    replace: 'if false then\n',
     why: 'a late copy of a claim takes the lock for nobody',
   },
   {
