@@ -55,6 +55,11 @@ export function withoutSecrets(text: string): string {
     .trim();
 }
 
+/** What stands for this error as the cause of one of ours. */
+export function causeFrom(error: unknown, said: string): Error {
+  return copyOf(isError(error) ? error.name : 'Error', said);
+}
+
 export function copyOf(name: string, message: string): Error {
   const cause = new Error(message);
   cause.name = name;

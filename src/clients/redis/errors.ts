@@ -10,7 +10,7 @@
 import { isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf, type Meaning } from '../breaks.ts';
-import { copyOf, describe, withoutSecrets } from '../causes.ts';
+import { causeFrom, copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import type { Refusal, Reply } from './link.ts';
 
@@ -194,7 +194,7 @@ export function connectionError(error: unknown, written: boolean): StoreError {
   const said = describe(error, { clean });
   const { retryable, advice } = breakOf(said, BREAKS);
   return new StoreError(`The Redis server ${advice} (${said}).`, {
-    cause: copyOf(isError(error) ? error.name : 'Error', said),
+    cause: causeFrom(error, said),
     // A server that has worked before will most likely work again.
     retryable: retryable || written,
     outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',

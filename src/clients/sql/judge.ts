@@ -6,10 +6,10 @@
  * is a copy of code and message: clients put statements and their values into their errors, and
  * those contain claim ids.
  */
-import { isError, isLockError } from '../../base/errors.ts';
+import { isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
-import { copyOf, describe, type Reading } from '../causes.ts';
+import { causeFrom, describe, type Reading } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import { type Failure, MIGRATE, PAGE } from './failures.ts';
 
@@ -55,7 +55,7 @@ export function judgeAs(
     .replace(MIGRATE, migrate(database))
     .replace(PAGE, `docs/stores/${database.scheme}.md`);
   const judged = new StoreError(`The ${database.name} server ${advice} (${said}).`, {
-    cause: copyOf(isError(error) ? error.name : 'Error', said),
+    cause: causeFrom(error, said),
     // A server that has worked before will most likely work again.
     retryable: found.retryable || (!failure && during === 'call'),
     outcome: unknown && during === 'call' ? 'unknown' : 'failed',

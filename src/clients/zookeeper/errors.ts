@@ -8,7 +8,7 @@
 import { beforeThat, isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { breakOf } from '../breaks.ts';
-import { copyOf, describe } from '../causes.ts';
+import { causeFrom, describe } from '../causes.ts';
 
 /** The number in the reply, ZooKeeper's name for it, whether to retry, and what the server did. */
 const REFUSALS = [
@@ -102,7 +102,7 @@ export function connectionLoss(why: unknown, written: boolean): RequestError {
     garbage ? 'GARBAGE' : 'CONNECTIONLOSS',
     `No connection to a ZooKeeper server: ${said}${advice}.`,
     {
-      cause: copyOf(isError(why) ? why.name : 'Error', said),
+      cause: causeFrom(why, said),
       retryable: written || !wrongTls,
       outcome: written ? 'unknown' : 'failed',
     },
