@@ -9,7 +9,9 @@ import { createPool as createCallbackPool } from 'mysql2';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PRODUCTS, useServer } from './bed.ts';
+import { TcpProxy } from '../servers/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { PRODUCTS, Signal, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -93,6 +95,12 @@ const POOLS: Readonly<Record<string, Readonly<Record<string, (url: string) => Po
   },
 };
 
+/** Who waits for a row. */
+const WAITING = {
+  postgres: "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+  mysql: "SELECT id FROM information_schema.processlist WHERE state = 'updating'",
+};
+
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
   let other: Client;
@@ -140,6 +148,30 @@ describe.each(PRODUCTS)('$name', (product) => {
       const row = { table: 'stock', key: { id: 'a' }, version: 'version' };
       await optimistic<{ n: number }>(mine.db, row, ({ n }) => ({ n: n - 1 }));
       expect(await numberLeft(other.db, 'a')).toBe(9);
+    });
+
+    test('a connection that breaks ends its statement, and not the process', async () => {
+      await put('a');
+      const url = new URL(server.url);
+      const proxy = await TcpProxy.start(Number(url.port));
+      url.port = String(proxy.port);
+      const far = open(String(url));
+      const change = { table: 'stock', key: { id: 'a' }, from: { n: 10 }, to: { n: 9 } };
+      const [has, over] = [new Signal(), new Signal()];
+      const holds = other.transaction(async (tx) => {
+        await changeState(tx, change);
+        has.give();
+        await over.given;
+      });
+      await has.given;
+      const waits = changeState(far.db, change).catch((error: unknown) => error);
+      await until('it waits', async () => (await on(other.db).rows(WAITING[dialect])).length > 0);
+      proxy.reset();
+      expect(await waits).toMatchObject({ code: 'TRANSACTION', outcome: 'unknown' });
+      over.give();
+      await holds;
+      await far.end();
+      proxy.close();
     });
 
     test('a lock that is held is in the table', async () => {

@@ -73,14 +73,24 @@ function pg(client: Pg): Sender {
 }
 
 interface PgPool extends Pg {
-  connect(): PromiseLike<Pg & { release(destroy: boolean): void }>;
+  connect(): PromiseLike<PgLent>;
 }
+
+interface PgLent extends Pg {
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+  release(destroy: boolean): void;
+}
+
+/** A connection that breaks tells its statement, too; unheard, the event would end the process. */
+const HEARD = (): void => {};
 
 function pgPool(pool: PgPool): Sender {
   return {
     ...pg(pool),
     borrow: async () => {
       const one = await pool.connect();
+      one.on('error', HEARD);
       return {
         ...pg(one),
         state: () => {
@@ -89,7 +99,10 @@ function pgPool(pool: PgPool): Sender {
           return status === 'I' ? 'idle' : 'begun';
         },
         // As its own `query` does: the server's last word may not have come yet.
-        giveBack: (failed) => one.release(failed),
+        giveBack: (failed) => {
+          if (!failed) one.off('error', HEARD);
+          one.release(failed);
+        },
         end: () => endAfter(one.query('ROLLBACK'), () => one.release(true)),
       };
     },

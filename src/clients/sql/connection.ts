@@ -100,30 +100,38 @@ export class Connection {
   async #sendAlone(what: 'rows' | 'count', sql: string, bound: Bound[]): Promise<unknown> {
     for (let left = 0; left < MOST_LEFT_OPEN; left += 1) {
       const one = await this.#borrow();
-      let failed = true;
-      let sent: unknown;
-      try {
-        sent = await one[what](sql, bound);
-        failed = false;
-      } catch (error) {
-        const typed = toTyped(error, this.dialect, 'unknown');
-        // An earlier statement of a transaction that was left open had failed.
-        if ((typed as Partial<TransactionError>).reason !== 'aborted') throw typed;
-      } finally {
-        if (failed) one.giveBack(true);
-      }
-      if (!failed) {
-        const state = one.state() ?? 'idle';
-        if (state === 'idle') {
-          one.giveBack(false);
-          return sent;
-        }
-        await one.end();
-        if (state === 'manual') throw manual();
-      }
+      const sent = await this.#sendOn(one, () => one[what](sql, bound));
+      if (sent) return sent.answer;
       warnings.tell('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
     }
     throw new TransactionError(LEFT_OPEN, { reason: 'aborted', retryable: true });
+  }
+
+  /** Undefined, and the connection is over, if it had been left in a transaction. */
+  async #sendOn(
+    one: Borrowed,
+    send: () => PromiseLike<unknown>,
+  ): Promise<{ readonly answer: unknown } | undefined> {
+    let answer: unknown;
+    try {
+      answer = await send();
+    } catch (error) {
+      one.giveBack(true);
+      const typed = toTyped(error, this.dialect, 'unknown');
+      // An earlier statement of a transaction that was left open had failed.
+      if ((typed as Partial<TransactionError>).reason === 'aborted') return undefined;
+      throw typed;
+    }
+    const state = one.state() ?? 'idle';
+    if (state === 'idle') {
+      one.giveBack(false);
+      return { answer };
+    }
+    await one.end();
+    if (state === 'manual') throw manual();
+    // MySQL 8 does not tell of an autocommit that is off for all.
+    if (this.dialect === 'mysql') await this.#mustCommit();
+    return undefined;
   }
 
   async #borrow(): Promise<Borrowed> {
@@ -137,7 +145,10 @@ export class Connection {
   /** @throws UsageError if the pool does not commit. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
-    const [row] = (await this.#client.rows('SELECT @@autocommit AS `commits`', [])) as Row[];
+    const asked = this.#client.rows('SELECT @@autocommit AS `commits`', []) as PromiseLike<Row[]>;
+    const [row] = await asked.then(undefined, (error: unknown) => {
+      throw toTyped(error, this.dialect, 'failed');
+    });
     if (Number(row?.commits) !== 1) throw manual();
     committing.add(this.#db);
   }
