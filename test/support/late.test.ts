@@ -38,6 +38,7 @@ const LATE: readonly (readonly [string, () => unknown])[] = [
   ['a state', () => expect(lease.state).toBe('held')],
   ['a state in a list', () => expect(['held', 'waiting']).toEqual(['held', 'held'])],
   ['a state in an object', () => expect({ state: 'gone' }).toEqual({ state: 'held' })],
+  ['a loss where none should be', () => expect(['expired', 'a']).toEqual([undefined, 'a'])],
   ['a lease that should be held', () => expect(lease).toHaveProperty('held', true)],
   ['what is not there', () => expect(null).not.toBeNull()],
   ['what has not come', () => expect(undefined).toBeDefined()],
@@ -57,6 +58,7 @@ const NEVER_LATE: readonly (readonly [string, () => unknown])[] = [
   ['a write that was refused', () => expect('other').toBe('written')],
   ['an illegal history', () => expect(['a read of 1 after 2']).toEqual([])],
   ['a wrong reason', () => expect('expired').toBe('evicted')],
+  ['a reason that no stall brings about', () => expect(['evicted']).toEqual([undefined])],
   [
     'a wrong reason beside a state',
     () => expect({ state: 'lost', why: 'expired' }).toEqual({ state: 'held', why: 'evicted' }),

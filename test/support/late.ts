@@ -19,8 +19,12 @@ export interface Failure {
 /** The name of errors of patience that ran out. */
 export const TOO_LATE = 'TooLate';
 
-/** What a lease may be told to be, as long as nothing stood still, and what that makes of it. */
+/**
+ * What a lease, or the reason for its loss, may be told to be as long as nothing stood still, and
+ * what that makes of it.
+ */
 const ENDED: Readonly<Record<string, RegExp>> = {
+  undefined: /^(expired|stalled)$/,
   held: /^(lost|gone|expired|stalled|waiting|unconfirmed)$/,
   unconfirmed: /^(lost|gone|expired|stalled)$/,
   waiting: /^(lost|gone|expired|stalled)$/,

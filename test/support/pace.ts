@@ -16,6 +16,8 @@ const QUIET_SHARE = 1.5;
 
 export async function setup(): Promise<void> {
   process.env.HOLDFAST_PACE ??= paceOf(await gapsOf(PROBE_MS), slowness()).toFixed(1);
+  const { HOLDFAST_PACE: pace } = process.env;
+  if (pace !== '1.0') console.log(`This machine is busy: leases are ${pace} times as long.`);
 }
 
 /**

@@ -25,6 +25,10 @@ declare module 'vitest' {
   }
 }
 
+function told(stoodStillMs: number, leaseMs: number): string {
+  return ` [stood still for ${stoodStillMs} ms at most, shortest lease ${leaseMs} ms]`;
+}
+
 /** A lease where no bed says how long its own are, in ms. */
 const LEASE_MS = 400;
 
@@ -88,6 +92,8 @@ export default class Runner extends TestRunner {
     if (!this.#timed || task.result?.state !== 'fail') return;
     const gapMs = this.#witness.longestSince(this.#begun.get(task) ?? 0);
     const leaseMs = shortest.ms ?? LEASE_MS * PACE;
-    if (isVoid({ failures, gapMs, leaseMs })) task.meta.void = { stoodStillMs: Math.round(gapMs) };
+    const stoodStillMs = Math.round(gapMs);
+    if (isVoid({ failures, gapMs, leaseMs })) task.meta.void = { stoodStillMs };
+    else if (failures[0]) failures[0].message += told(stoodStillMs, leaseMs);
   }
 }

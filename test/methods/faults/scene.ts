@@ -181,15 +181,19 @@ export class Scene<At extends Place> {
   /**
    * Both leases have had a heartbeat since then, on the clock of `performance`: by the store's
    * record, where it has one, and by themselves, for none ends later than a ttl after it was sent.
+   *
+   * @throws {LeaseLostError} If one has ended instead.
    */
   async renewedSince(then: number): Promise<void> {
     for (const { lease } of [this.probed, this.queued]) {
       await until(`was ${lease.resource} renewed`, async () => {
         const asked = performance.now();
+        if (lease.loss) return true;
         const [holder] = (await this.prober.inspect(lease.resource)).holders;
         if (holder === undefined || asked - (holder.ttlMs - holder.leftMs) <= then) return false;
         return lease.held && performance.now() + lease.remainingMs > then + holder.ttlMs;
       });
+      if (lease.loss) throw lease.loss;
     }
   }
 
