@@ -1,4 +1,5 @@
 import { LockError, quote } from '../base/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type { GoneReason } from '../contract/store.ts';
 import { type PublishedWait, reasonText, type Waiting } from '../store-calls/waiting.ts';
 
@@ -57,9 +58,14 @@ export interface Loss {
   readonly reason: LossReason;
   /** The reason that an eviction gave. */
   readonly detail?: string | undefined;
+  /** Why the last heartbeat failed. */
+  readonly cause?: StoreError | undefined;
 }
 
-/** The lease is no longer held; work under it must stop. */
+/**
+ * The lease is no longer held; work under it must stop. `cause` says why the last heartbeat failed,
+ * if one did.
+ */
 export class LeaseLostError extends LockError {
   readonly reason: LossReason;
   /** The reason of an eviction; from `once`, that its work is done but may not be on record. */

@@ -89,6 +89,8 @@ export interface LockEvents {
     token: bigint;
     reason: LossReason;
     detail: string | undefined;
+    /** Why the last heartbeat failed. */
+    cause: StoreError | undefined;
     acquisition: Acquisition;
   };
   /** A holder released its lease. */

@@ -219,7 +219,8 @@ export class Lease implements FencingToken, AsyncDisposable {
     const error = this.#lossOf(loss);
     this.#aborter?.abort(error);
     this.#ended?.resolve();
-    this.live.services.events.emit('lost', { ...this.identity(), detail: undefined, ...loss });
+    const absent = { detail: undefined, cause: undefined };
+    this.live.services.events.emit('lost', { ...this.identity(), ...absent, ...loss });
   }
 
   /** A read must not call listeners, so they are called in the next microtask. */

@@ -207,7 +207,8 @@ export async function underLease<L extends Pick<Held, 'loss'>, T>(
   if (after) await after(lease);
   if (loss && loss !== thrown?.error) {
     const { resource = '', reason, detail } = loss;
-    throw new LeaseLostError(resource, reason, { detail, cause: thrown?.error });
+    const { cause } = thrown ? { cause: thrown.error } : loss;
+    throw new LeaseLostError(resource, reason, { detail, cause });
   }
   if (thrown) throw thrown.error;
   return value as T;

@@ -193,6 +193,19 @@ describe('a heartbeat', () => {
     await clock.advance(200);
   });
 
+  it('that fails to the end is the cause of the loss', async () => {
+    const { clock, store, locks } = setUp();
+    const told: unknown[] = [];
+    locks.on('lost', ({ reason, cause }) => told.push(reason, cause));
+    const error = failure();
+    store.onRenew = () => Promise.reject(error);
+    const ran = watchOutcome(locks.mutex('a').run(({ ended }) => ended));
+    await clock.advance(10_000);
+    const expired = { code: 'LEASE_LOST', reason: 'expired', cause: error };
+    expect(ran.error).toMatchObject(expired);
+    expect(told).toEqual(['expired', error]);
+  });
+
   it('that is confirmed after doubt means held; the next doubt is an event', async () => {
     const { clock, store, locks } = setUp();
     let doubts = 0;

@@ -67,7 +67,7 @@ describe('run', () => {
     await clock.advance(1);
     expect(settled).toBe(true);
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
-    expect((ran.error as Error).cause).toBeUndefined();
+    expect((ran.error as Error).cause, 'of the last heartbeat').toMatchObject({ code: 'STORE' });
   });
 
   it('has the error of the work as the cause of the loss', async () => {

@@ -13,7 +13,7 @@ import {
   type IoredisClient,
   type IoredisCluster,
   ioredisDiscover,
-  ioredisSource,
+  ioredisServerSource,
 } from './ioredis-link.ts';
 import type { Greeting, Link } from './link.ts';
 import {
@@ -40,7 +40,7 @@ export type RedisClient =
 export function linkOf(client: RedisClient, greeting: Greeting = async () => {}): Link {
   checkClient(client);
   if ('isCluster' in client) {
-    if (!('nodes' in client)) return singleLink(ioredisSource(client), greeting);
+    if (!('nodes' in client)) return singleLink(ioredisServerSource(client), greeting);
     return new ClusterLink(ioredisDiscover(client), greeting);
   }
   if ('getSentinelNode' in client) return singleLink(nodeRedisSentinelSource(client), greeting);
@@ -51,10 +51,16 @@ export function linkOf(client: RedisClient, greeting: Greeting = async () => {})
 function singleLink(source: RedisSource, greeting: Greeting): Link {
   const subscriptions = new Subscriptions();
   const channels = new Channels(source);
-  // An endpoint may lead to another server, while the old one keeps those that listen.
-  const commands = following(source, () => {
-    subscriptions.move();
-    channels.move();
+  let leaveSentinels = (): void => {};
+  const commands = following(source, {
+    first: () => {
+      leaveSentinels = source.failovers?.(() => connection.move()) ?? leaveSentinels;
+    },
+    // An endpoint may lead to another server, while the old one keeps those that listen.
+    again: () => {
+      subscriptions.move();
+      channels.move();
+    },
   });
   const connection = new Connection(greeted(commands, (ask) => greeting(ask, { cluster: false })));
   return {
@@ -68,6 +74,7 @@ function singleLink(source: RedisSource, greeting: Greeting): Link {
       subscriptions.start(source, { channel, received, resumed }),
     follow: (_, channel, wake) => channels.follow(channel, wake),
     close: async () => {
+      leaveSentinels();
       channels.close();
       connection.close();
       subscriptions.close();

@@ -20,11 +20,15 @@ export interface RedisWire extends Wire {
   unlisten(channel: string): Promise<unknown>;
   /** The same for the channels of a cluster's slots, which only one server has. */
   readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
+  /** Of the server, as the network has it: host and port. */
+  readonly address?: string;
 }
 
 export interface RedisSource extends Source<RedisWire> {
   /** The number of the database, where the client tells it. */
   readonly database?: string;
+  /** Calls `switched` when another server has become the primary; answers how to end that. */
+  readonly failovers?: (switched: () => void) => () => void;
 }
 
 /** The common part of all sources. */
@@ -58,6 +62,11 @@ export class Connection {
     const replica = answers.find(isFromReplica);
     if (used && replica) this.#kept.drop(used, refused(replica.refusal));
     return answers;
+  }
+
+  /** The next wire, which may lead to another server, is opened in the place of this one. */
+  move(): void {
+    this.#kept.move();
   }
 
   close(reason?: StoreError): void {
@@ -140,15 +149,20 @@ export class Subscriptions {
   }
 }
 
-/** The same source; `again` is called once a wire has been opened in the place of another. */
-export function following(source: RedisSource, again: () => void): RedisSource {
-  let first = true;
+/** The same source; `first` is called before its first wire opens, `again` after each later one. */
+export function following(
+  source: RedisSource,
+  { first, again }: { readonly first: () => void; readonly again: () => void },
+): RedisSource {
+  let [begun, opened] = [false, false];
   return {
     ...source,
     open: async (terms) => {
+      if (!begun) first();
+      begun = true;
       const wire = await source.open(terms);
-      if (!first) again();
-      first = false;
+      if (opened) again();
+      opened = true;
       return wire;
     },
   };

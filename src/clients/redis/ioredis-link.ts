@@ -8,6 +8,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster/topology.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { Failovers } from './failovers.ts';
 import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
@@ -29,6 +30,8 @@ export interface IoredisClient {
 }
 
 interface Socket {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
   cork(): void;
   uncork(): void;
   unref?(): unknown;
@@ -37,6 +40,11 @@ interface Socket {
 
 interface IoredisOptions {
   readonly db?: number;
+  readonly name?: string;
+  readonly sentinels?: readonly { readonly host?: string; readonly port?: number }[] | null;
+  readonly sentinelUsername?: string | null;
+  readonly sentinelPassword?: string | null;
+  readonly sentinelTLS?: object;
   readonly retryStrategy?: ((times: number) => unknown) | null;
 }
 
@@ -65,6 +73,15 @@ const OVERRIDES = {
   socketTimeout: undefined,
 };
 
+/** A connection to a Sentinel itself, which has no databases. */
+const SENTINEL_OVERRIDES = {
+  sentinels: null,
+  name: null,
+  db: 0,
+  path: undefined,
+  enableReadyCheck: false,
+};
+
 export function ioredisSource(client: IoredisClient, overrides: object = {}): RedisSource {
   const { retryStrategy, db = 0 } = client.options as IoredisOptions;
   const options = { ...OVERRIDES, ...overrides };
@@ -75,6 +92,31 @@ export function ioredisSource(client: IoredisClient, overrides: object = {}): Re
     pause: (failures) => {
       const pause = retryStrategy?.(failures);
       return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+/** Of a client that asks Sentinels, the connections to the primary; of another one, as above. */
+export function ioredisServerSource(client: IoredisClient): RedisSource {
+  const source = ioredisSource(client);
+  const { sentinels, name = '', ...options } = client.options as IoredisOptions;
+  if (!sentinels) return source;
+  const { sentinelUsername = null, sentinelPassword = null, sentinelTLS } = options;
+  const login = { username: sentinelUsername, password: sentinelPassword, tls: sentinelTLS };
+  const failovers = new Failovers({
+    name,
+    sentinels: sentinels.map(({ host = '127.0.0.1', port = 26_379 }) =>
+      ioredisSource(client, { ...SENTINEL_OVERRIDES, ...login, host, port }),
+    ),
+  });
+  return {
+    ...source,
+    failovers: (switched) => failovers.watch(switched),
+    open: async (terms) => {
+      const wire = await source.open(terms);
+      if (!failovers.isFormer(wire.address ?? '')) return wire;
+      wire.close();
+      throw new Error('Not all Sentinels know the new primary yet');
     },
   };
 }
@@ -116,6 +158,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     ping: () => redis.call('PING', []),
     unref: () => void redis.stream?.unref?.(),
     close,
+    address: `${redis.stream?.remoteAddress?.replace(/^::ffff:/, '')}:${redis.stream?.remotePort}`,
   };
 }
 

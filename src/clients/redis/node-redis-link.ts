@@ -122,6 +122,7 @@ export interface NodeRedisSentinel {
   getSentinelNode(): unknown;
   _execute<T>(readonly: boolean, work: (client: NodeRedisClient) => Promise<T>): Promise<T>;
   on(event: string, listener: (first: unknown) => void): unknown;
+  off(event: string, listener: (first: unknown) => void): unknown;
 }
 
 /** One try, as `KeptConnection` makes its own; one connection, and none to replicas. */
@@ -142,6 +143,14 @@ const SENTINEL_OVERRIDES = {
 export function nodeRedisSentinelSource(client: NodeRedisSentinel): RedisSource {
   return {
     ...REDIS,
+    // It keeps to itself where its Sentinels are; but the user's own, once connected, tells.
+    failovers: (switched) => {
+      const heard = (event: unknown): void => {
+        if ((event as { readonly type?: unknown }).type === 'MASTER_CHANGE') switched();
+      };
+      client.on('topology-change', heard);
+      return () => client.off('topology-change', heard);
+    },
     open: async (terms) => {
       const primary = await (client.duplicate
         ? askOnce(client.duplicate(SENTINEL_OVERRIDES), terms.signal)

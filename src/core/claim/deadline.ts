@@ -70,8 +70,9 @@ export class Deadline {
   loss(now: number): Loss | undefined {
     if (!this.#loss && now >= this.#at) {
       const stalled = this.#services.heartbeat.stalled(this.#beatTtlMs, now);
-      const expired = stalled ? 'stalled' : 'expired';
-      this.#loss = { reason: now < this.#until ? 'max-hold' : expired };
+      const expired: Loss = { reason: 'expired', cause: this.doubt?.cause };
+      const over: Loss = stalled ? { reason: 'stalled' } : expired;
+      this.#loss = now < this.#until ? { reason: 'max-hold' } : over;
     }
     return this.#loss;
   }

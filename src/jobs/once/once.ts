@@ -204,7 +204,7 @@ function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
   if (lost) {
     const what = 'the work is done, but may not be on record';
     const detail = lost.detail === undefined ? what : `${lost.detail}; ${what}`;
-    const cause = error === lost ? undefined : error;
+    const cause = error === lost ? lost.cause : error;
     return new LeaseLostError(resource, lost.reason, { detail, cause });
   }
   const { message, outcome } = toStoreError(error);

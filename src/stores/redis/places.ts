@@ -63,24 +63,27 @@ export class Places {
 
 /** A resource has the key that other programs use; our own keys are beside it. */
 export class PlainPlaces extends Places {
-  readonly #tombstone: string;
+  readonly #own: string;
   readonly #key: (name: string) => string;
 
   constructor(namespace: string, cluster: boolean, key: (name: string) => string) {
     super(namespace, cluster);
-    this.#tombstone = `${namespace}!gone:`;
+    this.#own = `${namespace}!`;
     this.#key = key;
   }
 
   override keysOf({ resource, id }: Claim): readonly string[] {
     const key = this.keyOf(resource);
-    return [key, `${this.#tombstone}${id}${this.beside(key)}`];
+    return [key, `${this.#own}gone:${id}${this.beside(key)}`];
   }
 
   override keyOf(resource: string): string {
     const key = this.#key(resource);
-    if (typeof key === 'string' && key !== '') return key;
-    throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
+    if (typeof key !== 'string' || key === '') {
+      throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
+    }
+    if (!key.startsWith(this.#own)) return key;
+    throw new UsageError(`Keys with ${show(this.#own)} are the store's own.`, { resource });
   }
 }
 

@@ -153,6 +153,33 @@ describe.each(packages)('$name', (its) => {
     await until('heard it', async () => heard.at(-1) === 'again');
   });
 
+  test('what listens goes with the commands when its server is a primary no more', async () => {
+    await using links = new Links();
+    const link = links.to(its.cluster(cluster.addresses, { name: 'follower' }));
+    let resumed = 0;
+    await link.listen(
+      'news',
+      () => {},
+      () => resumed++,
+    );
+    await link.follow('k', 'news of all', () => {}, 'cluster');
+    const listening = async (node: RedisServer): Promise<boolean> => {
+      const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub'));
+      return list.includes(' name=follower ');
+    };
+    const all = await Promise.all([0, 6000, 12_000].map((slot) => cluster.primaryOf(slot)));
+    for (const primary of all) {
+      if (!(await listening(primary))) continue;
+      await cluster.failOver(primary);
+      // The old one goes on as a replica, and a command finds out.
+      for (const send of await link.primaries()) await send(['PING']);
+      const keys = Array.from({ length: 60 }, (_, i) => `${its.name} ${i}`);
+      for (const key of keys) await link.send(key, ['SET', key, '1']);
+      await until('left the old one', async () => !(await listening(primary)));
+    }
+    await until('listened elsewhere', async () => resumed > 0);
+  });
+
   test('goes on when a primary is killed: with its replica, and with a subscription', async () => {
     await using links = new Links();
     const link = links.to(its.cluster(cluster.addresses));

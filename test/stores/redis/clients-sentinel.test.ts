@@ -2,7 +2,7 @@
 import { createSentinel } from 'redis5';
 import { expect, test } from 'vitest';
 import { startSentinels } from '../../servers/topologies.ts';
-import { until } from '../../support/until.ts';
+import { TooLate, until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
 test('all packages follow a fail-over, send nothing twice and go on listening', async () => {
@@ -108,4 +108,33 @@ test('a Sentinel client of node-redis 5 that is not connected is told so', async
   await expect(links.to(client).send('k', ['PING'])).rejects.toMatchObject({
     ...{ code: 'STORE', outcome: 'failed', message: expect.stringMatching(/not connected/) },
   });
+});
+
+test.each(packages)('$name: a fail-over in good order leaves nobody behind', async (its) => {
+  const set = await startSentinels();
+  await using links = new Links();
+  await using _ = { [Symbol.asyncDispose]: () => set.close() };
+  const client = await its.sentinel(set.sentinels, set.name);
+  // Version 6 of node-redis tells of fail-overs once it is connected.
+  if ('getSentinelNode' in client && !client.isOpen) await client.connect();
+  const link = links.to(client);
+  await link.send('k', ['SET', 'k', '1']);
+  const [, sentinel] = set.sentinels;
+  await until('could be asked to', async () => {
+    return (await sentinel?.command('SENTINEL', 'FAILOVER', set.name)) === 'OK';
+  });
+  const next = await set.promoted(set.primary);
+  // The old one takes writes for ten seconds more; nothing but the Sentinels says that it is over.
+  const isReplica = async (): Promise<boolean> => {
+    const [role] = (await set.primary.command('ROLE')) as unknown[];
+    return role !== 'master';
+  };
+  let tooLate = false;
+  await until('asked the next one', async () => {
+    tooLate = await isReplica();
+    await link.send('k', ['SET', 'k', 'next']).catch(() => {});
+    return (await next.command('GET', 'k')) === 'next';
+  });
+  if (tooLate) throw new TooLate('went before the Sentinels cut it off');
+  if ('getSentinelNode' in client && client.isOpen) await client.destroy();
 });

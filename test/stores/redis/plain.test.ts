@@ -272,4 +272,16 @@ describe('a plain lock', () => {
     const store = open({ key: () => '' });
     await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must return text/);
   });
+
+  it('refuses a name that would be a key of its own, unsent', async () => {
+    const locks = createLocks(open());
+    const [good, bad] = await Promise.allSettled([
+      locks.mutex('beside').acquire(),
+      locks.mutex('holdfast!store').acquire(),
+    ]);
+    expect(good).toMatchObject({ value: { held: true } });
+    const refused = { cause: { code: 'USAGE' }, retryable: false, outcome: 'failed' };
+    expect(bad).toMatchObject({ reason: refused });
+    await locks.close();
+  });
 });

@@ -45,6 +45,14 @@ describe('a mutex', () => {
     await java.release('mutex', 'nested');
   });
 
+  it.each(['holdfast!notes:a', 'redisson_lock_token:{a}'])(
+    'is no key beside those of locks: %s',
+    async (name) => {
+      const refused = { cause: { code: 'USAGE' }, outcome: 'failed' };
+      await expect(bed.ours('mutex', name).acquire()).rejects.toMatchObject(refused);
+    },
+  );
+
   it('never lacks an end, and leaves only the record of the store', async () => {
     const lease = await bed.ours('mutex', 'alone').acquire();
     expect(await bed.client.pttl('alone')).toBeGreaterThan(0);
@@ -276,6 +284,14 @@ describe('a permit-expirable semaphore', () => {
     const { limit } = await bed.locks.inspect('rooms');
     expect(limit).toBe(2);
     await lease.release();
+  });
+
+  it('takes a thousand permits at once, and more are refused unsent', async () => {
+    const halls = bed.locks.semaphore('halls', { limit: 2000 });
+    await (await halls.acquire({ permits: 1000 })).release();
+    await expect(halls.acquire({ permits: 1001 })).rejects.toMatchObject({
+      ...{ cause: { code: 'USAGE' }, outcome: 'failed' },
+    });
   });
 
   it('takes the permits of the dead back', async () => {

@@ -45,8 +45,14 @@ export class ClusterLink implements Link {
 
   constructor(discover: Discover, greeting: Greeting) {
     const found = ({ slots }: Topology, before?: Topology): void => {
-      this.#channels.move((where) => where !== 'cluster' && slots[where] !== before?.slots[where]);
-      this.#forget(new Set(slots));
+      const now = new Set(slots);
+      const left = before !== undefined && addresses(before).some((each) => !now.has(each));
+      // One that has left the cluster may go on by itself, and then its listeners hear nothing.
+      if (left) this.#subscriptions.move();
+      this.#channels.move((where) =>
+        where === 'cluster' ? left : slots[where] !== before?.slots[where],
+      );
+      this.#forget(now);
     };
     this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
     this.#greeting = greeting;

@@ -11,6 +11,12 @@ const CHANNELS: Readonly<Record<Kind, string>> = {
   permits: 'redisson_sc',
 };
 
+/** What Redisson begins the keys with that it has beside those of locks. */
+const RESERVED = 'redisson_';
+
+/** Each is written by one call of its script. */
+const MAX_PERMITS = 1000;
+
 export interface RedissonPlacesOptions {
   readonly namespace: string;
   readonly cluster: boolean;
@@ -27,7 +33,15 @@ export class RedissonPlaces extends PlainPlaces {
     this.#options = options;
   }
 
-  override keysOf({ resource, id }: Pick<Claim, 'resource' | 'id'>): readonly string[] {
+  override keysOf({ resource, id, kind, permits }: Claim): readonly string[] {
+    if (kind === 'permits' && permits > MAX_PERMITS) {
+      const message = `redissonStore takes at most ${MAX_PERMITS} permits at once, not ${permits}.`;
+      throw new UsageError(message, { resource });
+    }
+    return this.#keysOf(resource, id);
+  }
+
+  #keysOf(resource: string, id: string): readonly string[] {
     const { namespace, fair } = this.#options;
     const key = this.keyOf(resource);
     const name = braced(key);
@@ -47,11 +61,16 @@ export class RedissonPlaces extends PlainPlaces {
   }
 
   override lookOf(resource: string): readonly string[] {
-    return this.keysOf({ resource, id: '' });
+    return this.#keysOf(resource, '');
   }
 
   override keyOf(resource: string): string {
     const key = super.keyOf(resource);
+    if (key.startsWith(RESERVED)) {
+      throw new UsageError(`Redisson has keys of its own that begin with ${show(RESERVED)}.`, {
+        resource,
+      });
+    }
     // Redisson's other keys would be in another slot, as they are for Redisson itself.
     const open = key.indexOf('{');
     if (this.many && open !== -1 && key.indexOf('}', open) <= open + 1) {

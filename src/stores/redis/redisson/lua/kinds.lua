@@ -110,7 +110,6 @@ local function more(c, count)
   if count > 0 then semaphoreHas(c, call('INCRBY', c.key, count)) end
 end
 function permit.enter(c)
-  if c.permits > 1000 then error({ err = 'it takes at most 1000 permits at once' }) end
   if not call('GET', c.key) then
     call('SET', c.key, c.limit)
     semaphoreHas(c, c.limit)

@@ -24,7 +24,9 @@ end
 local function leftOf(key)
   local left = call('PTTL', key)
   -- A key without an end: as long as a duration can be.
-  return left == -1 and 2147483647 or left
+  if left == -1 then return 2147483647 end
+  -- A key keeps others out until its last millisecond is over.
+  return left == 0 and 1 or left
 end
 
 -- A key that has just been made has no end yet.

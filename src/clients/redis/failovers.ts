@@ -1,0 +1,87 @@
+/**
+ * Hears from Sentinels that another server is the primary now.
+ *
+ * A planned fail-over leaves the old primary alive, and it takes writes until a Sentinel makes a
+ * replica of it, some ten seconds later. A connection that stayed there would be granted what the
+ * new primary grants to others. So the store listens to every Sentinel that the client names. As
+ * soon as one of them says that a server is the primary no more, all connections are opened anew,
+ * and for as long as that server may take writes none leads to it: a Sentinel that has not heard
+ * of the fail-over yet still names it.
+ * What would break it: a fail-over that no Sentinel tells of, and a server whose address differs
+ * for the Sentinels and for this process, when a Sentinel names it late. Then a server that is left
+ * alive is noticed as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
+ */
+import { KeptConnection } from '../kept-connection.ts';
+import { isLasting } from '../wire.ts';
+import type { RedisSource } from './connection.ts';
+
+/** Sentinels publish it to those who listen to them: the group, the old address, the new one. */
+const CHANNEL = '+switch-master';
+
+/** Sentinel makes a replica of a server that calls itself a primary for 8 s, when it looks. */
+const DEMOTED_MS = 15_000;
+
+const AGAIN_MS = 1000;
+const REFUSED_MS = 60_000;
+
+export interface Group {
+  /** What the Sentinels call it. */
+  readonly name: string;
+  /** The Sentinels themselves. */
+  readonly sentinels: readonly RedisSource[];
+}
+
+export class Failovers {
+  readonly #group: Group;
+  /** By address: when it became no primary, on the clock of `performance`. */
+  readonly #former = new Map<string, number>();
+
+  constructor(group: Group) {
+    this.#group = group;
+  }
+
+  /** Calls `switched` at each fail-over; answers how to end that. */
+  watch(switched: () => void): () => void {
+    const heard = (message: string): void => {
+      const [name, oldHost, oldPort, host, port] = message.split(' ');
+      if (name !== this.#group.name) return;
+      this.#former.set(`${oldHost}:${oldPort}`, performance.now());
+      this.#former.delete(`${host}:${port}`);
+      switched();
+    };
+    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, heard, switched));
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** True if this server may still take writes as the primary that it is no more. */
+  isFormer(address: string): boolean {
+    const since = this.#former.get(address);
+    return since !== undefined && performance.now() - since < DEMOTED_MS;
+  }
+}
+
+/** Tries until it listens. `missed` is called when a message may have been lost. */
+function listen(
+  sentinel: RedisSource,
+  received: (message: string) => void,
+  missed: () => void,
+): () => void {
+  const connection = new KeptConnection(sentinel);
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const begin = (late?: () => void): void => {
+    connection.listen({ channel: CHANNEL, received, resumed: missed }).then(late, (error) => {
+      if (over) return;
+      const again = (): void => begin(missed);
+      timer = setTimeout(again, isLasting(error) ? REFUSED_MS : AGAIN_MS).unref();
+    });
+  };
+  begin();
+  return () => {
+    over = true;
+    clearTimeout(timer);
+    connection.close();
+  };
+}
