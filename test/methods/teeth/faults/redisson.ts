@@ -123,7 +123,7 @@ export const REDISSON_FAULTS: readonly Fault[] = [
   {
     file: 'src/clients/redis/cluster/cluster-link.ts',
     name: 'Redisson: listeners stay where a slot was',
-    find: "where !== 'cluster' && slots[where] !== before?.slots[where]",
+    find: 'slots[where] !== before?.slots[where]',
     replace: 'false',
     why: 'messages are sent where nothing listens, and waiters poll',
   },
