@@ -54,7 +54,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...record,
     name: "Redis: another server's record is as good as its own",
-    find: "same = at and layout == '2' and not swapped and sub(record, 2, 41) == data",
+    find: 'same = at and not swapped and sub(record, 2, 41) == data',
     replace: 'same = true',
     why: 'a replica that lagged behind is promoted, and two hold the same lock',
   },
