@@ -394,18 +394,4 @@ export const REDIS_FAULTS: readonly Fault[] = [
     replace: 'keys, args);',
     why: 'a fail-over makes work be done again that a replica should have known of',
   },
-  {
-    file: 'src/clients/redis/failovers.ts',
-    name: 'Redis: what Sentinels say of a fail-over is not heard',
-    find: 'if (name !== this.#group.name) return;',
-    replace: 'return;',
-    why: 'the old primary grants for ten seconds beside the new one',
-  },
-  {
-    file: 'src/clients/redis/cluster/cluster-link.ts',
-    name: 'Redis: what listens stays at a server that is a primary no more',
-    find: 'if (left) this.#subscriptions.move();',
-    replace: '',
-    why: 'a server that has left the cluster sends nothing, and waiters poll',
-  },
 ];
