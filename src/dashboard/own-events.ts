@@ -1,10 +1,10 @@
-/** What the events of some locks say, for the timeline and the figures: exact, with reasons. */
+/** What the events of this process's own locks say, for timeline and figures: exact, with reasons. */
 import { hostname } from 'node:os';
-import type { Engine } from '../../core/engine.ts';
-import type { LockEvents } from '../../core/events.ts';
-import { MAX_LABEL } from '../board.ts';
-import { keepNewest } from '../figures.ts';
-import type { Report, Who } from '../wire.ts';
+import type { Engine } from '../core/engine.ts';
+import type { LockEvents } from '../core/events.ts';
+import { MAX_LABEL } from './board.ts';
+import { keepNewest } from './figures.ts';
+import type { Report, Who } from './wire.ts';
 
 /** Most resources whose last release is remembered, for the time to the next grant. */
 const MAX_RELEASES = 1_000;
