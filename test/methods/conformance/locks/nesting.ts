@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { countingStore } from '../counting-store.ts';
-import { gate, Occupancy } from '../gate.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** Locks taken inside themselves: by mistake, or re-entrantly. */
 export function nesting({ name, of }: LockOf): Topic {

@@ -1,7 +1,7 @@
 /** Locks whose store is real, behind a network that loses or delays what a case says. */
-import { StoreError } from '../../contract/errors.ts';
-import { type FaultyStore, faultyStore } from '../faulty-store.ts';
-import type { TestBed } from '../test-bed.ts';
+import { StoreError } from '../../../../src/contract/errors.ts';
+import { type FaultyStore, faultyStore } from '../../../../src/testkit/faulty-store.ts';
+import type { TestBed } from '../../../../src/testkit/test-bed.ts';
 
 export const BROKEN: StoreError = new StoreError('The connection broke.', {
   retryable: true,

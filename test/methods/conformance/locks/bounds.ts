@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** The longest and the shortest hold. */
 export function bounds({ name, of }: LockOf): Topic {

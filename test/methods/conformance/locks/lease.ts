@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** The methods of a lease, and its end. */
 export function lease({ name, of }: LockOf): Topic {

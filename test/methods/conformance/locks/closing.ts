@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gate } from '../gate.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { gate } from '../../../../src/testkit/gate.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** Holders and waiters when `Locks` are closed. */
 export function closing({ name, of }: LockOf): Topic {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { downgrade } from '../../primitives/downgrade.ts';
-import type { Topic } from '../case.ts';
-import { faultyStore } from '../faulty-store.ts';
-import { Occupancy } from '../gate.ts';
+import { downgrade } from '../../../../src/primitives/downgrade.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
+import { Occupancy } from '../../../../src/testkit/gate.ts';
 
 export const rwLock: Topic = {
   topic: 'rwLock',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Candidate } from '../../jobs/election/candidate.ts';
-import { createElection } from '../../jobs/election/election.ts';
-import { evict } from '../../operators/evict.ts';
-import type { Topic } from '../case.ts';
+import type { Candidate } from '../../../../src/jobs/election/candidate.ts';
+import { createElection } from '../../../../src/jobs/election/election.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
 
 export const election: Topic = {
   topic: 'election',

@@ -1,6 +1,6 @@
-import type { Locks } from '../locks.ts';
-import type { Lock } from '../primitives/lock.ts';
-import type { LockOptions } from '../primitives/lock-options.ts';
+import type { Locks } from '../../../../src/locks.ts';
+import type { Lock } from '../../../../src/primitives/lock.ts';
+import type { LockOptions } from '../../../../src/primitives/lock-options.ts';
 
 /** A lock of any kind that has one holder at a time. */
 export interface LockOf {

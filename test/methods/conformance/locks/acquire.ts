@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { AcquireTimeoutError } from '../../core/errors.ts';
-import type { Topic } from '../case.ts';
-import { countingStore } from '../counting-store.ts';
-import { gate, Occupancy } from '../gate.ts';
-import type { LockOf } from '../lock-of.ts';
-import { LONG_MS } from '../test-bed.ts';
+import type { AcquireTimeoutError } from '../../../../src/core/errors.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
+import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** Taking a lock and waiting for it. */
 export function acquire({ name, of }: LockOf): Topic {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { partOf } from '../../store-calls/replies.ts';
-import type { Case, Topic } from '../case.ts';
-import { countingStore } from '../counting-store.ts';
-import { Occupancy } from '../gate.ts';
-import type { LockOf } from '../lock-of.ts';
+import { partOf } from '../../../../src/store-calls/replies.ts';
+import type { Case, Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { Occupancy } from '../../../../src/testkit/gate.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** Exclusion and order, inside one process and between several `Locks` on one store. */
 export function sharing(lockOf: LockOf): Topic {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../base/errors.ts';
-import type { LeaseLostError } from '../../core/errors.ts';
-import { evict } from '../../operators/evict.ts';
-import type { Topic } from '../case.ts';
-import { waiting } from '../expect.ts';
-import type { LockOf } from '../lock-of.ts';
+import { isLockError } from '../../../../src/base/errors.ts';
+import type { LeaseLostError } from '../../../../src/core/errors.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { waiting } from '../../../../src/testkit/expect.ts';
+import type { LockOf } from './lock-of.ts';
 
 /** Leases that end before they are released. */
 export function loss({ name, of }: LockOf): Topic {

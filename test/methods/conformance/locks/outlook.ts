@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
-import type { LockEventName } from '../../core/events.ts';
-import { evict } from '../../operators/evict.ts';
-import { list } from '../../operators/list.ts';
-import type { Topic } from '../case.ts';
+import type { LockEventName } from '../../../../src/core/events.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import { list } from '../../../../src/operators/list.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
 
 /** The view from outside: queues, lists, prefixes, evictions, events. */
 export const outlook: Topic = {

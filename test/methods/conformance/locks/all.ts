@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { evict } from '../../operators/evict.ts';
-import { allOf } from '../../primitives/multi-lock.ts';
-import type { Topic } from '../case.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import { allOf } from '../../../../src/primitives/multi-lock.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
 
 export const all: Topic = {
   topic: 'all',

@@ -1,10 +1,10 @@
 /** Lost and late requests and replies of claims that are made, or wait. */
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { countingStore } from '../counting-store.ts';
-import { faultyStore } from '../faulty-store.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
+import type { LockOf } from './lock-of.ts';
 
 export function doubt({ name, of }: LockOf): Topic {
   return {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../base/errors.ts';
-import { once } from '../../jobs/once/once.ts';
-import { refresh } from '../../jobs/refresh/refresh.ts';
-import { evict } from '../../operators/evict.ts';
-import type { Topic } from '../case.ts';
-import { gate, Occupancy } from '../gate.ts';
+import { isLockError } from '../../../../src/base/errors.ts';
+import { once } from '../../../../src/jobs/once/once.ts';
+import { refresh } from '../../../../src/jobs/refresh/refresh.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
 
 export const onceCases: Topic = {
   topic: 'once',

@@ -1,8 +1,8 @@
 /** Lost and late requests and replies of a lease: its heartbeats, and its release. */
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import type { LockOf } from '../lock-of.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
 import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
+import type { LockOf } from './lock-of.ts';
 
 export function leaseDoubt({ name, of }: LockOf): Topic {
   return {
