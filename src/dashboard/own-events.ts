@@ -1,4 +1,4 @@
-/** What the events of this process's own locks say, for timeline and figures: exact, with reasons. */
+/** What the events of the own locks say, for the timeline and the figures: exact, with reasons. */
 import { hostname } from 'node:os';
 import type { Engine } from '../core/engine.ts';
 import type { LockEvents } from '../core/events.ts';
