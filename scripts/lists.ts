@@ -42,11 +42,11 @@ const models = program(
   ...['vitest', 'run', '--project', 'models'],
 );
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
-const histories = (seconds: number): Step => {
+const histories = (): Step => {
   const operations = process.env.HOLDFAST_OPERATIONS ?? '100000';
   const args = ['--operations', operations, '--seed', SEED];
   const file = 'test/methods/histories/run.ts';
-  return script('histories', { seconds }, file, ...args);
+  return script('histories', { seconds: 0.072 * Number(operations) }, file, ...args);
 };
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
 
@@ -178,7 +178,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/package/program.ts',
   },
   {
-    step: histories(7200),
+    step: histories(),
     what: 'histories of every store, under kills and stops, judged by two checkers',
     from: 'test/methods/histories/run.ts',
   },

@@ -11,6 +11,7 @@ export { TransactionError, type TransactionFailure } from './clients/sql/errors.
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
 export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';
+export type { AcquireOptions } from './core/acquire-options.ts';
 export type { Inspection } from './core/engine.ts';
 export {
   AcquireTimeoutError,
@@ -22,7 +23,6 @@ export {
 } from './core/errors.ts';
 export type { Acquisition, HandOff, LockEventName, LockEvents, MissReason } from './core/events.ts';
 export type { Lease, LeaseState } from './core/lease.ts';
-export type { AcquireOptions } from './core/waiter.ts';
 export { ConflictError } from './database-locks/optimistic.ts';
 export { FenceHeadersError, type FenceHeadersFault, StaleTokenError } from './fences/errors.ts';
 export {
@@ -41,6 +41,7 @@ export { type EvictOptions, evict } from './operators/evict.ts';
 export { list } from './operators/list.ts';
 export { ready } from './operators/ready.ts';
 export { downgrade } from './primitives/downgrade.ts';
+export type { Mutex, ReadLock, RwLock, Semaphore, WriteLock } from './primitives/kinds.ts';
 export type { Lock } from './primitives/lock.ts';
 export type {
   LockOptions,
@@ -49,10 +50,7 @@ export type {
 } from './primitives/lock-options.ts';
 export type { Held, TryResult, Work } from './primitives/lockable.ts';
 export { allOf, type MultiLease, type MultiLock } from './primitives/multi-lock.ts';
-export type { Mutex } from './primitives/mutex.ts';
 export { currentLease } from './primitives/reentrancy.ts';
-export type { ReadLock, RwLock, WriteLock } from './primitives/rw-lock.ts';
-export type { Semaphore } from './primitives/semaphore.ts';
 export type {
   PublishedWait,
   Waiting,

@@ -7,8 +7,10 @@ import { ClosedError } from './contract/errors.ts';
 import { MAX_PERMITS, type Store } from './contract/store.ts';
 import { Engine, type Inspection } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
-import type { Spec } from './core/spec.ts';
+import type { Spec } from './core/services.ts';
+import { Mutex, ReadLock, type RwLock, Semaphore, WriteLock } from './primitives/kinds.ts';
 import {
+  type Asked,
   checkStore,
   LOCK,
   LOCKS,
@@ -17,11 +19,9 @@ import {
   SEMAPHORE,
   type SemaphoreOptions,
   settingsOf,
+  specOf,
+  ttlOf,
 } from './primitives/lock-options.ts';
-import { type Asked, specOf, ttlOf } from './primitives/lock-spec.ts';
-import { Mutex } from './primitives/mutex.ts';
-import { ReadLock, type RwLock, WriteLock } from './primitives/rw-lock.ts';
-import { Semaphore } from './primitives/semaphore.ts';
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {

@@ -10,9 +10,8 @@ import { Events, noticeHeartbeat } from './events.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { LocalQueue } from './local-queue.ts';
 import { OpenQueues } from './open-queues.ts';
-import type { Services, Settings } from './services.ts';
+import type { Services, Settings, Spec } from './services.ts';
 import { SlowWaits } from './slow-waits.ts';
-import type { Spec } from './spec.ts';
 
 /** A queue, and what it means for a caller. */
 export interface Inspection extends Queue {

@@ -18,6 +18,7 @@ import type { StoreError } from '../contract/errors.ts';
 import { CANDIDATE, type Claim, type GoneStatus, type Kind } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import { LiveClaim } from './claim/live-claim.ts';
 import type { Claimant } from './claim/state.ts';
 import {
@@ -30,9 +31,8 @@ import {
 import { noticeQuarantine } from './events.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
-import type { Services } from './services.ts';
-import type { Spec } from './spec.ts';
-import { type AcquireOptions, type Subject, Waiter } from './waiter.ts';
+import type { Services, Spec } from './services.ts';
+import { type Subject, Waiter } from './waiter.ts';
 
 /** Most local hand-offs while another process waits, and for how many ms. */
 const BATCH = { count: 64, ms: 50 };

@@ -1,5 +1,5 @@
-import type { Underway } from '../store-calls/underway.ts';
-import type { Spec } from './spec.ts';
+import type { Underway } from '../store-calls/release.ts';
+import type { Spec } from './services.ts';
 
 /** The queues of one `Locks` that have a claim or a waiter. */
 export class OpenQueues<Q extends { readonly spec: Spec }> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop, KeepAlive } from '../base/event-loop.ts';
+import type { Kind } from '../contract/store.ts';
 import type { Looks } from '../store-calls/looks.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
@@ -26,4 +27,20 @@ export interface Services {
   readonly looks: Looks;
   readonly loop: EventLoop;
   readonly settings: Settings;
+}
+
+/** What a primitive asks for, checked and complete. */
+export interface Spec {
+  readonly resource: string;
+  readonly kind: Kind;
+  /** The part of the limit that it takes. */
+  readonly permits: number;
+  readonly limit: number;
+  readonly ttlMs: number;
+  readonly minHoldMs: number;
+  readonly maxHoldMs: number | undefined;
+  readonly heartbeat: boolean;
+  readonly reentrant: boolean;
+  /** Equal for the tasks of this process that share a claim; undefined: each has its own. */
+  readonly key: string | undefined;
 }

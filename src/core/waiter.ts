@@ -1,14 +1,12 @@
 import { onAbort } from '../base/aborts.ts';
 import type { Timer } from '../base/clock.ts';
-import { type Duration, duration, parseDuration } from '../base/duration.ts';
-import { UsageError } from '../base/errors.ts';
+import { parseDuration } from '../base/duration.ts';
 import type { Linked } from '../base/fifo.ts';
-import { asGiven, type Checks, checkOptions, noWork, text } from '../base/options.ts';
 import { perProcess } from '../base/per-process.ts';
-import type { GoneStatus, Kind } from '../contract/store.ts';
+import type { Kind } from '../contract/store.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
+import type { AcquireOptions, Site } from './acquire-options.ts';
 import { AcquireTimeoutError } from './errors.ts';
-import type { Acquisition } from './events.ts';
 import type { Services } from './services.ts';
 
 /** The lock that a wait is for, for messages and events. */
@@ -163,11 +161,6 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   }
 }
 
-/** Where the caller asked, for the stack of an error that comes much later. */
-export interface Site {
-  readonly stack?: string;
-}
-
 /** A program may have changed how stacks are made: then it is no text, or cannot be read. */
 function stackOf(site: Site | undefined): string | undefined {
   try {
@@ -176,58 +169,4 @@ function stackOf(site: Site | undefined): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The stack below this function of ours. */
-export function siteBelow(own: (...args: never[]) => unknown): Site {
-  const site: Site = {};
-  Error.captureStackTrace(site, own);
-  return site;
-}
-
-/** Options of a single acquisition. */
-export interface AcquireOptions {
-  /**
-   * Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted.
-   */
-  readonly wait?: Duration;
-  /** Ends the wait; it rejects with `signal.reason`. */
-  readonly signal?: AbortSignal;
-  /** Semaphores only: permits to take; default 1. */
-  readonly permits?: number;
-  /** Shown to people who inspect the queue; default the label of `createLocks`. */
-  readonly label?: string;
-  /** @internal Set while there are listeners. */
-  readonly acquisition?: Acquisition;
-  /** @internal Where it was asked for, if that is known. */
-  readonly site?: Site;
-  /** @internal For a candidate in an election, whose wait has no end that one could warn of. */
-  readonly standby?: true;
-  /** @internal Called with the store's reply before a try resolves with null. */
-  readonly refused?: (status: GoneStatus) => void;
-}
-
-type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
-
-export const ACQUISITION: Checks<Acquiring, keyof Acquiring> = {
-  wait: duration(),
-  signal: checkSignal,
-  label: text,
-};
-
-const ACQUIRE = { ...ACQUISITION, permits: asGiven<number | undefined> };
-
-/** No options: reading them would take a tenth of a hand-off's time. */
-export const NO_OPTIONS: AcquireOptions = Object.freeze({});
-
-/** @throws UsageError for wrong options. */
-export function readAcquire(options: AcquireOptions): AcquireOptions {
-  if (options === NO_OPTIONS) return options;
-  type Public = Omit<AcquireOptions, 'acquisition' | 'site' | 'standby' | 'refused'>;
-  return checkOptions<Public, typeof ACQUIRE>(noWork(options), ACQUIRE, 'an acquisition');
-}
-
-export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  throw new UsageError('signal must be an AbortSignal.');
 }

@@ -10,7 +10,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 
 /** Decides whether a request is let in. */
@@ -24,15 +23,6 @@ export interface Gate {
 
 /** Of a token, in characters. */
 export const MIN_TOKEN = 16;
-
-/** As a header can have it. @throws UsageError */
-export function checkToken(given: unknown, name: string): string {
-  if (typeof given === 'string' && given.length >= MIN_TOKEN && /^[!-~]*$/.test(given))
-    return given;
-  throw new UsageError(
-    `${name} must be a token of at least ${MIN_TOKEN} characters of ASCII without spaces.`,
-  );
-}
 
 export function gateOf(auth: string | Admits): Gate {
   return typeof auth === 'string' ? tokenGate(auth) : { admits: (given) => admitted(auth, given) };
@@ -67,7 +57,7 @@ function tokenGate(token: string): Gate {
 }
 
 /** Whether the request has this token in its header, which no page elsewhere can send. */
-export function bears({ headers }: IncomingMessage, token: string): boolean {
+function bears({ headers }: IncomingMessage, token: string): boolean {
   const [, bearer = ''] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
   return isSame(bearer, token);
 }

@@ -5,10 +5,8 @@
  * Invariant: a request that `auth` has not let in gets nothing but the files of the page, which are
  * public, the way into a folder, and the form for the token, which goes nowhere else; and nothing
  * is changed but by a POST in JSON from a page of the same origin, with the name typed, of a
- * dashboard that is not read-only. Reports of other processes only add lines to the timeline; their
- * token opens nothing else, and comes in a header, which no page elsewhere can send. Names, labels
- * and reasons travel as JSON and become text nodes; the policy in http.ts forbids every script but
- * the page's own.
+ * dashboard that is not read-only. Names, labels and reasons travel as JSON and become text nodes;
+ * the policy in http.ts forbids every script but the page's own.
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,13 +18,11 @@ import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
-import { type Admits, bears, checkToken, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
+import { type Admits, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { evictBy } from './eviction.ts';
 import { type Answer, bodyOf, LongBody, lastOf, protect, queryOf, send, typeOf } from './http.ts';
+import { listen, processOf } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
-import { listen, processOf } from './reports/listen.ts';
-import { MAX_BATCH_BYTES } from './reports/outbox.ts';
-import { Receiver } from './reports/receiver.ts';
 import { Streams } from './streams.ts';
 import { Watcher } from './watcher.ts';
 import type { DoneRecord } from './wire.ts';
@@ -41,11 +37,6 @@ export interface DashboardOptions {
   readonly readOnly?: boolean;
   /** Shows only resources whose names begin so; default all. */
   readonly prefix?: string;
-  /**
-   * Another token of at least 16 characters, with which other processes report what their locks do,
-   * by `reportTo`; it opens nothing else. Default: none may.
-   */
-  readonly reports?: string;
   /** How often it looks at the store while a page is open; default 1 s, at least 100 ms. */
   readonly every?: Duration;
 }
@@ -69,8 +60,6 @@ const OPTIONS = {
   },
   readOnly: flag(true),
   prefix: (given: string | undefined, name: string): string => text(given, name) ?? '',
-  reports: (given: string | undefined, name: string): string | undefined =>
-    given === undefined ? given : checkToken(given, name),
   every: (given: Duration = '1s', name: string): number => {
     const ms = millisecondsOf(given, name);
     if (ms >= MIN_EVERY_MS) return ms;
@@ -94,15 +83,12 @@ const OPTIONS = {
  */
 export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const engine = engineOf(locks);
-  const { auth, reports, ...shows } = checkOptions(options, OPTIONS, 'dashboard');
-  const { readOnly, prefix, every: everyMs } = shows;
-  if (reports === auth) throw new UsageError('reports must be another token than auth.');
+  const { auth, readOnly, prefix, every: everyMs } = checkOptions(options, OPTIONS, 'dashboard');
   engine.checkOpen();
   verbOf(engine.services.calls.store, 'list');
   const watcher = new Watcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
-  const receiver = new Receiver(watcher);
   const self = processOf(engine);
   const stopListening = listen(engine, (report) => watcher.report(report, self, Date.now()));
   const closing = {
@@ -121,9 +107,6 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     if (file) return file;
     if (request.method === 'GET' && isBare(last)) return folder(last);
     if (what === 'POST ' && gate.login) return login(gate.login, request);
-    if (what === 'POST events' && reports !== undefined) {
-      return bears(request, reports) ? reportsFrom(request) : refusal(401, 'That is no reporter.');
-    }
     if (!(await gate.admits(request))) {
       const says = 'You need to be let in.';
       return last === '' ? door(401, says, gate.login !== undefined) : refusal(401, says);
@@ -142,13 +125,6 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       return whyNot === undefined ? STREAMED : refusal(503, whyNot);
     }
     return refusal(404, 'There is no such page.');
-  };
-
-  const reportsFrom = async (request: IncomingMessage): Promise<Answer> => {
-    if (streams.isClosed) return refusal(503, 'The dashboard is closed.');
-    if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
-    const body = json(await bodyOf(request, MAX_BATCH_BYTES));
-    return receiver.receive(body, Date.now());
   };
 
   const evictFrom = async (request: IncomingMessage): Promise<Answer> => {

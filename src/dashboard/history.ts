@@ -1,7 +1,7 @@
 /**
- * What happened, by two sources. Reports are what processes tell of their own locks: exact, with
- * reasons, and up to seconds late if they come from another process. Two looks at the store show
- * who came and who is gone, but neither what came and went in between nor why.
+ * What happened, by two sources. Reports are what the locks of this process tell: exact, with
+ * reasons. Two looks at the store show who came and who is gone, but neither what came and went in
+ * between nor why.
  *
  * Invariant: what both tell of has one line, that of the report, whichever came first. A look that
  * comes later is silent about it; a report that comes later takes the place of the look's line, by
@@ -65,7 +65,7 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** What a process tells of its own locks; a repetition is left out. */
+  /** What the own locks tell; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
@@ -99,13 +99,6 @@ export class History {
   evicted(line: Pick<Line, 'at' | 'name' | 'token' | 'who' | 'detail'>): void {
     this.#know(goneKey(line.name, line.token ?? ''));
     this.#add({ ...line, what: 'evicted', from: 'locks' });
-  }
-
-  /** A process could not report so much. */
-  dropped(count: number, by: Who, at: number): void {
-    const detail = `${count} ${count === 1 ? 'report' : 'reports'}`;
-    const line = { at, name: '', token: null, who: whoText(by), detail } as const;
-    this.#add({ ...line, what: 'dropped', from: 'locks' });
   }
 
   /** What the difference of two looks says. */

@@ -68,10 +68,7 @@ export class LongBody extends Error {}
 const THROWN_AWAY = 16;
 
 /** The body as text, or what a framework has made of it. @throws LongBody */
-export async function bodyOf(
-  request: IncomingMessage,
-  most: number = MAX_BODY_BYTES,
-): Promise<unknown> {
+export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const { body } = request as IncomingMessage & { readonly body?: unknown };
   // Parsers of Express 4 leave `{}` where they read nothing.
   if (body !== undefined && request.readableDidRead) return body;
@@ -80,10 +77,11 @@ export async function bodyOf(
   // To end the request would end the connection, and nobody would hear why.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
-    if (length <= most) chunks.push(chunk);
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
     // Most clients hear nothing while they send.
-    else if (length > THROWN_AWAY * most) break;
+    else if (length > THROWN_AWAY * MAX_BODY_BYTES) break;
   }
-  if (length > most) throw new LongBody(`The body has more than ${most} bytes.`);
+  if (length > MAX_BODY_BYTES)
+    throw new LongBody(`The body has more than ${MAX_BODY_BYTES} bytes.`);
   return Buffer.concat(chunks).toString();
 }

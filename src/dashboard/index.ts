@@ -1,4 +1,3 @@
 /** `holdfast/dashboard`: a page that shows all queues, live. */
 export type { Admits } from './auth.ts';
 export { type Dashboard, type DashboardOptions, dashboard } from './dashboard.ts';
-export { type Reporter, type ReportOptions, reportTo } from './reports/reporter.ts';

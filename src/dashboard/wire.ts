@@ -55,15 +55,13 @@ export type Happening =
   | 'released'
   | 'lost'
   | 'missed'
-  | 'evicted'
-  | 'dropped';
+  | 'evicted';
 
 /** One line of a timeline. */
 export interface Told {
   /** A line that comes later with the same one takes its place. */
   readonly id: number;
   readonly at: number;
-  /** Empty if it is about all of a process. */
   readonly name: string;
   readonly what: Happening;
   readonly token: string | null;
@@ -75,7 +73,7 @@ export interface Told {
   readonly from: 'locks' | 'store';
 }
 
-/** What a process tells of its own locks. */
+/** What the own locks tell. */
 export interface Report {
   /** The full name, prefix included. */
   readonly resource: string;
@@ -88,24 +86,13 @@ export interface Report {
   readonly handOffMs: number | null;
 }
 
-/** The body of `POST events`. */
-export interface ReportBatch extends Who {
-  /** Random: one of a process. */
-  readonly reporter: string;
-  /** The number of the first of these reports; they are numbered one by one. */
-  readonly first: number;
-  /** When it was sent, in ms on a clock of the reporter's own; so is `at`. */
-  readonly now: number;
-  readonly reports: readonly (Report & { readonly at: number })[];
-}
-
 /** Of the last minute. */
 export interface Rates {
   readonly grants: number;
   readonly losses: number;
   /** The median wait of those that were granted; null if there were none. */
   readonly waitMs: number | null;
-  /** The median time between two holders of a process that reports; null if there were none. */
+  /** The median time between two holders of the own locks; null if there were none. */
   readonly handOffMs: number | null;
 }
 

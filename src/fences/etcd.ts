@@ -9,7 +9,7 @@
  * from its own earlier writes of unknown outcome.
  * What would break it: a read before `enter`, a write without the comparison, or data in another
  * cluster than the fence.
- * Why this is not a comparison of the lock's own key: docs/design/0063-etcd-fence.md.
+ * Why this is not a comparison of the lock's own key: docs/design/0079-fences.md.
  */
 
 import { UsageError } from '../base/errors.ts';

@@ -12,7 +12,7 @@
  * What would break it: a read before `enter`, or in another session without a `sync`; a write
  * without the check; data in other servers than the fence; and a fence's node that is deleted, for
  * the next one repeats the versions of the last.
- * Why this is not a check of the lock's own node: docs/design/0068-zookeeper-fence.md.
+ * Why this is not a check of the lock's own node: docs/design/0079-fences.md.
  */
 import { Buffer } from 'node:buffer';
 import { isLockError, UsageError } from '../base/errors.ts';

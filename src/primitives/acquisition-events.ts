@@ -10,10 +10,10 @@
  */
 import { isLockError } from '../base/errors.ts';
 import type { GoneStatus } from '../contract/store.ts';
+import type { AcquireOptions } from '../core/acquire-options.ts';
 import type { AcquireTimeoutError } from '../core/errors.ts';
 import { type Acquisition, type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
-import type { AcquireOptions } from '../core/waiter.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import type { Scope } from './lockable.ts';
 

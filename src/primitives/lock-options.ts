@@ -1,10 +1,13 @@
+/** The options of locks and of one lock, checked, also against those of the store. */
+
 import { type Clock, checkClock } from '../base/clock.ts';
 import { type Duration, duration, positive } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { checkName, MAX_PREFIX_BYTES } from '../base/names.ts';
 import { type Checked, type Checks, flag, text, wholeNumber } from '../base/options.ts';
-import { MAX_PERMITS, OPTIONAL_VERBS, type Store } from '../contract/store.ts';
-import type { Settings } from '../core/services.ts';
+import { type Kind, MAX_PERMITS, OPTIONAL_VERBS, type Store } from '../contract/store.ts';
+import type { Engine } from '../core/engine.ts';
+import type { Settings, Spec } from '../core/services.ts';
 
 export interface LocksOptions {
   /** Put before every name; at most 128 bytes. */
@@ -132,11 +135,48 @@ function maxTtlOf(
 }
 
 /** @throws UsageError if it is more than the longest TTL that `where` allows. */
-export function atMost(
+function atMost(
   maxTtlMs: number | undefined,
   { ms, what, where }: { readonly ms: number; readonly what: string; readonly where: string },
 ): number {
   if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
   const raise = `raise the option maxTtl of ${where} for all users of the store`;
   throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
+}
+
+export type Asked = Checked<typeof LOCK> & { readonly kind: Kind; readonly limit: number };
+
+/** Below this, in ms, the margin and a busy machine would use up the lease. */
+const MIN_TTL_MS = 100;
+
+/** @throws UsageError */
+export function specOf(engine: Engine, resource: string, options: Asked): Spec {
+  const { kind, fair, heartbeat, ttl, minHold, maxHold: maxHoldMs, ...rest } = options;
+  const ttlMs = ttlOf(engine, ttl);
+  const minHoldMs = withinMaxTtl(engine, minHold, 'minHold');
+  if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
+    throw new UsageError('maxHold must not be less than minHold.');
+  }
+  // Without heartbeats, or with minHold, a lease lasts as long as its own claim.
+  const whole = heartbeat && minHoldMs === 0;
+  const shared = !fair && whole && (kind === 'mutex' || kind === 'write');
+  const key = shared ? `${kind} ${ttlMs} ${maxHoldMs ?? ''} ${resource}` : undefined;
+  const permits = kind === 'write' ? rest.limit : 1;
+  return { ...rest, resource, kind, permits, ttlMs, minHoldMs, maxHoldMs, heartbeat, key };
+}
+
+/** In ms. @throws UsageError */
+export function ttlOf(engine: Engine, ttl: number | undefined): number {
+  const { calls, settings } = engine.services;
+  const ttlMs = ttl ?? settings.ttlMs;
+  const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs ?? 1);
+  if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
+  return withinMaxTtl(engine, ttlMs, 'ttl');
+}
+
+function withinMaxTtl({ services }: Engine, ms: number, what: string): number {
+  const { store } = services.calls;
+  const { maxTtlMs } = services.settings;
+  const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
+  return atMost(maxTtlMs, { ms, what, where });
 }

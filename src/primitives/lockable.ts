@@ -1,8 +1,13 @@
 import { UsageError } from '../base/errors.ts';
 import { misplaced } from '../base/options.ts';
+import {
+  type AcquireOptions,
+  NO_OPTIONS,
+  readAcquire,
+  siteBelow,
+} from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
 import { LeaseLostError } from '../core/errors.ts';
-import { type AcquireOptions, NO_OPTIONS, readAcquire, siteBelow } from '../core/waiter.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 
 /** A lease, or several. */

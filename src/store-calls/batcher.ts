@@ -22,7 +22,7 @@ import { type Clock, type Timer, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
-import { checkReplies } from './replies.ts';
+import { checkReplies, partOf } from './replies.ts';
 import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
 
 /** The sender of a request, settled once. An object, so that a request needs no closure. */
@@ -192,6 +192,34 @@ export class Batcher<R> implements Sender<R> {
   #call(claims: Claim[]): Promise<readonly R[]> {
     const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
     return answerWithin(ttlMs / TRIES_PER_TTL, this.#parts, this.#parts.verb(claims));
+  }
+}
+
+export function senderOf<R>(parts: BatcherParts<R>): Sender<R> {
+  return parts.store.partOf ? new ByPart(parts) : new Batcher(parts);
+}
+
+/**
+ * One batcher for each part of the store, so that no request waits for another part. An empty one
+ * is forgotten: parts that are used one after the other cost no memory, and one that is not empty
+ * keeps the order of an id's requests.
+ */
+class ByPart<R> implements Sender<R> {
+  readonly #parts: BatcherParts<R>;
+  readonly #batchers = new Map<string, Batcher<R>>();
+
+  constructor(parts: BatcherParts<R>) {
+    this.#parts = parts;
+  }
+
+  send(claim: Claim, caller: Caller<R>): void {
+    const part = partOf(this.#parts.store, claim.resource);
+    let batcher = this.#batchers.get(part);
+    if (!batcher) {
+      batcher = new Batcher(this.#parts, () => this.#batchers.delete(part));
+      this.#batchers.set(part, batcher);
+    }
+    batcher.send(claim, caller);
   }
 }
 

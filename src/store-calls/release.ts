@@ -12,7 +12,6 @@ import type { StoreError } from '../contract/errors.ts';
 import type { Claim } from '../contract/store.ts';
 import type { Sender } from './batcher.ts';
 import { TRIES_PER_TTL } from './time-limit.ts';
-import type { Underway } from './underway.ts';
 
 const FIRST_PAUSE_MS = 25;
 
@@ -78,4 +77,26 @@ interface Attempt {
 export function pauseBefore(clock: Clock, claim: Claim, failures: number): number {
   const ms = Math.min(FIRST_PAUSE_MS * 2 ** failures, claim.ttlMs / TRIES_PER_TTL);
   return ms * (0.5 + clock.random() / 2);
+}
+
+/** Counts what is under way, and tells one listener when nothing is. */
+export class Underway {
+  #count = 0;
+  #done: (() => void) | undefined;
+
+  begin(): void {
+    this.#count++;
+  }
+
+  end(): void {
+    if (--this.#count === 0) this.#done?.();
+  }
+
+  /** Resolves when nothing is under way. */
+  none(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#done = resolve;
+      if (this.#count === 0) resolve();
+    });
+  }
 }

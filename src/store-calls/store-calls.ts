@@ -2,12 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { toStoreError } from '../contract/errors.ts';
 import type { ClaimStatus, Store } from '../contract/store.ts';
-import type { BatcherParts, Outcome, Sender } from './batcher.ts';
-import { senderOf } from './by-part.ts';
-import { Releases } from './release.ts';
+import { type BatcherParts, type Outcome, type Sender, senderOf } from './batcher.ts';
+import { Releases, Underway } from './release.ts';
 import { checkBoolean, checkStatus } from './replies.ts';
 import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
-import { Underway } from './underway.ts';
 
 export interface StoreCallsParts {
   readonly store: Store;

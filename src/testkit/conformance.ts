@@ -8,14 +8,17 @@ import type { OptionalVerb, Traits } from '../contract/store.ts';
 import { type Case, type Declared, lacking, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
+import { dataLoss } from './contract/data-loss.ts';
 import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
 import { expiry } from './contract/expiry.ts';
 import { hints } from './contract/hints.ts';
 import { inspect } from './contract/inspect.ts';
 import { keep } from './contract/keep.ts';
+import { locks } from './contract/locks.ts';
 import { names } from './contract/names.ts';
 import { order } from './contract/order.ts';
+import { parts } from './contract/parts.ts';
 import { permits } from './contract/permits.ts';
 import { raise } from './contract/raise.ts';
 import { readWrite } from './contract/read-write.ts';
@@ -24,24 +27,6 @@ import { renew } from './contract/renew.ts';
 import { takeover } from './contract/takeover.ts';
 import { tokens } from './contract/tokens.ts';
 import { tries } from './contract/try.ts';
-import { MUTEXES } from './lock-of.ts';
-import { acquire } from './locks/acquire.ts';
-import { all } from './locks/all.ts';
-import { bounds } from './locks/bounds.ts';
-import { closing } from './locks/closing.ts';
-import { dataLoss } from './locks/data-loss.ts';
-import { doubt } from './locks/doubt.ts';
-import { election } from './locks/election.ts';
-import { lease } from './locks/lease.ts';
-import { leaseDoubt } from './locks/lease-doubt.ts';
-import { loss } from './locks/loss.ts';
-import { nesting } from './locks/nesting.ts';
-import { onceCases, refreshCases } from './locks/once.ts';
-import { outlook } from './locks/outlook.ts';
-import { parts } from './locks/parts.ts';
-import { rwLock } from './locks/rw-lock.ts';
-import { semaphore } from './locks/semaphore.ts';
-import { sharing } from './locks/sharing.ts';
 import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
 
 export interface ConformanceOptions {
@@ -82,8 +67,8 @@ export interface ConformanceOptions {
 /** A case takes a second or two, and on a busy machine ten: more means that it hangs. */
 const PATIENCE_MS = 60_000;
 
-/** Bare stores. */
-export const CONTRACT: readonly Topic[] = [
+/** All that a store promises: by itself, and to the locks on it. */
+export const TOPICS: readonly Topic[] = [
   claim,
   tries,
   renew,
@@ -102,23 +87,9 @@ export const CONTRACT: readonly Topic[] = [
   batches,
   names,
   inspect,
-];
-
-/** All locks with one holder at a time, through `createLocks`. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, nesting, sharing, bounds, closing];
-
-const TOPICS: readonly Topic[] = [
-  ...CONTRACT,
-  ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
   dataLoss,
-  semaphore,
-  rwLock,
-  all,
-  election,
-  onceCases,
-  refreshCases,
-  outlook,
   parts,
+  locks,
 ];
 
 /**
@@ -141,10 +112,18 @@ const TOPICS: readonly Topic[] = [
  * @experimental Cases are added in minor versions.
  */
 export function conformance(options: ConformanceOptions): void {
+  register(TOPICS, options);
+}
+
+/** Registers the cases of these topics. */
+export function register(topics: readonly Topic[], options: ConformanceOptions): void {
   const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
   const { anonymous = false, patienceMs = PATIENCE_MS } = options;
   const store: Declared = { traits, lacks, forgets, trusts, leaps, anonymous };
-  for (const { topic, promise, needs = [], cases } of chosen(options.topics, store)) {
+  for (const { topic, promise, needs = [], cases } of chosen(
+    [declaration(store), ...topics],
+    options.topics,
+  )) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
       const reason = missing([...needs, ...(each.needs ?? [])], store);
@@ -155,8 +134,10 @@ export function conformance(options: ConformanceOptions): void {
   }
 }
 
-function chosen(beginnings: readonly string[] | undefined, store: Declared): readonly Topic[] {
-  const all = [declaration(store), ...TOPICS];
+function chosen(
+  all: readonly Topic[],
+  beginnings: readonly string[] | undefined,
+): readonly Topic[] {
   if (!beginnings) return all;
   for (const beginning of beginnings) {
     if (all.some(({ topic }) => topic.startsWith(beginning))) continue;

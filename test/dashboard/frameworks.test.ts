@@ -8,7 +8,7 @@ import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
 import { type FastifyInstance, fastify } from 'fastify';
 import { createLocks, type Locks } from 'holdfast';
-import { type Dashboard, dashboard, type Reporter, reportTo } from 'holdfast/dashboard';
+import { type Dashboard, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectShown } from '../methods/guide/shown.ts';
@@ -55,13 +55,6 @@ function mountOnFastify(app: FastifyInstance, shown: Dashboard): void {
   });
 }
 
-function report(locks: Locks): Reporter {
-  const token = process.env.HOLDFAST_REPORTS_TOKEN ?? '';
-  return reportTo(locks, { url: process.env.DASHBOARD_URL ?? '', token });
-}
-
-const REPORTS = 'a-token-of-the-tills';
-
 const onExpress: Mount = (shown) => {
   const app = express();
   // As parsers of Express 4 do where they read nothing.
@@ -97,7 +90,7 @@ describe.each<[string, Mount]>([
   async function start() {
     const store = memoryStore();
     const locks = createLocks(store);
-    const given = { auth: TOKEN, reports: REPORTS, readOnly: false, every: 100 };
+    const given = { auth: TOKEN, readOnly: false, every: 100 };
     const shown = dashboard(locks, given);
     const running = await mount(shown);
     onTestFinished(async () => {
@@ -127,24 +120,6 @@ describe.each<[string, Mount]>([
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: running.url };
     const login = { method: 'POST', headers, body: `token=${encodeURIComponent(TOKEN)}` };
     expect((await ask(url, login)).status).toBe(303);
-    page.leave();
-    await running.close();
-  });
-
-  it('takes reports', async () => {
-    const { store, running, url } = await start();
-    const others = createLocks(store);
-    process.env.DASHBOARD_URL = `${running.url}/admin/locks`;
-    process.env.HOLDFAST_REPORTS_TOKEN = REPORTS;
-    const reporter = report(others);
-    delete process.env.DASHBOARD_URL;
-    delete process.env.HOLDFAST_REPORTS_TOKEN;
-    await others.mutex('stock').run(() => {});
-    await others.close();
-    await reporter.close();
-    expect(reporter.dropped).toBe(0);
-    const page = new Page(url);
-    await soon(() => page.told).toEqual(['stock granted', 'stock released']);
     page.leave();
     await running.close();
   });

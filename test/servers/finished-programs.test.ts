@@ -1,5 +1,5 @@
 /**
- * A program that has nothing left to do ends, although it closed no locks: record 9. With real
+ * A program that has nothing left to do ends, although it closed no locks: record 5. With real
  * processes, for nothing else shows what keeps one alive.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -12,15 +12,13 @@ import { untilSignal } from '../process/signals.ts';
 import type { Verb } from './verb.ts';
 
 const VARIABLE = 'HOLDFAST_DASHBOARD_TOKEN';
-const REPORTS_VARIABLE = 'HOLDFAST_REPORTS_TOKEN';
 const DEFAULT_PORT = 8420;
 
 const HELP = `Usage: holdfast dashboard [PREFIX] [--port N] [--host ADDRESS] [--evict] [--insecure]
 
 Serves a page that shows all names in use, or those that begin with PREFIX: queues, who waits for
 whom, and what happens, live. ${VARIABLE} has the token that opens it, of at least
-16 characters; ${REPORTS_VARIABLE}, if it is set, another one, with which programs report
-what their locks do (reportTo in holdfast/dashboard).
+16 characters.
 
   --port N        default ${DEFAULT_PORT}; 0 takes a free one
   --host ADDRESS  default 127.0.0.1; others see it only through a proxy with TLS, unless you say so
@@ -43,9 +41,8 @@ export const verb: Verb = {
     const locks = await openLocks(given, { looks: true });
     await Promise.race([ready(locks), interrupted]);
     if (interrupt.aborted) return 0;
-    const reports = process.env[REPORTS_VARIABLE] || undefined;
     const readOnly = !given.has('evict');
-    const shown = dashboard(locks, { auth, prefix, readOnly, ...(reports && { reports }) });
+    const shown = dashboard(locks, { auth, prefix, readOnly });
     const server = createServer(shown);
     const url = await listen(server, { host, port });
     if (given.has('json')) await printJson({ url });

@@ -44,10 +44,7 @@ function App() {
     () => (view ? shownOf(view.rows, filter, words) : []),
     [view?.rows, filter, words],
   );
-  // What was dropped may have been about any name.
-  const told = view?.told.filter(
-    ({ name, what }) => what === 'dropped' || name.toLowerCase().includes(words.toLowerCase()),
-  );
+  const told = view?.told.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase()));
   const pause = (): void => setHeld(held || !live ? undefined : { view: live, now });
   const move = (by: number): void => {
     const at = rows.findIndex(({ name }) => name === chosen);

@@ -10,7 +10,7 @@
  * leave one after the other, because a redirect in a cluster could reorder them.
  * What would break it: a read before `enter`, or from a replica; a write without the check; data on
  * another server than the fence.
- * Why this is not a comparison of the lock's own key: docs/design/0070-redis-fence.md.
+ * Why this is not a comparison of the lock's own key: docs/design/0079-fences.md.
  */
 import { type Duration, parseDuration } from '../../base/duration.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';

@@ -11,7 +11,7 @@
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { asGiven, checkOptions, oneOf, text } from '../../base/options.ts';
-import { ACQUISITION } from '../../core/waiter.ts';
+import { ACQUISITION } from '../../core/acquire-options.ts';
 import type { Locks } from '../../locks.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 

@@ -13,9 +13,9 @@
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
 import { ClosedError } from '../../contract/errors.ts';
+import type { AcquireOptions } from '../../core/acquire-options.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { AcquireOptions } from '../../core/waiter.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { passing } from './observing.ts';
 

@@ -7,8 +7,8 @@
  * What would break it: a candidate that leads without the lease (candidate.ts).
  */
 import { checkOptions, text } from '../../base/options.ts';
+import { checkSignal } from '../../core/acquire-options.ts';
 import type { Engine } from '../../core/engine.ts';
-import { checkSignal } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';

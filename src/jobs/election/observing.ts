@@ -12,8 +12,8 @@ import { isLockError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Member } from '../../contract/store.ts';
+import { checkSignal } from '../../core/acquire-options.ts';
 import type { Engine } from '../../core/engine.ts';
-import { checkSignal } from '../../core/waiter.ts';
 
 /** The leaders and the standbys, each in order. */
 export interface Standings {

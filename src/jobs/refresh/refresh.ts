@@ -17,9 +17,10 @@ import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/durati
 import { UsageError } from '../../base/errors.ts';
 import { callable, checkOptions } from '../../base/options.ts';
 import type { Holder } from '../../contract/store.ts';
+import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
-import { ACQUISITION, type AcquireOptions, Waiter } from '../../core/waiter.ts';
+import { Waiter } from '../../core/waiter.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';

@@ -9,7 +9,7 @@
  * No bid waits for ever: a bid waits in one queue, that of its room, the lowest member that replies
  * and remembers. While it waits there it keeps votes of lower members only, so each waiting bid
  * waits for one that waits at a higher member or nowhere: there is no circle, whichever members
- * each can reach (docs/design/0041-quorum-waiting.md). Other votes are tries, and given back in the
+ * each can reach (docs/design/0040-quorum.md). Other votes are tries, and given back in the
  * same round if they win nothing. A bid that cannot reach a majority keeps no vote.
  * What would break it: to keep a vote above the room, to wait for a member that lost its memory, or
  * to count a vote that was won back too late.

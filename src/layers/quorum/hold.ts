@@ -3,7 +3,16 @@
  *
  * Invariant: tokens grow. The token is the greatest number in a majority of the votes, and nothing
  * is granted before a majority has that number or a greater one. A later holder has a majority too,
- * and in it a member of the first, where numbers only grow (docs/design/0040-quorum-tokens.md).
+ * and in it a member of the first, where numbers only grow (docs/design/0040-quorum.md).
+ * Let P be held before Q, with tokens S and T, and m a member that was raised for P and read by Q.
+ * If P's vote came first at m, its number was at least S when Q got one there, so T > S. If Q's
+ * came first, take a member w that was raised for Q and read by P. If Q's vote came first at w as
+ * well, S > T, and Q was held before P. Else P's vote ended at w before Q's began, and Q's at m
+ * before P's began. But each has all the votes that it counts on at the moment of its grant. At
+ * that of Q, Q had m and w; so P had w only before it and m only after it, and never both.
+ * A late `raise` is refused for a vote that has ended. Votes that are won back need not be raised,
+ * because the members that were raised keep their numbers. A member that lost its memory votes
+ * after `maxTtl` again, with numbers from its clock.
  * The life of a hold is the least one in a majority, counted from when the round began, which is
  * before any of its requests left.
  * What would break it: to grant before a majority was raised, or to count a life from its reply.

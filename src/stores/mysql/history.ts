@@ -21,7 +21,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { NOW, type Tables } from './fragments.ts';
 
 /** The layout of the tables that these sources know. */
-export const LAYOUT = 2;
+export const LAYOUT = 1;
 
 const UPTIME = `(SELECT CAST(g.variable_value AS SIGNED)
   FROM /*!80000 performance_schema.global_status */ /*M!100600 information_schema.global_status */

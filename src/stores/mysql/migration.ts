@@ -11,7 +11,7 @@ import { type Connection, literal } from '../../clients/mysql/connection.ts';
 import { judge, MYSQL, numberOf } from '../../clients/mysql/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { checkPrefix, NOW, PREFIX } from './fragments.ts';
+import { checkPrefix, PREFIX } from './fragments.ts';
 import { historyOf, LAYOUT } from './history.ts';
 import schema from './schema.sql';
 
@@ -23,14 +23,10 @@ export interface MigrationOptions {
 const CONNECT_MS = 5000;
 /** How long another program's migration may take, in s. */
 const TURN_S = 30;
-/** How long a table or routine that is to go may be in use, in s. */
+/** How long a statement may wait for a table that is in use, in s. */
 const IN_USE_S = 30;
 /** The table does not exist yet. */
 const NO_TABLE = 1146;
-/** Takes a right that few users have, even where there is nothing to drop. */
-const DROP = /^\s*DROP (?:PROCEDURE|TABLE) IF EXISTS (\w+)$/;
-const HERE = `SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()
-UNION ALL SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()`;
 
 /**
  * The SQL that `migrateMysql` runs, for the program `mysql` or `mariadb`.
@@ -49,7 +45,7 @@ export function mysqlMigration(options: MigrationOptions = {}): string {
 /**
  * Makes the tables that `mysqlStore` needs in the database of this client, or brings them up to
  * date. Doing it again, also while locks are in use, changes nothing. Its user must be allowed to
- * create tables and, if an older version has been there, to drop routines and tables.
+ * create tables.
  *
  * @example
  * import { migrateMysql } from 'holdfast/mysql';
@@ -88,11 +84,8 @@ async function migrate(connection: Connection, prefix: string): Promise<void> {
     });
   if (Number(layout) > LAYOUT) throw anotherLayout(MYSQL, String(layout), LAYOUT);
   await connection.query(`SET autocommit = 1, lock_wait_timeout = ${IN_USE_S}`);
-  const here = new Set((await connection.query(HERE)).map(([name]) => name));
   for (const statement of textOf(prefix).split(/;$/m)) {
-    const [, dropped] = DROP.exec(statement) ?? [];
-    if (statement.trim() === '' || (dropped && !here.has(dropped))) continue;
-    await connection.query(statement);
+    if (statement.trim() !== '') await connection.query(statement);
   }
 }
 
@@ -100,7 +93,6 @@ function textOf(prefix: string): string {
   return schema
     .replaceAll(/^ *--.*\n/gm, '')
     .replace('HISTORY', historyOf('holdfast_store'))
-    .replaceAll('MICROS', NOW.replaceAll("'", "''"))
     .replaceAll(PREFIX, prefix);
 }
 

@@ -7,47 +7,6 @@
 SET NAMES utf8mb4;
 SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00';
 
--- Layout 1 had its rule in routines: programs of that version stop where these are gone.
-DROP PROCEDURE IF EXISTS holdfast_change;
-DROP PROCEDURE IF EXISTS holdfast_claim;
-DROP PROCEDURE IF EXISTS holdfast_claim_one;
-DROP PROCEDURE IF EXISTS holdfast_facts;
-DROP PROCEDURE IF EXISTS holdfast_inspect;
-DROP PROCEDURE IF EXISTS holdfast_keep;
-DROP PROCEDURE IF EXISTS holdfast_listen;
-DROP PROCEDURE IF EXISTS holdfast_look;
-DROP PROCEDURE IF EXISTS holdfast_names;
-DROP PROCEDURE IF EXISTS holdfast_recall;
-DROP PROCEDURE IF EXISTS holdfast_release;
-DROP PROCEDURE IF EXISTS holdfast_release_one;
-DROP PROCEDURE IF EXISTS holdfast_renew;
-DROP PROCEDURE IF EXISTS holdfast_renew_one;
-DROP PROCEDURE IF EXISTS holdfast_sweep;
-DROP PROCEDURE IF EXISTS holdfast_await;
-DROP PROCEDURE IF EXISTS holdfast_beat;
-DROP PROCEDURE IF EXISTS holdfast_begin;
-DROP PROCEDURE IF EXISTS holdfast_bury;
-DROP PROCEDURE IF EXISTS holdfast_close_ranks;
-DROP PROCEDURE IF EXISTS holdfast_depart;
-DROP PROCEDURE IF EXISTS holdfast_enter;
-DROP PROCEDURE IF EXISTS holdfast_forget;
-DROP PROCEDURE IF EXISTS holdfast_history;
-DROP PROCEDURE IF EXISTS holdfast_join;
-DROP PROCEDURE IF EXISTS holdfast_known;
-DROP PROCEDURE IF EXISTS holdfast_leave;
-DROP PROCEDURE IF EXISTS holdfast_micros;
-DROP PROCEDURE IF EXISTS holdfast_missing;
-DROP PROCEDURE IF EXISTS holdfast_open;
-DROP PROCEDURE IF EXISTS holdfast_pass;
-DROP PROCEDURE IF EXISTS holdfast_record;
-DROP PROCEDURE IF EXISTS holdfast_ring;
-DROP PROCEDURE IF EXISTS holdfast_rouse;
-DROP PROCEDURE IF EXISTS holdfast_save;
-DROP PROCEDURE IF EXISTS holdfast_settle;
-DROP PROCEDURE IF EXISTS holdfast_spread;
-DROP PROCEDURE IF EXISTS holdfast_status;
-DROP PROCEDURE IF EXISTS holdfast_take;
-
 CREATE TABLE IF NOT EXISTS holdfast_store (
   only_row BOOLEAN PRIMARY KEY,
   layout INT NOT NULL,
@@ -65,7 +24,7 @@ CREATE TABLE IF NOT EXISTS holdfast_store (
 
 -- What is new has lost nothing. The tables that are made next bring this to the disk with them,
 -- also where commits are not waited for.
-INSERT IGNORE INTO holdfast_store SELECT TRUE, 2, 0, 0, 0, FALSE, HISTORY;
+INSERT IGNORE INTO holdfast_store SELECT TRUE, 1, 0, 0, 0, FALSE, HISTORY;
 
 CREATE TABLE IF NOT EXISTS holdfast_lock (
   name VARBINARY(1280) PRIMARY KEY,
@@ -122,34 +81,3 @@ CREATE TABLE IF NOT EXISTS holdfast_kept (
   until BIGINT NOT NULL,
   KEY until (until)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET ascii, COLLATE ascii_bin;
-
--- Holds of layout 1 that have no company go on; behind the others nothing is granted until all are
--- over. In one transaction, after which the old tables are of no use.
-SET @holdfast_old = (
-  SELECT COUNT(*) FROM holdfast_store s, information_schema.tables t
-  WHERE s.layout = 1 AND t.table_schema = DATABASE() AND t.table_name = 'holdfast_resource'
-);
-START TRANSACTION;
-SET @holdfast_text = IF(@holdfast_old = 0, 'DO 0', '
-  INSERT INTO holdfast_lock (name, rev, last, id, number, until, ttl, kind, permits, capacity, tag,
-    holder, crowd)
-  SELECT r.name, MICROS, r.number, r.id, r.number, r.expires, r.ttl, r.kind, r.permits, r.capacity,
-    CONCAT(r.address, '' '', r.tag), r.holder, ''''
-  FROM holdfast_resource r WHERE r.id IS NOT NULL AND r.expires > MICROS
-');
-PREPARE holdfast_move FROM @holdfast_text;
-EXECUTE holdfast_move;
-SET @holdfast_text = IF(@holdfast_old = 0, 'DO 0', '
-  UPDATE holdfast_store SET layout = 2,
-    open_at = GREATEST(open_at, COALESCE((SELECT MAX(c.expires) FROM holdfast_claim c), 0)),
-    highest = GREATEST(highest, COALESCE((SELECT MAX(r.number) FROM holdfast_resource r), 0))
-');
-PREPARE holdfast_move FROM @holdfast_text;
-EXECUTE holdfast_move;
-DEALLOCATE PREPARE holdfast_move;
-COMMIT;
-DROP TABLE IF EXISTS holdfast_resource;
-DROP TABLE IF EXISTS holdfast_claim;
-DROP TABLE IF EXISTS holdfast_grave;
-DROP TABLE IF EXISTS holdfast_sweeping;
-DROP TABLE IF EXISTS holdfast_witness;

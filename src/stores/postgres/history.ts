@@ -15,7 +15,7 @@ import { anotherLayout } from '../../clients/sql/judge.ts';
 import { DURABLE, NOW } from './fragments.ts';
 
 /** The layout of the tables that these sources know. */
-export const LAYOUT = 2;
+export const LAYOUT = 1;
 
 export interface Known {
   readonly schema: string;

@@ -4,43 +4,6 @@
 -- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
 CREATE SCHEMA IF NOT EXISTS holdfast;
 
--- Tables of layout 1 were used by functions; programs of that version stop where these are gone.
--- Holds that have no company go on; behind the others nothing is granted until all are over.
-DO $$
-DECLARE
-  routine text;
-BEGIN
-  IF to_regclass('holdfast.store') IS NULL THEN RETURN; END IF;
-  IF NOT EXISTS (SELECT FROM holdfast.store WHERE layout = 1) THEN RETURN; END IF;
-  LOCK TABLE holdfast.store, holdfast.resource, holdfast.claim;
-  FOREACH routine IN ARRAY ARRAY[
-    'micros()', 'history()', 'layout()', 'hidden()', 'record(json)', 'prepare(text, boolean)',
-    'begin(text, text, bigint, boolean)', 'begin(json)', 'missing(uuid, bigint, boolean)',
-    'spread(holdfast.resource)', 'status(holdfast.claim, holdfast.resource, bigint, bigint)',
-    'close_ranks(holdfast.resource, holdfast.claim, bigint)',
-    'settle(holdfast.resource, bigint, boolean, text, bigint)',
-    'save(holdfast.resource, holdfast.resource, uuid, bigint, bigint, text)', 'load(text)',
-    'lock(text)', 'others(text[])', 'take(json)',
-    'enter(holdfast.claim, boolean, json, holdfast.store)', 'claim(json, json)',
-    'join(holdfast.resource, holdfast.claim, text, holdfast.store)',
-    'claim_one(text, text, bigint, boolean, text, uuid, text, integer, integer, integer, '
-      'boolean, text, text, text)',
-    'beat(text, uuid, bigint, json, holdfast.store)', 'renew(json, json)',
-    'bury(holdfast.resource, uuid, bigint, text, text)',
-    'depart(holdfast.resource, holdfast.claim, bigint, boolean)',
-    'leave(text, uuid, bigint, boolean, bigint, json, holdfast.store)', 'release(json, json)',
-    'hand_off(holdfast.resource, uuid, text, holdfast.store)',
-    'release_one(text, text, bigint, boolean, text, uuid, bigint)', 'change(json, json)',
-    'forget(bigint, integer)', 'keep(json, text, uuid, text, bigint)', 'recall(text)',
-    'inspect(json, text)', 'names(text, integer)', 'look(json)', 'sweep()'
-  ] LOOP
-    EXECUTE 'DROP FUNCTION IF EXISTS holdfast.' || routine;
-  END LOOP;
-  ALTER TABLE holdfast.store ADD COLUMN rev bigint NOT NULL DEFAULT 0;
-  ALTER TABLE holdfast.witness RENAME TO witness_1;
-  ALTER INDEX holdfast.witness_pkey RENAME TO witness_1_pkey;
-END $$;
-
 CREATE TABLE IF NOT EXISTS holdfast.store (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   layout integer NOT NULL,
@@ -111,7 +74,6 @@ CREATE INDEX IF NOT EXISTS kept_until ON holdfast.kept (until);
 
 DO $$
 DECLARE
-  now bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
   server text := '?';
   timeline text := '?';
   copied text := '?';
@@ -139,22 +101,8 @@ BEGIN
   EXCEPTION WHEN OTHERS THEN NULL;
   END;
   INSERT INTO holdfast.store (layout, max_ttl, open_at, highest, fast, history)
-  VALUES (2, 0, 0, 0, false, concat_ws(' ', server, timeline, copied,
+  VALUES (1, 0, 0, 0, false, concat_ws(' ', server, timeline, copied,
     (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
     'holdfast.store'::regclass::oid))
   ON CONFLICT DO NOTHING;
-  IF NOT EXISTS (SELECT FROM holdfast.store WHERE layout = 1) THEN RETURN; END IF;
-  INSERT INTO holdfast.lock (name, rev, last, id, number, until, ttl, kind, permits, capacity, tag,
-    holder)
-  SELECT r.name, now, r.number, replace(r.id::text, '-', ''), r.number, r.expires, r.ttl, r.kind,
-    r.permits, r.capacity, r.address || ' ' || r.tag, r.holder
-  FROM holdfast.resource r WHERE r.id IS NOT NULL AND r.expires > now;
-  UPDATE holdfast.store SET layout = 2, rev = rev + 1,
-    open_at = greatest(open_at, (SELECT max(c.expires) FROM holdfast.claim c)),
-    highest = greatest(highest, (SELECT max(r.number) FROM holdfast.resource r));
-  INSERT INTO holdfast.witness (written, max_ttl, open_at, highest, fast)
-  SELECT pg_current_xact_id()::xid, s.max_ttl, s.open_at, s.highest, s.fast
-  FROM holdfast.store s, holdfast.witness_1 w WHERE w.written = w.xmin;
-  DROP TABLE holdfast.resource, holdfast.claim, holdfast.grave, holdfast.sweeping,
-    holdfast.witness_1;
 END $$;

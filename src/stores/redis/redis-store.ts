@@ -11,7 +11,6 @@ import type { Link, Reply } from '../../clients/redis/link.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { each } from '../each.ts';
 import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -218,19 +217,7 @@ export class RedisStore implements Store {
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    let asked: Promise<readonly Reply[]> | readonly Reply[];
-    try {
-      asked = this.#verb(verb, claims, argumentOf);
-    } catch (error) {
-      if (claims.length === 1) throw error;
-      // One that cannot be sent keeps none of the others.
-      const alone = async (claim: Claim): Promise<ClaimStatus> => {
-        const [status] = await this.#statuses(verb, [claim], argumentOf);
-        return status as ClaimStatus;
-      };
-      return each(claims, alone);
-    }
-    const replies = await asked;
+    const replies = await this.#verb(verb, claims, argumentOf);
     return claims.map((claim, i) => {
       const status = statusOf(replies[i], claim.ttlMs);
       this.#wakes.saw(claim, status);

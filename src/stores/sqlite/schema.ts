@@ -53,9 +53,6 @@ CREATE TABLE holdfast_tombstone (
   why TEXT NOT NULL,
   until INTEGER NOT NULL
 ) WITHOUT ROWID;
-`;
-
-const SECOND = `
 CREATE TABLE holdfast_record (
   resource TEXT PRIMARY KEY,
   until INTEGER NOT NULL,
@@ -71,7 +68,4 @@ CREATE TABLE holdfast_clocks (      -- What they said when they were last looked
 `;
 
 /** Layout n is the nth; published ones never change. */
-export const LAYOUTS: readonly Layout[] = [
-  { oldest: 1, sql: FIRST },
-  { oldest: 1, sql: SECOND },
-];
+export const LAYOUTS: readonly Layout[] = [{ oldest: 1, sql: FIRST }];

@@ -12,7 +12,6 @@ import { HANG_MS } from '../../support/this-run.ts';
 import { Place } from '../program.ts';
 
 const TOKEN = 'a-token-of-an-operator';
-const REPORTS = 'a-token-of-reporters';
 
 let browser: OpenBrowser;
 beforeAll(async () => {
@@ -41,7 +40,7 @@ async function start(...flags: string[]): Promise<World> {
   });
   const place = new Place();
   const store = `redis://${proxy.host}:${proxy.port}?afterDataLoss=trust`;
-  const tokens = { HOLDFAST_DASHBOARD_TOKEN: TOKEN, HOLDFAST_REPORTS_TOKEN: REPORTS };
+  const tokens = { HOLDFAST_DASHBOARD_TOKEN: TOKEN };
   const env = { ...place.env, HOLDFAST_STORE: store, ...tokens };
   const program = place.start(['dashboard', '--port', '0', ...flags], { env });
   await program.says('\n');
@@ -182,18 +181,6 @@ describe('the dashboard', () => {
     // A page has no U+0000: it shows a sign for it.
     const text = (name: string): string => name.replace('\u0000', '\ufffd');
     expect((await shown.allTextContents()).map(text).sort()).toEqual(hostile.map(text).sort());
-    const [host = '', label] = hostile;
-    const told = { what: 'lost', token: '1', handOffMs: null, at: 0 };
-    const reports = hostile.map((resource) => ({ ...told, resource, detail: resource }));
-    const batch = { reporter: 'r', host, label, pid: 7, first: 0, now: 0, reports };
-    const headers = { authorization: `Bearer ${REPORTS}`, 'content-type': 'application/json' };
-    const report = { method: 'POST', headers, body: JSON.stringify(batch) };
-    expect((await fetch(`${url}events`, report)).status).toBe(204);
-    await page.getByRole('button', { name: 'Timeline' }).click();
-    const lost = page.locator('.timeline .bad');
-    await expect.poll(() => lost.count()).toBe(hostile.length);
-    const details = await lost.locator('small').allTextContents();
-    expect(details.map(text).sort()).toEqual(hostile.map(text).sort());
     for (const view of ['Graph', 'Timeline', 'Queues']) {
       await page.getByRole('button', { name: view }).click();
     }

@@ -1,5 +1,6 @@
 /**
- * The conformance suite, as our own tests register it.
+ * The conformance suite, as our own tests register it: with it, everything that locks promise on
+ * any store. That is about core, which speaks with each store in the same verbs.
  *
  * The cases about locks with one holder are the same for three kinds of lock, which a store does
  * not tell apart. So each run has each of these cases on one kind, others for other stores: three
@@ -9,14 +10,15 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import {
   type ConformanceOptions,
-  conformance,
   type Fixture,
   type SimulatedClock,
   simulatedClock,
 } from 'holdfast/testkit';
 import { expect, test } from 'vitest';
-import { MUTEXES } from '../../../src/testkit/lock-of.ts';
+import { register, TOPICS } from '../../../src/testkit/conformance.ts';
 import { RUN, WHOLE } from '../../support/this-run.ts';
+import { MUTEXES } from './locks/lock-of.ts';
+import { LOCKS } from './locks/topics.ts';
 
 type Given = Omit<ConformanceOptions, 'test' | 'skip' | 'topics'>;
 
@@ -42,7 +44,7 @@ export function suite(options: SuiteOptions): void {
   const skip = (name: string, reason: string): void => {
     if (allKinds || isDue(name)) next()(name, (context) => context.skip(reason));
   };
-  conformance({
+  register([...TOPICS, ...LOCKS], {
     ...rest,
     ...(topics && { topics }),
     test(name, body) {

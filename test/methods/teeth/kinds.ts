@@ -54,7 +54,7 @@ const UNITS = [
 const UNITS_OF_CLIENTS = /^test\/clients\/((redis|postgres|mysql|sql)\/|.*\/units\/)?[^/]+$/;
 
 /** Those that need neither the pages nor a compiler. */
-const DASHBOARD = /^test\/dashboard\/(ends|history|reports|requests|stream|waits)\.test/;
+const DASHBOARD = /^test\/dashboard\/(ends|history|requests|stream|waits)\.test/;
 
 /** As an application. */
 const NESTJS = 'test/integrations/nestjs/nestjs.test.ts';

@@ -28,7 +28,7 @@ export interface Service<S> {
 
 const TOPICS = [
   ...['traits', 'claim', 'try', 'renew', 'release', 'expiry', 'takeover', 'keep', 'hints'],
-  ...['names', 'inspect', 'mutex, acquire', 'mutex, loss'],
+  ...['names', 'inspect', 'locks'],
 ];
 
 export function documentConformance<S>(service: Service<S>): void {

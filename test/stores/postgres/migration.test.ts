@@ -1,14 +1,10 @@
 /** The tables are made once, whole, and by whoever may. */
-import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrationText } from '../../../src/stores/postgres/open-url.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
-
-const layout1 = readFileSync(new URL('layout-1.sql', import.meta.url), 'utf8');
+import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
 
 const bed = new Bed();
 let server: PostgresServer;
@@ -87,78 +83,6 @@ describe.each(CLIENTS)('%s', (client) => {
     await server.query(`UPDATE ${schema}.store SET layout = 99`);
     const failure = await failureOf(migratePostgres(clientOf(client, server.url), { schema }));
     expect(failure).toMatchObject({ message: expect.stringMatching(/a newer version/) });
-  });
-});
-
-/** The tables of layout 1, in the schema `old`, with who holds what. */
-async function tablesOfBefore(database: string): Promise<string> {
-  await server.query(`CREATE DATABASE ${database}`);
-  await server.query(layout1, [], { database });
-  const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
-  await server.query(
-    `SELECT holdfast.record('{"maxTtl":30000,"fast":false}');
-     INSERT INTO holdfast.resource (name, kind, number, id, expires, permits, capacity, ttl,
-       address, tag, holder)
-     SELECT 'held', 'm', ${now}, gen_random_uuid(), ${now} + 20000000, 1, 1, 20000, '-', '-',
-       '{"host":"before","pid":1,"since":0}';
-     INSERT INTO holdfast.resource (name, kind, number) VALUES ('free', 'm', 4000000000000000)`,
-    [],
-    { database },
-  );
-  return server.urlOf({ database });
-}
-
-describe('tables of layout 1', () => {
-  test('go, with their functions; holds go on, and numbers grow', async () => {
-    const url = await tablesOfBefore('before');
-    await Promise.all([1, 2, 3].map(() => migratePostgres(clientOf('pg', url))));
-    const store = postgresStore(clientOf('pg', url));
-    const { holders } = await store.inspect('held');
-    expect(holders).toMatchObject([{ holder: { host: 'before' } }]);
-    const [waits, held] = await store.claim([claimOf('held'), claimOf('free')]);
-    expect(waits).toMatchObject({ state: 'waiting', why: 'queue' });
-    // Nothing was lost, so nobody has to wait.
-    expect(held).toMatchObject({ state: 'held' });
-    expect(held?.state === 'held' && held.token > 4_000_000_000_000_000n).toBe(true);
-    await store.close?.();
-    const left = await server.query(
-      `SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'holdfast'::regnamespace
-       UNION ALL SELECT relname FROM pg_class
-         WHERE relnamespace = 'holdfast'::regnamespace AND relkind = 'r' ORDER BY 1`,
-      [],
-      { database: 'before' },
-    );
-    expect(left.map(({ name }) => name)).toEqual(['kept', 'lock', 'store', 'witness']);
-  });
-
-  test('with a crowd make all wait until its last hold is over', async () => {
-    const url = await tablesOfBefore('crowded');
-    const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
-    await server.query(
-      `INSERT INTO holdfast.claim SELECT 'free', n, gen_random_uuid(), n = 1, ${now} + 3000000, 'm',
-         1, 1, 3000, '-', '-', '{}' FROM generate_series(1, 2) n;
-       UPDATE holdfast.resource SET crowd = true, waiters = 1 WHERE name = 'free'`,
-      [],
-      { database: 'crowded' },
-    );
-    await migratePostgres(clientOf('pg', url));
-    const locks = createLocks(postgresStore(clientOf('pg', url)));
-    expect(await locks.mutex('free').tryAcquire()).toBeNull();
-    const lease = await locks.mutex('free').acquire();
-    await lease.release();
-    await locks.close();
-  });
-
-  test('are waited for, but not for long, for everybody would wait behind it', async () => {
-    const url = await tablesOfBefore('busy');
-    const reader = new Client({ connectionString: url });
-    await reader.connect();
-    await reader.query('BEGIN; SELECT FROM holdfast.resource');
-    const failure = await failureOf(migratePostgres(clientOf('pg', url)));
-    expect(failure).toMatchObject({ code: 'STORE', retryable: true });
-    await reader.end();
-    await migratePostgres(clientOf('pg', url));
-    await works(url);
   });
 });
 

@@ -84,11 +84,6 @@ const LOSSES: Readonly<Record<string, Happening>> = {
     await server.command('CONFIG', 'RESETSTAT');
     await backUp(server);
   },
-  'a record of layout 1, which one that trusts may have opened': async (server) => {
-    const data = await field(server, 'master_replid');
-    const record = `1${data}${'0'.repeat(13)}${String(Date.now() * 1000).padStart(16, '0')}30000`;
-    await server.command('SET', 'holdfast!store', record);
-  },
 };
 
 const CALM: Readonly<Record<string, Happening>> = {

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { joinFile } from '../../../src/stores/sqlite/layout.ts';
-import { Queues } from '../../../src/stores/sqlite/queues.ts';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { until } from '../../support/until.ts';
 import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
@@ -44,36 +43,6 @@ test('a newer version brings the file up to its layout, and both go on', async (
   ]);
 });
 
-test('the version before, which knows nothing of records, goes on beside this one', async () => {
-  const file = newFile();
-  const client = await openConnection(file, 5_000);
-  client.write(() => joinFile(client, { machine: thisMachine, layouts: LAYOUTS.slice(0, 1) }));
-  const before = new Queues(client, {
-    ...{ machine: thisMachine, address: '0123456789abcdef', lost: new Set() },
-    ...{ maxWaiters: 10, front: 16 },
-  });
-  const [mine, theirs] = [claimOf('mine'), claimOf('theirs')];
-  const step = <T>(work: () => T): T =>
-    client.write(() => {
-      before.begin();
-      return work();
-    });
-  const [first] = step(() => before.claim([theirs]));
-
-  const store = open(file);
-  await hold(store, mine);
-  expect(await store.keep(mine, { text: 'done', ms: 60_000 })).toBe(true);
-  // It has entered by the version before, and holds for both.
-  expect(await store.keep(theirs, { text: 'done', ms: 60_000 })).toBe(true);
-  expect(step(() => before.renew([theirs]))).toMatchObject([first]);
-  step(() => before.sweep());
-  expect(step(() => before.release([theirs, mine], 0))).toEqual([true, true]);
-  for (const resource of ['mine', 'theirs']) {
-    expect(await store.recall(resource)).toMatchObject({ text: 'done' });
-  }
-  client.close();
-});
-
 test('an older version goes on with a newer file that lets it', async () => {
   const file = newFile();
   const next = open(file, { layouts: NEXT_LAYOUTS });
@@ -83,7 +52,7 @@ test('an older version goes on with a newer file that lets it', async () => {
   expect(await one(old.renew([claim]))).toMatchObject({ state: 'held', token });
   expect(await one(old.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
   const meta = (await connect(file)).prepare('SELECT layout, oldest FROM holdfast_meta').all();
-  expect(meta).toMatchObject([{ layout: 3, oldest: 2 }]);
+  expect(meta).toMatchObject([{ layout: 2, oldest: 1 }]);
 });
 
 test('a file that takes a newer version is refused', async () => {
@@ -95,7 +64,7 @@ test('a file that takes a newer version is refused', async () => {
     .claim([claimOf('job')])
     .catch((error) => error);
   expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 2\. Update holdfast here/);
+  expect(error.message).toMatch(/layout 99, .* knows layout 98; .* knows 1\. Update holdfast here/);
 });
 
 test('who uses a file that becomes too new is told so by every verb', async () => {
@@ -123,7 +92,7 @@ test('who uses a file that becomes too new is told so by every verb', async () =
   for (const [verb, call] of Object.entries(verbs)) {
     const error = (await call().catch((error: unknown) => error)) as Error;
     expect(error, verb).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-    expect(error.message, verb).toMatch(/has layout 3, .* knows 2\. Update holdfast here/);
+    expect(error.message, verb).toMatch(/has layout 2, .* knows 1\. Update holdfast here/);
   }
   const claims = (await connect(file)).prepare('SELECT id FROM holdfast_claim_2').all();
   expect(claims).toMatchObject([{ id: claim.id }]);
@@ -133,7 +102,7 @@ test('an upgrade that fails leaves the file as it was', async () => {
   const file = newFile();
   const old = open(file);
   await hold(old, claimOf('job'));
-  const layouts = [...NEXT_LAYOUTS, { oldest: 2, sql: 'CREATE TABLE holdfast_claim (a)' }];
+  const layouts = [...NEXT_LAYOUTS, { oldest: 1, sql: 'CREATE TABLE holdfast_claim (a)' }];
   await expect(open(file, { layouts }).claim([claimOf('job')])).rejects.toMatchObject({
     code: 'STORE',
     outcome: 'failed',

@@ -48,10 +48,7 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
-        <Timeline
-          told={told.filter((each) => each.name === name || each.what === 'dropped')}
-          named={false}
-        />
+        <Timeline told={told.filter((each) => each.name === name)} named={false} />
       </div>
     </section>
   );

@@ -4,7 +4,7 @@ import { clockTime, dateTime } from '../text.ts';
 
 const MAX_LINES = 200;
 
-/** What is older in ms, as reports can be, has its date. */
+/** What is older, in ms, has its date. */
 const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
@@ -23,7 +23,7 @@ export function Timeline({ told, named, choose }: TimelineProps) {
         <li key={id} class={classOf(what)}>
           <time>{Date.now() - at < DATED_MS ? clockTime(at) : dateTime(at)}</time>
           <span class="event">{what}</span>
-          {named && name !== '' && (
+          {named && (
             <button type="button" class="link name" onClick={() => choose?.(name)}>
               <bdi>{name}</bdi>
             </button>

@@ -34,6 +34,6 @@ end
 local function keep()
   if write then
     local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
-    call('SET', KEYS[1], '2' .. data .. fixed .. tail)
+    call('SET', KEYS[1], '1' .. data .. fixed .. tail)
   end
 end

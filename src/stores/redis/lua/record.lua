@@ -18,10 +18,10 @@
 -- others would, and only passes over the wait itself (queue.lua). What breaks it: redis.md.
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no key
 -- behind, so that numbers grow although the clock of the server goes back.
--- Layout 2: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of
--- the database, '?' where the client does not tell it, run_id, how often what may lose data has run, what tells of a time as a replica, and 'n' if the last loss was
--- noticed or 's' if it was before the start. Layout 1 ends with maxTtl, and is believed as little as
--- the record of another server.
+-- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of the
+-- database, '?' where the client does not tell it, run_id, how often what may lose data has run,
+-- what tells of a time as a replica, and 'n' if the last loss was noticed or 's' if it was before
+-- the start.
 -- ARGV[1]: 'w' if replicas are asked for this afterwards, who can only tell of what was written, or
 -- '-'; 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if no script of ours was
 -- known here, or 'known', or in a cluster 'slot', or what server.lua said; maxWaiters; the prefix
@@ -37,7 +37,7 @@ local longest, place = string.match(ARGV[1], '(%d+)/(%S+)')
 local swapped = false
 if record then
   local layout = sub(record, 1, 1)
-  if layout ~= '2' and layout ~= '1' or #record < 71 then
+  if layout ~= '1' or #record < 84 then
     return redis.error_reply('LAYOUT ' .. KEYS[1] .. ' has another layout')
   end
   openAt, highest = tonumber(sub(record, 42, 54)), tonumber(sub(record, 55, 70))
@@ -48,7 +48,7 @@ if record then
   local stored = string.match(tail, '^(%S+) ')
   if place == '?' then place = stored or place end
   swapped = stored and stored ~= place and stored ~= '?'
-  same = at and layout == '2' and not swapped and sub(record, 2, 41) == data
+  same = at and not swapped and sub(record, 2, 41) == data
 end
 longest = tonumber(longest)
 if maxTtl < longest then

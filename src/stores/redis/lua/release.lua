@@ -8,7 +8,7 @@
 local answers, rest, gone = { now }, {}, {}
 local texts = call('MGET', unpack(KEYS))
 local record = texts[1]
-local known = record and sub(record, 1, 1) == '2' and #record >= 83
+local known = record and sub(record, 1, 1) == '1' and #record >= 83
 local latest = known and sub(record, 55, 70)
 local newest = latest
 for i = 2, #KEYS do

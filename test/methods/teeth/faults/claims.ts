@@ -1,7 +1,6 @@
 import type { Fault } from '../fault.ts';
 
 const live = { file: 'src/core/claim/live-claim.ts' };
-const byPart = { file: 'src/store-calls/by-part.ts' };
 const batcher = { file: 'src/store-calls/batcher.ts' };
 const release = { file: 'src/store-calls/release.ts' };
 const watching = { file: 'src/core/claim/watching.ts' };
@@ -149,7 +148,7 @@ export const CLAIM_FAULTS: readonly Fault[] = [
     why: 'two processes deadlock in the rows of a database',
   },
   {
-    ...byPart,
+    ...batcher,
     name: 'a batch crosses the parts of a store',
     find: 'partOf(this.#parts.store, claim.resource)',
     replace: "partOf(this.#parts.store, '')",

@@ -49,7 +49,7 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'rates and timelines show twice what happened',
   },
   {
-    file: 'src/dashboard/reports/listen.ts',
+    file: 'src/dashboard/own-events.ts',
     name: 'the dashboard takes what another process held for the time of a hand-off',
     find: "event.handOff === 'local' && since",
     replace: 'event.handOff && since',
@@ -154,27 +154,6 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     why: 'the longest wait on the dashboard is for ever that of a standby',
   },
   {
-    ...dashboard,
-    name: 'the dashboard takes reports of those who may only look',
-    find: 'return bears(request, reports) ? reportsFrom',
-    replace: 'return bears(request, reports) || (await gate.admits(request)) ? reportsFrom',
-    why: 'a page elsewhere writes into the timeline, by the cookie of the operator',
-  },
-  {
-    ...dashboard,
-    name: 'the dashboard reads reports of any length',
-    find: 'bodyOf(request, MAX_BATCH_BYTES)',
-    replace: 'bodyOf(request, Number.MAX_SAFE_INTEGER)',
-    why: 'one that has the token of reports fills the memory of the server',
-  },
-  {
-    file: 'src/dashboard/reports/receiver.ts',
-    name: 'the dashboard tells of a process beyond its prefix that its reports were dropped',
-    find: 'first > next && reports.some(({ resource }) => this.#watcher.shows(resource))',
-    replace: 'first > next',
-    why: 'those who may see some locks see the names of all processes',
-  },
-  {
     ...history,
     name: 'the dashboard takes a try that failed for the end of a wait',
     find: "else if (report.detail !== 'taken')",
@@ -194,20 +173,6 @@ export const DASHBOARD_FAULTS: readonly Fault[] = [
     find: 'this.#reported.delete(goneKey(name, seatOf(token)));',
     replace: '',
     why: 'nothing says that a process died while it held the lock',
-  },
-  {
-    file: 'src/dashboard/reports/receiver.ts',
-    name: 'the dashboard takes a batch of reports twice',
-    find: 'reports.slice(Math.max(0, next - first))',
-    replace: 'reports',
-    why: 'a reply that was lost doubles what was missed',
-  },
-  {
-    file: 'src/dashboard/reports/outbox.ts',
-    name: 'a reporter keeps without bound what it cannot send',
-    find: 'if (this.#queue.length <= MAX_QUEUED) return;',
-    replace: 'if (this.#queue.length > 0) return;',
-    why: 'while the dashboard is away the memory of each program fills',
   },
   {
     file: 'src/dashboard/ui/graph/waits.ts',

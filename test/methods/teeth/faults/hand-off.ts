@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const queue = { file: 'src/core/local-queue.ts' };
 const live = { file: 'src/core/claim/live-claim.ts' };
 const waiter = { file: 'src/core/waiter.ts' };
-const spec = { file: 'src/primitives/lock-spec.ts' };
+const spec = { file: 'src/primitives/lock-options.ts' };
 
 /** Tasks of one process that share a claim, and its tokens. */
 export const HAND_OFF_FAULTS: readonly Fault[] = [

@@ -3,7 +3,6 @@ import type { Fault } from '../fault.ts';
 const history = { file: 'src/stores/mysql/history.ts' };
 const opening = { file: 'src/stores/mysql/opening.ts' };
 const source = { file: 'src/stores/mysql/source.ts' };
-const schema = { file: 'src/stores/mysql/schema.sql' };
 const bell = { file: 'src/stores/mysql/bell.ts' };
 
 /** What can go wrong around the statements: sessions, lost data, copies of it, migrations. */
@@ -77,27 +76,6 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
     find: 'const connect = prepared(client);',
     replace: 'const connect = prepared === undefined ? prepared(client) : client;',
     why: 'without autocommit nobody who waits hears of anything',
-  },
-  {
-    ...schema,
-    name: 'mysql: a crowd of layout 1 is not waited for',
-    find: 'COALESCE((SELECT MAX(c.expires) FROM holdfast_claim c), 0)',
-    replace: '0',
-    why: 'after an update two hold the same lock',
-  },
-  {
-    ...schema,
-    name: 'mysql: a hold of layout 1 is not taken along',
-    find: 'WHERE r.id IS NOT NULL AND r.expires > MICROS',
-    replace: 'WHERE FALSE',
-    why: 'after an update two hold the same lock',
-  },
-  {
-    file: 'src/stores/mysql/migration.ts',
-    name: 'mysql: a migration drops what is not there',
-    find: '(dropped && !here.has(dropped))',
-    replace: '(dropped && here.size < 0)',
-    why: 'who may create tables cannot migrate, for lack of a right to drop procedures',
   },
   {
     file: 'src/clients/mysql/mariadb-connection.ts',

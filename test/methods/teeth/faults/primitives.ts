@@ -81,7 +81,7 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
     why: 'the program hangs where it could be told why',
   },
   {
-    file: 'src/primitives/semaphore.ts',
+    file: 'src/primitives/kinds.ts',
     name: 'a nested run takes more permits than its holder has',
     find: ' && this.permitsOf(options) <= around.lease.permits;',
     replace: ';',

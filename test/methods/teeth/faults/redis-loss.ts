@@ -91,4 +91,18 @@ export const REDIS_LOSS_FAULTS: readonly Fault[] = [
     replace: "if (info.has('no such field')) {",
     why: 'nobody learns why locks wait, or that a loss may go unnoticed',
   },
+  {
+    file: 'src/clients/redis/failovers.ts',
+    name: 'Redis: what Sentinels say of a fail-over is not heard',
+    find: 'if (name !== this.#group.name) return;',
+    replace: 'return;',
+    why: 'the old primary grants for ten seconds beside the new one',
+  },
+  {
+    file: 'src/clients/redis/cluster/cluster-link.ts',
+    name: 'Redis: what listens stays at a server that is a primary no more',
+    find: 'if (left) this.#subscriptions.move();',
+    replace: '',
+    why: 'a server that has left the cluster sends nothing, and waiters poll',
+  },
 ];

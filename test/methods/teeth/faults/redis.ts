@@ -54,7 +54,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...record,
     name: "Redis: another server's record is as good as its own",
-    find: "same = at and layout == '2' and not swapped and sub(record, 2, 41) == data",
+    find: 'same = at and not swapped and sub(record, 2, 41) == data',
     replace: 'same = true',
     why: 'a replica that lagged behind is promoted, and two hold the same lock',
   },
@@ -393,19 +393,5 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'keys, args, this.#spreadOf([claim]));',
     replace: 'keys, args);',
     why: 'a fail-over makes work be done again that a replica should have known of',
-  },
-  {
-    file: 'src/clients/redis/failovers.ts',
-    name: 'Redis: what Sentinels say of a fail-over is not heard',
-    find: 'if (name !== this.#group.name) return;',
-    replace: 'return;',
-    why: 'the old primary grants for ten seconds beside the new one',
-  },
-  {
-    file: 'src/clients/redis/cluster/cluster-link.ts',
-    name: 'Redis: what listens stays at a server that is a primary no more',
-    find: 'if (left) this.#subscriptions.move();',
-    replace: '',
-    why: 'a server that has left the cluster sends nothing, and waiters poll',
   },
 ];

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import type { LockOf } from './lock-of.ts';
+
+/** The longest and the shortest hold. */
+export function bounds({ name, of }: LockOf): Topic {
+  return {
+    topic: `${name}, maxHold and minHold`,
+    cases: [
+      {
+        name: 'a lease is lost at maxHold although it is kept alive',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { maxHold: 200 });
+          const from = bed.clock.now();
+          const lease = await lock.acquire();
+          const { signal } = lease;
+          assert.ok(lease.remainingMs <= 200);
+          await bed.until('the lease was lost', () => signal.aborted);
+          assert.ok(bed.clock.now() - from >= 199 - bed.slackMs);
+          assert.equal(lease.held, false);
+          assert.equal(lease.loss?.reason, 'max-hold');
+          await lease.release();
+          assert.ok((await of(bed.locks(), bed.name()).acquire()).held);
+        },
+      },
+      {
+        name: 'a run whose work outlives maxHold rejects, and then the lock is free',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { maxHold: 100 });
+          const run = lock.run(() => bed.sleep(200));
+          await assert.rejects(run, { code: 'LEASE_LOST', reason: 'max-hold' });
+          await bed.until('it was free', async () => (await bed.look()).holders.length === 0);
+        },
+      },
+      {
+        name: 'each of several tasks has maxHold for itself',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { maxHold: '5s' });
+          const tasks = Array.from({ length: 6 }, () => lock.run(() => bed.sleep(20)));
+          await Promise.all(tasks);
+        },
+      },
+      {
+        name: 'a lease that is released early keeps the resource until minHold',
+        async run(bed) {
+          const from = bed.clock.now();
+          const first = await of(bed.locks(), bed.name(), { minHold: bed.ttlMs }).acquire();
+          await first.release();
+          assert.deepEqual([first.held, first.state], [false, 'released']);
+          // On a slow machine the try comes too late to fail.
+          const tried = await of(bed.locks(), bed.name()).tryAcquire();
+          const next = tried ?? (await of(bed.locks(), bed.name()).acquire());
+          const kept = bed.clock.now() - from;
+          assert.ok(kept >= bed.ttlMs - 2 * bed.slackMs, `it was kept for ${kept} ms`);
+          assert.ok(next.held);
+        },
+      },
+      {
+        name: 'a lease that outlived minHold is free at once',
+        async run(bed) {
+          const first = await of(bed.locks(), bed.name(), { minHold: 50 }).acquire();
+          await bed.sleep(60);
+          await first.release();
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'minHold lasts even if the process is gone',
+        async run(bed) {
+          const minHold = 4 * bed.ttlMs;
+          const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
+          const from = bed.clock.now();
+          await of(bed.locks(), bed.name(), terms).acquire();
+          await of(bed.locks(), bed.name()).acquire();
+          const kept = bed.clock.now() - from;
+          assert.ok(kept >= minHold - 2 * bed.slackMs, `it was kept for ${kept} ms`);
+        },
+      },
+      {
+        name: 'minHold counts from the grant for a waiter, too',
+        needs: ['queue'],
+        async run(bed) {
+          const minHold = 2 * bed.ttlMs;
+          const first = await of(bed.locks(), bed.name()).acquire();
+          const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
+          const waiter = bed.later(of(bed.locks(), bed.name(), terms).acquire());
+          await bed.sleep(bed.ttlMs);
+          const from = bed.clock.now();
+          await first.release();
+          await waiter;
+          await of(bed.locks(), bed.name()).acquire();
+          const kept = bed.clock.now() - from;
+          // A tenth of the life may have passed before the store confirms the grant.
+          assert.ok(kept >= 0.9 * minHold - 2 * bed.slackMs, `it was kept for ${kept} ms`);
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,164 @@
+/** Lost and late requests and replies of claims that are made, or wait. */
+import assert from 'node:assert/strict';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
+import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
+import type { LockOf } from './lock-of.ts';
+
+export function doubt({ name, of }: LockOf): Topic {
+  return {
+    topic: `${name}, doubt`,
+    needs: ['queue'],
+    cases: [
+      {
+        name: 'a claim whose answer is lost is asked again by the same id: one claim',
+        async run(bed) {
+          for (const answer of ['never', BROKEN] as const) {
+            const { store, locks } = faulty(bed);
+            store.inject({ verb: 'claim', answer, times: 1 });
+            const lease = await of(locks, bed.name(String(answer))).acquire();
+            const { holders, waiters } = await bed.look(lease.resource);
+            assert.deepEqual([lease.held, holders.length, waiters.length], [true, 1, 0]);
+          }
+        },
+      },
+      {
+        name: 'a claim that is lost on its way is sent again',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          store.inject({ verb: 'claim', arrives: 'never', answer: 'never', times: 1 });
+          store.inject({ verb: 'claim', arrives: 'never', answer: BUSY, times: 1 });
+          assert.ok((await of(locks, bed.name()).acquire()).held);
+        },
+      },
+      {
+        name: 'a lease got by asking again counts from the claim that arrived first',
+        async run(bed) {
+          const { store, locks, ttl } = faulty(bed);
+          store.inject({ verb: 'claim', answer: 'never', times: 1 });
+          const lease = await of(locks, bed.name(), { heartbeat: false }).acquire();
+          // Core gave up the first request after a third of the TTL; most of that passed after it
+          // had arrived, even on a machine under load.
+          assert.ok(lease.remainingMs <= ttl * 0.85, `${lease.remainingMs} of ${ttl} ms`);
+        },
+      },
+      {
+        name: 'an error that will not pass ends the wait and leaves nothing behind',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          const heal = store.inject({ verb: 'claim', arrives: 'never', answer: REFUSED });
+          const lock = of(locks, bed.name());
+          await assert.rejects(lock.acquire(), (error) => error === REFUSED);
+          await assert.rejects(lock.tryAcquire(), (error) => error === REFUSED);
+          heal();
+          assert.ok((await lock.acquire()).held);
+        },
+      },
+      {
+        name: 'a store that stays away ends the wait with a store error',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          store.inject({ verb: 'claim', arrives: 'never', answer: BUSY });
+          await assert.rejects(of(locks, bed.name()).acquire(), { code: 'STORE' });
+        },
+      },
+      {
+        name: 'a claim that arrives after its wait was given up leaves nothing behind',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          store.inject({ verb: 'claim', arrives: { lateMs: 100 }, answer: 'never' });
+          const aborter = new AbortController();
+          const wait = bed.later(of(locks, bed.name()).acquire({ signal: aborter.signal }));
+          await bed.sleep(20);
+          aborter.abort(new Error('enough'));
+          await assert.rejects(wait, /enough/);
+          // Past the late arrival.
+          await bed.sleep(150);
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'a copy of a claim that arrives after the release leaves nothing behind',
+        async run(bed) {
+          const { store, locks, ttl } = faulty(bed);
+          const lateMs = ttl / 2;
+          store.inject({ verb: 'claim', arrives: { lateMs }, answer: 'never', times: 1 });
+          const lease = await of(locks, bed.name()).acquire();
+          await lease.release();
+          // Past the late arrival.
+          await bed.sleep(lateMs);
+          assert.equal((await bed.look()).holders.length, 0);
+        },
+      },
+      {
+        name: 'a wait outlives heartbeats that fail for a while',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          const first = await of(bed.locks(), bed.name()).acquire();
+          const wait = bed.later(of(locks, bed.name()).acquire());
+          await bed.untilItWaits();
+          store.inject({ verb: 'renew', arrives: 'never', answer: BUSY, times: 2 });
+          await bed.quiet();
+          await first.release();
+          assert.ok((await wait).held);
+        },
+      },
+      {
+        name: 'one poisonous claim does not hurt those that travel with it',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          const poison = bed.name('3');
+          const only = ({ resource }: { resource: string }) => resource === poison;
+          store.inject({ verb: 'claim', arrives: 'never', answer: REFUSED, only });
+          const first = of(locks, bed.name('first')).acquire();
+          const crowd = Array.from({ length: 8 }, (_, i) => of(locks, bed.name(`${i}`)).acquire());
+          const [outcomes] = await Promise.all([Promise.allSettled(crowd), first]);
+          assert.deepEqual(
+            outcomes.map(({ status }) => status === 'fulfilled'),
+            [true, true, true, false, true, true, true, true],
+          );
+        },
+      },
+      {
+        name: 'without hints the heartbeats bring the news',
+        needs: ['watch'],
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          store.inject({ verb: 'watch', arrives: 'never', answer: REFUSED });
+          const first = await of(bed.locks(), bed.name()).acquire();
+          const wait = bed.later(of(locks, bed.name()).acquire());
+          await bed.untilItWaits();
+          await first.release();
+          assert.ok((await wait).held);
+        },
+      },
+      {
+        name: 'a try is told apart from a look that fails',
+        async run(bed) {
+          const { store, locks } = faulty(bed);
+          await of(bed.locks(), bed.name()).acquire();
+          for (const answer of [BUSY, 'never'] as const) {
+            store.inject({ verb: 'inspect', arrives: 'never', answer, times: 1 });
+            const result = await of(locks, bed.name()).tryRun(() => assert.fail('it ran'));
+            assert.ok(!result.acquired && result.why === 'held');
+            assert.deepEqual(result.holders, []);
+          }
+        },
+      },
+      {
+        name: 'retries pause, so that a broken store is not hammered',
+        async run(bed) {
+          const counting = countingStore(bed.store);
+          const store = faultyStore(counting, bed.clock);
+          store.inject({ verb: 'claim', answer: BROKEN });
+          const locks = bed.locks({ ttl: 5 * bed.ttlMs }, store);
+          const wait = of(locks, bed.name()).acquire({ wait: 2 * bed.ttlMs });
+          await assert.rejects(wait, { code: 'ACQUIRE_TIMEOUT' });
+          const { requests } = counting.count('claim');
+          assert.ok(requests > 1 && requests < 40, `${requests} requests`);
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { isLockError } from '../../../../src/base/errors.ts';
+import type { LeaseLostError } from '../../../../src/core/errors.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { waiting } from '../../../../src/testkit/expect.ts';
+import type { LockOf } from './lock-of.ts';
+
+/** Leases that end before they are released. */
+export function loss({ name, of }: LockOf): Topic {
+  return {
+    topic: `${name}, loss`,
+    cases: [
+      {
+        name: 'without heartbeats a lease ends with its TTL, and everything says so',
+        async run(bed) {
+          const locks = bed.locks();
+          const events: string[] = [];
+          locks.on('lost', ({ resource, reason }) => events.push(`${resource} ${reason}`));
+          const lock = of(locks, bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          const lease = await lock.acquire();
+          const { signal } = lease;
+          await bed.until('the lease was lost', () => !lease.held);
+          assert.deepEqual([lease.state, lease.remainingMs], ['lost', 0]);
+          assert.ok(signal.aborted);
+          assert.ok(isLockError(signal.reason, 'LEASE_LOST'));
+          assert.equal((signal.reason as LeaseLostError).reason, 'expired');
+          assert.throws(lease.assertHeld, (error) => error === signal.reason);
+          assert.deepEqual(events, [`${bed.name()} expired`]);
+        },
+      },
+      {
+        name: 'the signal of a lease fires by itself',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          const { signal } = await lock.acquire();
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          assert.ok(isLockError(signal.reason, 'LEASE_LOST'));
+        },
+      },
+      {
+        name: 'a lease is lost before the store can grant the resource to another',
+        needs: ['queue'],
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          const lease = await lock.acquire();
+          const { signal } = lease;
+          const { holders, limit = 1 } = await bed.look();
+          const { kind = 'mutex', permits = 1 } = holders[0] ?? {};
+          const next = bed.claim({ kind, permits, limit });
+          waiting(await bed.enter(next));
+          await bed.until('the next was admitted', async () => {
+            return (await bed.enter(next)).state === 'held';
+          });
+          assert.equal(lease.held, false);
+          // The process may have stood still: a read calls no listener, the next microtask does.
+          await Promise.resolve();
+          assert.equal(signal.aborted, true);
+        },
+      },
+      {
+        name: 'run rejects if the lease was lost although the work fulfilled',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          let finished = false;
+          const run = lock.run(async ({ signal }) => {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            await bed.sleep(50);
+            finished = true;
+            return 'fulfilled';
+          });
+          await assert.rejects(run, (error: LeaseLostError) => {
+            assert.deepEqual([error.code, error.reason], ['LEASE_LOST', 'expired']);
+            assert.equal(error.cause, undefined);
+            return true;
+          });
+          assert.ok(finished, 'run settles only after its work');
+        },
+      },
+      {
+        name: 'run rejects with the error of the work as its cause if the lease was lost',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          const error = new Error('work');
+          const run = lock.run(async ({ signal }) => {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            throw error;
+          });
+          await assert.rejects(run, (caught: Error) => {
+            assert.ok(isLockError(caught, 'LEASE_LOST'));
+            assert.equal(caught.cause, error);
+            return true;
+          });
+        },
+      },
+      {
+        name: 'work that throws its lease loss rejects with just that',
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          let reason: unknown;
+          const run = lock.run(async ({ signal }) => {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            reason = signal.reason;
+            signal.throwIfAborted();
+          });
+          await assert.rejects(run, (caught) => caught === reason);
+        },
+      },
+      {
+        name: 'a lease that was lost is released harmlessly',
+        async run(bed) {
+          const locks = bed.locks();
+          const lost = await of(locks, bed.name(), { ttl: bed.ttlMs, heartbeat: false }).acquire();
+          await bed.until('the lease was lost', () => !lost.held);
+          const next = await of(bed.locks(), bed.name()).acquire();
+          await lost.release();
+          assert.ok(next.held);
+          assert.equal((await bed.look()).holders.length, 1);
+          assert.equal(lost.state, 'lost');
+        },
+      },
+      {
+        name: 'a holder that takes over from a dead one gets a higher token and learns of it',
+        needs: ['tokens', 'queue'],
+        async run(bed) {
+          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
+          const dead = await lock.acquire();
+          const next = await of(bed.locks(), bed.name()).acquire();
+          assert.ok(next.token > dead.token);
+          assert.deepEqual(next.takeover, { reason: 'expired', token: dead.token });
+        },
+      },
+      {
+        name: 'an evicted lease is lost at once, and the resource free after the TTL',
+        needs: ['evict', 'tokens'],
+        async run(bed) {
+          const [one, other] = [bed.locks({ ttl: 2 * bed.ttlMs }), bed.locks()];
+          const lease = await of(one, bed.name()).acquire();
+          const next = bed.later(of(other, bed.name()).acquire());
+          await bed.untilItWaits();
+          const { token } = lease;
+          assert.equal(await evict(other, bed.name(), { token, reason: 'test' }), true);
+          await bed.until('the lease was lost', () => !lease.held);
+          assert.equal(lease.loss?.reason, 'evicted');
+          assert.equal(lease.loss.detail, 'test');
+          assert.deepEqual((await next).takeover, { reason: 'evicted', token });
+        },
+      },
+      {
+        name: 'evicted now, a lease is lost and the next in the queue holds',
+        needs: ['evict', 'tokens'],
+        async run(bed) {
+          const [one, other] = [bed.locks(), bed.locks()];
+          const lease = await of(one, bed.name()).acquire();
+          const next = bed.later(of(other, bed.name()).acquire());
+          await bed.untilItWaits();
+          const { token } = lease;
+          assert.equal(await evict(other, bed.name(), { token, reason: 'test', now: true }), true);
+          assert.ok((await next).held);
+          await bed.until('the lease was lost', () => !lease.held);
+          assert.equal(lease.loss?.reason, 'evicted');
+        },
+      },
+      {
+        name: 'a waiter that is evicted is told',
+        needs: ['evict', 'queue'],
+        async run(bed) {
+          const [one, other] = [bed.locks(), bed.locks()];
+          const lease = await of(one, bed.name()).acquire();
+          const wait = bed.later(of(other, bed.name()).acquire());
+          const lost = { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' };
+          const rejected = assert.rejects(wait, lost);
+          const token = await bed.until('it waited', async () => {
+            return (await one.inspect(bed.name())).waiters[0]?.number;
+          });
+          await evict(one, bed.name(), { token, reason: 'test' });
+          await rejected;
+          assert.ok(lease.held);
+        },
+      },
+      {
+        name: 'the work of another is not told of a loss that is not its own',
+        needs: ['evict', 'tokens'],
+        async run(bed) {
+          const locks = bed.locks();
+          const mine = await of(locks, bed.name('mine')).acquire();
+          const lost = await of(locks, bed.name('lost')).acquire();
+          await evict(locks, bed.name('lost'), { token: lost.token, reason: 'test', now: true });
+          await bed.until('the lease was lost', () => !lost.held);
+          assert.deepEqual([mine.held, mine.signal.aborted], [true, false]);
+        },
+      },
+    ],
+  };
+}

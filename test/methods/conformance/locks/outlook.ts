@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import type { LockEventName } from '../../../../src/core/events.ts';
+import { evict } from '../../../../src/operators/evict.ts';
+import { list } from '../../../../src/operators/list.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+
+/** The view from outside: queues, lists, prefixes, evictions, events. */
+export const outlook: Topic = {
+  topic: 'inspect, list, events',
+  cases: [
+    {
+      name: 'a prefix goes before every name and separates what has another',
+      async run(bed) {
+        const [one, other] = [bed.locks({ prefix: bed.name('1:') }), bed.locks()];
+        const lease = await one.mutex('x').acquire();
+        assert.equal(lease.resource, bed.name('1:x'));
+        assert.equal((await one.inspect('x')).holders.length, 1);
+        assert.equal((await other.inspect(bed.name('1:x'))).holders.length, 1);
+        assert.equal((await other.inspect('x')).holders.length, 0);
+      },
+    },
+    {
+      name: 'a list gives names without the prefix',
+      needs: ['list'],
+      async run(bed) {
+        const locks = bed.locks({ prefix: bed.name('1:') });
+        for (const name of ['ab', 'ac', 'b']) await locks.mutex(name).acquire();
+        await bed.locks().mutex(bed.name('2:ab')).acquire();
+        assert.deepEqual(await collect(list(locks)), ['ab', 'ac', 'b']);
+        assert.deepEqual(await collect(list(locks, 'a')), ['ab', 'ac']);
+        assert.deepEqual(await collect(list(locks, 'c')), []);
+      },
+    },
+    {
+      name: 'a queue shows holders and waiters with tokens as leases have them',
+      needs: ['queue', 'tokens'],
+      async run(bed) {
+        const locks = bed.locks();
+        const first = await locks.mutex(bed.name()).acquire();
+        const second = bed.later(bed.locks().mutex(bed.name()).acquire());
+        await bed.untilItWaits();
+        const { holders, waiters } = await locks.inspect(bed.name());
+        assert.deepEqual([holders.length, waiters.length], [1, 1]);
+        assert.equal(holders[0]?.number, first.token);
+        await first.release();
+        const { token } = await second;
+        // A store made of several may raise its number to that of another.
+        assert.ok(token >= (waiters[0]?.number ?? token), `${token} after ${waiters[0]?.number}`);
+      },
+    },
+    {
+      name: 'evicting a claim that is not there returns false',
+      needs: ['evict'],
+      async run(bed) {
+        const locks = bed.locks();
+        assert.equal(await evict(locks, bed.name(), { token: 1n, reason: 'test' }), false);
+        const { token, release } = await locks.mutex(bed.name()).acquire();
+        await release();
+        assert.equal(await evict(locks, bed.name(), { token, reason: 'test' }), false);
+      },
+    },
+    {
+      name: 'events tell of grants, releases and losses',
+      needs: ['evict', 'tokens'],
+      async run(bed) {
+        const locks = bed.locks();
+        const events: string[] = [];
+        for (const name of ['acquired', 'released', 'lost'] as const) {
+          locks.on(name, ({ token }) => events.push(`${name} ${token}`));
+        }
+        const first = await locks.mutex(bed.name()).acquire();
+        await first.release();
+        await first.release();
+        const second = await locks.mutex(bed.name()).acquire();
+        const { token } = second;
+        await evict(locks, bed.name(), { token, reason: 'test', now: true });
+        await bed.until('it was lost', () => !second.held);
+        await second.release();
+        assert.deepEqual(events, [
+          `acquired ${first.token}`,
+          `released ${first.token}`,
+          `acquired ${token}`,
+          `lost ${token}`,
+        ]);
+      },
+    },
+    {
+      name: 'events go to the diagnostics channels as well',
+      async run(bed) {
+        const seen: LockEventName[] = [];
+        for (const name of ['acquired', 'released'] as const) {
+          const listen = (event: unknown): void => {
+            if ((event as { resource?: string }).resource === bed.name()) seen.push(name);
+          };
+          channel(`holdfast:${name}`).subscribe(listen);
+          bed.cleanup(() => channel(`holdfast:${name}`).unsubscribe(listen));
+        }
+        await bed
+          .locks()
+          .mutex(bed.name())
+          .run(() => undefined);
+        assert.deepEqual(seen, ['acquired', 'released']);
+      },
+    },
+    {
+      name: 'a listener hears nothing after it was taken off',
+      async run(bed) {
+        const locks = bed.locks();
+        let heard = 0;
+        const off = locks.on('acquired', () => heard++);
+        await locks.mutex(bed.name()).run(() => undefined);
+        off();
+        off();
+        await locks.mutex(bed.name()).run(() => undefined);
+        assert.equal(heard, 1);
+      },
+    },
+  ],
+};
+
+async function collect(names: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const name of names) all.push(name);
+  return all.sort();
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { downgrade } from '../../../../src/primitives/downgrade.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
+import { Occupancy } from '../../../../src/testkit/gate.ts';
+
+export const rwLock: Topic = {
+  topic: 'rwLock',
+  needs: ['queue', 'permits'],
+  cases: [
+    {
+      name: 'readers share, writers exclude',
+      async run(bed) {
+        const stores = [bed.store, await bed.connect()];
+        const locks = stores.map((store) => bed.locks({}, store).rwLock(bed.name()));
+        const [readers, writers] = [new Occupancy(), new Occupancy()];
+        const read = async () => {
+          assert.equal(writers.inside, 0);
+          readers.enter();
+          await bed.sleep(2);
+          readers.leave();
+        };
+        const write = async () => {
+          assert.equal(readers.inside, 0);
+          writers.enter();
+          await bed.sleep(2);
+          writers.leave();
+        };
+        const task = (i: number) =>
+          i % 5 === 0 ? locks[i % 2]?.write.run(write) : locks[i % 2]?.read.run(read);
+        await Promise.all(Array.from({ length: 40 }, (_, i) => task(i)));
+        assert.deepEqual([writers.most, writers.entries, readers.entries], [1, 8, 32]);
+        assert.ok(readers.most > 1, 'readers share');
+      },
+    },
+    {
+      name: 'a writer gets in while readers keep coming',
+      async run(bed) {
+        const { read, write } = bed.locks().rwLock(bed.name());
+        let done = false;
+        const readOn = async (): Promise<void> => {
+          while (!done) await read.run(() => bed.sleep(3));
+        };
+        const reading = Promise.all([readOn(), readOn(), readOn()]);
+        await write.run(() => undefined);
+        done = true;
+        await reading;
+      },
+    },
+    {
+      name: 'readers and writers know what they hold',
+      async run(bed) {
+        const { read, write } = bed.locks().rwLock(bed.name());
+        assert.equal(await read.run(({ kind }) => kind), 'read');
+        assert.equal(await write.run(({ kind }) => kind), 'write');
+      },
+    },
+    {
+      name: 'an upgrade is refused at once',
+      async run(bed) {
+        for (const reentrant of [false, true]) {
+          const { read, write } = bed.locks().rwLock(bed.name(), { reentrant });
+          await read.run(async () => {
+            const upgrade = async () => write.run(() => assert.fail('it ran'));
+            await assert.rejects(upgrade(), { code: 'DEADLOCK' });
+          });
+        }
+      },
+    },
+    {
+      name: 're-entrant, a writer may read',
+      async run(bed) {
+        const { read, write } = bed.locks().rwLock(bed.name(), { reentrant: true });
+        assert.equal(await write.run(() => read.run(() => 42)), 42);
+      },
+    },
+    {
+      name: 'a downgraded writer lets readers in, keeps writers out and keeps its token',
+      needs: ['downgrade'],
+      async run(bed) {
+        const [one, other] = [bed.locks().rwLock(bed.name()), bed.locks().rwLock(bed.name())];
+        const lease = await one.write.acquire();
+        const { token } = lease;
+        const reader = bed.later(other.read.acquire());
+        await bed.untilItWaits();
+        await downgrade(lease);
+        await downgrade(lease);
+        assert.ok((await reader).held);
+        assert.deepEqual([lease.held, lease.kind, lease.token], [true, 'read', token]);
+        assert.equal(await other.write.tryAcquire(), null);
+        await lease.release();
+        await (await reader).release();
+        assert.ok((await other.write.acquire()).token > token);
+      },
+    },
+    {
+      name: 'a downgraded lease is kept alive',
+      needs: ['downgrade'],
+      async run(bed) {
+        const ttl = 4 * bed.ttlMs;
+        const lease = await bed.locks({ ttl }).rwLock(bed.name()).write.acquire();
+        await downgrade(lease);
+        // Half as long again as the TTL: without heartbeats it would be dead.
+        await bed.sleep(1.5 * ttl);
+        assert.ok(lease.held);
+        assert.equal((await bed.look()).holders[0]?.kind, 'read');
+      },
+    },
+    {
+      name: 'a downgraded lease is not handed on to a writer of the same process',
+      needs: ['downgrade'],
+      async run(bed) {
+        const locks = bed.locks();
+        const { read, write } = locks.rwLock(bed.name());
+        const lease = await write.acquire();
+        const writer = bed.later(write.acquire());
+        await downgrade(lease);
+        const reader = await bed.locks().rwLock(bed.name()).read.acquire();
+        await lease.release();
+        await bed.quiet();
+        assert.ok(reader.held);
+        assert.equal((await bed.look()).holders.length, 1);
+        await reader.release();
+        assert.ok((await writer).held);
+        assert.equal(await read.tryAcquire(), null);
+      },
+    },
+    {
+      name: 'a downgrade without an answer is not waited for longer than the lease could last',
+      needs: ['downgrade'],
+      async run(bed) {
+        const store = faultyStore(bed.store, bed.clock);
+        // The TTL leaves room for three tries under load.
+        const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
+        const lease = await locks.rwLock(bed.name()).write.acquire();
+        store.inject({ verb: 'downgrade', answer: 'never' });
+        await assert.rejects(downgrade(lease));
+      },
+    },
+    {
+      name: 'only a writer can be downgraded',
+      async run(bed) {
+        const locks = bed.locks();
+        const mutex = await locks.mutex(bed.name('mutex')).acquire();
+        const permit = await locks.semaphore(bed.name('permit'), { limit: 2 }).acquire();
+        for (const lease of [mutex, permit]) {
+          await assert.rejects(downgrade(lease), { code: 'UNSUPPORTED' });
+          assert.ok(lease.held);
+        }
+      },
+    },
+    {
+      name: 'a released writer cannot be downgraded',
+      needs: ['downgrade'],
+      async run(bed) {
+        const lease = await bed.locks().rwLock(bed.name()).write.acquire();
+        await lease.release();
+        await assert.rejects(downgrade(lease), { code: 'LEASE_LOST' });
+        assert.equal((await bed.look()).holders.length, 0);
+      },
+    },
+  ],
+};

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { partOf } from '../../../../src/store-calls/replies.ts';
+import type { Case, Topic } from '../../../../src/testkit/case.ts';
+import { countingStore } from '../../../../src/testkit/counting-store.ts';
+import { Occupancy } from '../../../../src/testkit/gate.ts';
+import type { LockOf } from './lock-of.ts';
+
+/** Exclusion and order, inside one process and between several `Locks` on one store. */
+export function sharing(lockOf: LockOf): Topic {
+  const { name, of } = lockOf;
+  return {
+    topic: `${name}, sharing`,
+    cases: [
+      {
+        name: 'several Locks on several connections exclude each other',
+        async run(bed) {
+          const stores = [bed.store, await bed.connect(), await bed.connect()];
+          const locks = stores.map((store) => of(bed.locks({}, store), bed.name()));
+          const room = new Occupancy();
+          const tokens: bigint[] = [];
+          let sold = 0;
+          const task = (i: number) =>
+            locks[i % 3]?.run(async ({ token }) => {
+              room.enter();
+              tokens.push(token);
+              const before = sold;
+              await bed.sleep(1);
+              sold = before + 1;
+              room.leave();
+            });
+          await Promise.all(Array.from({ length: 30 }, (_, i) => task(i)));
+          assert.deepEqual([room.most, sold], [1, 30]);
+          if (bed.store.traits.tokens === undefined) return;
+          for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0n));
+        },
+      },
+      {
+        name: 'a process with many tasks leaves turns to others',
+        async run(bed) {
+          const resource = bed.name();
+          const greedy = of(bed.locks(), resource);
+          const modest = of(bed.locks({}, await bed.connect()), resource);
+          const tasks = 32;
+          const count = { turns: 0, going: true };
+          const task = async (): Promise<void> => {
+            while (count.going) {
+              await greedy.run(() => bed.sleep(1));
+              count.turns += 1;
+            }
+          };
+          const all = Promise.all(Array.from({ length: tasks }, task));
+          // Nobody knows of the first.
+          await modest.run(() => {});
+          const before = count.turns;
+          for (let i = 0; i < 8; i++) await modest.run(() => {});
+          count.going = false;
+          await all;
+          // At least a tenth of what it would have among them all in turn.
+          assert.ok(count.turns - before <= 8 * 10 * (tasks + 1), `${count.turns - before} turns`);
+        },
+      },
+      {
+        name: 'tasks of one process come in order',
+        needs: ['queue'],
+        async run(bed) {
+          for (const fair of [false, true]) {
+            const lock = of(bed.locks(), bed.name(), { fair });
+            const course: number[] = [];
+            const all = Array.from({ length: 12 }, (_, i) => lock.run(() => void course.push(i)));
+            await Promise.all(all);
+            assert.deepEqual(course, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+          }
+        },
+      },
+      {
+        name: 'fair, tasks of several connections come in the order of their arrival',
+        needs: ['queue'],
+        async run(bed) {
+          const stores = [bed.store, await bed.connect()];
+          const locks = stores.map((store) => of(bed.locks({}, store), bed.name(), { fair: true }));
+          const first = await locks[0]?.acquire();
+          const course: number[] = [];
+          const tasks: Promise<unknown>[] = [];
+          for (let i = 0; i < 8; i++) {
+            const task = locks[i % 2]?.run(() => void course.push(i));
+            tasks.push(task ?? assert.fail());
+            await bed.until('it waited', async () => (await bed.look()).waiters.length === i + 1);
+          }
+          await first?.release();
+          await Promise.all(tasks);
+          assert.deepEqual(course, [0, 1, 2, 3, 4, 5, 6, 7]);
+        },
+      },
+      {
+        name: 'a process that never stops asking does not starve another',
+        needs: ['queue'],
+        async run(bed) {
+          const [greedy, modest] = [bed.locks(), bed.locks({}, await bed.connect())];
+          let done = false;
+          const ask = async (): Promise<void> => {
+            while (!done) await of(greedy, bed.name()).run(() => bed.sleep(1));
+          };
+          const asking = Promise.all([ask(), ask(), ask()]);
+          for (let i = 0; i < 3; i++) await of(modest, bed.name()).run(() => undefined);
+          done = true;
+          await asking;
+        },
+      },
+      ...(lockOf.handsOn ? [handOffs(lockOf)] : []),
+      {
+        name: 'a waiter is woken by a hint, not by polling',
+        needs: ['queue', 'watch'],
+        async run(bed) {
+          const holder = await of(bed.locks(), bed.name()).acquire();
+          const store = countingStore(await bed.connect());
+          const wait = bed.later(of(bed.locks({}, store), bed.name()).acquire());
+          await bed.untilItWaits();
+          store.reset();
+          // Far less than a third of 20 s, when the first heartbeat comes.
+          await bed.sleep(500);
+          assert.equal(store.total(), 0);
+          await holder.release();
+          assert.ok((await wait).held);
+          assert.ok(store.total() <= 3, `${store.total()} requests for one hand-off`);
+        },
+      },
+      {
+        name: 'many waiters cost one heartbeat for each part of the store',
+        needs: ['queue'],
+        async run(bed) {
+          const ttl = 4 * bed.ttlMs;
+          const store = countingStore(bed.store);
+          const locks = bed.locks({ ttl }, store);
+          const names = Array.from({ length: 90 }, (_, i) => bed.name(String(i)));
+          const parts = new Set(names.map((name) => partOf(store, name))).size;
+          const leases = await Promise.all(names.map((name) => of(locks, name).acquire()));
+          store.reset();
+          // Past the first heartbeat, after a third of the TTL, and before the second.
+          await bed.until('a heartbeat was sent', () => store.count('renew').claims > 0);
+          const { requests, claims } = store.count('renew');
+          assert.ok(requests <= 2 * parts, `${claims} claims in ${requests} requests`);
+          await Promise.all(leases.map((lease) => lease.release()));
+        },
+      },
+    ],
+  };
+}
+
+/** Tasks of one process share a claim, and are more than the tokens of one claim. */
+function handOffs({ of }: LockOf): Case {
+  return {
+    name: 'tokens grow over more hand-offs in one process than one claim has tokens for',
+    needs: ['tokens'],
+    async run(bed) {
+      const lock = of(bed.locks(), bed.name());
+      const tokens: bigint[] = [];
+      const task = () => lock.run(({ token }) => void tokens.push(token));
+      await Promise.all(Array.from({ length: 1_100 }, task));
+      assert.equal(tokens.length, 1_100);
+      for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0n));
+    },
+  };
+}

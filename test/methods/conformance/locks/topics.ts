@@ -1,0 +1,32 @@
+/** What locks promise on any store. */
+import type { Topic } from '../../../../src/testkit/case.ts';
+import { acquire } from './acquire.ts';
+import { all } from './all.ts';
+import { bounds } from './bounds.ts';
+import { closing } from './closing.ts';
+import { doubt } from './doubt.ts';
+import { election } from './election.ts';
+import { lease } from './lease.ts';
+import { leaseDoubt } from './lease-doubt.ts';
+import { MUTEXES } from './lock-of.ts';
+import { loss } from './loss.ts';
+import { nesting } from './nesting.ts';
+import { onceCases, refreshCases } from './once.ts';
+import { outlook } from './outlook.ts';
+import { rwLock } from './rw-lock.ts';
+import { semaphore } from './semaphore.ts';
+import { sharing } from './sharing.ts';
+
+/** All locks with one holder at a time. */
+const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, nesting, sharing, bounds, closing];
+
+export const LOCKS: readonly Topic[] = [
+  ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
+  semaphore,
+  rwLock,
+  all,
+  election,
+  onceCases,
+  refreshCases,
+  outlook,
+];
