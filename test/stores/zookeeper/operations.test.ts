@@ -133,9 +133,10 @@ describe('a hand-off', () => {
     ['weighted permits', 4, [permits(3), permits(2), permits(1)]],
   ])('of %s costs at most %i requests, whether 2 wait or 200', async (_, most, turns) => {
     for (const waiters of [2, 200]) {
-      // The first was there already, and only leaves. Permits may be given back at one moment.
+      // The first was there already, and only leaves. Permits that come back at one moment may cost
+      // one look more.
       const total = (await costs(waiters, ...turns)) - 1;
-      expect(Math.round(total / waiters)).toBeLessThanOrEqual(most);
+      expect(Math.floor(total / waiters)).toBeLessThanOrEqual(most);
     }
   });
 
