@@ -37,7 +37,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
   'src/queue/json.ts': ['ClaimJson', 'TakeoverJson', 'TombstoneJson'],
   'src/queue/queue.ts': ['Entering'],
   'src/queue/state.ts': ['WholeState'],
-  'src/stores/redis/redisson/scripts.ts': ['Mutex'],
+  'src/interop/redisson/scripts.ts': ['Mutex'],
   'src/stores/zookeeper/layout.ts': ['Recipe'],
   'src/testkit/documents/cases.ts': ['Optional'],
 };

@@ -1,6 +1,8 @@
 import type { Store } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import { conformance, simulatedClock } from 'holdfast/testkit';
+import { simulatedClock } from 'holdfast/testkit';
+import type { Topic } from '../../src/testkit/case.ts';
+import { register as registerCases, TOPICS } from '../../src/testkit/conformance.ts';
 
 /** A case of the conformance suite that can be run by itself. */
 export interface Registered {
@@ -12,13 +14,14 @@ export interface Registered {
 export function register(
   change: (store: Store) => Store,
   topics?: readonly string[],
+  all: readonly Topic[] = TOPICS,
 ): {
   readonly cases: Registered[];
   readonly skipped: string[];
 } {
   const cases: Registered[] = [];
   const skipped: string[] = [];
-  conformance({
+  registerCases(all, {
     test: (name, body) => cases.push({ name, body }),
     skip: (name, reason) => skipped.push(`${name}: ${reason}`),
     create({ maxWaiters = 10_000, quarantineMs: quarantine = 30_000 }) {

@@ -43,9 +43,9 @@ describe('the suite', () => {
   });
 
   test('runs by topic, and refuses one that it does not have', () => {
-    const { cases } = register((store) => store, ['renew', 'mutex, a']);
+    const { cases } = register((store) => store, ['renew', 'take']);
     const topics = new Set(cases.map(({ name }) => name.split(':')[0]));
-    expect([...topics]).toEqual(['renew', 'mutex, acquire']);
+    expect([...topics]).toEqual(['renew', 'takeover']);
     const wrong = (): unknown => register((store) => store, ['renewal']);
     expect(wrong).toThrow(/No topic begins with 'renewal'\. There are: traits; claim; /);
   });
