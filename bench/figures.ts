@@ -35,7 +35,6 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   once: cost(['sqlite', 'redis'], { together: true }),
   fences: cost(['sqlite', 'redis', 'postgres']),
   quorum: cost(['redis'], { together: true, servers: 5 }),
-  telemetry: cost(['memory'], { together: true }),
   size: cost(['memory'], { together: true }),
   compare: crowds(['redis', 'postgres', 'mysql', 'hazelcast'], {
     picture: { store: 'redis', file: 'redis-rivals', draw: rivalsPicture },

@@ -125,7 +125,7 @@ async function serversFor(store: string, { servers }: Figure): Promise<readonly 
   const url = given(store);
   if (url === undefined) return serversOf(store, servers);
   if (servers) fail('This figure needs more than one server, and starts them: give no address.');
-  return [{ name: 'one server', url, pids: [] }];
+  return [{ url, pids: [] }];
 }
 
 interface Circumstances {

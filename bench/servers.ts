@@ -32,50 +32,42 @@ const ETCD = ['--heartbeat-interval=100', '--election-timeout=1000'];
 /** As by default, and as `fencedLockStore` takes it to be. */
 const HAZELCAST_SESSION_S = 60;
 
-const name = 'one server';
-
 const STARTS: Readonly<Record<string, () => Promise<Server>>> = {
-  memory: async () => ({ name, url: 'memory:', pids: [] }),
-  sqlite: async () => {
-    return { name: 'one file', url: `sqlite:${join(scratchFolder(), 'locks.db')}`, pids: [] };
-  },
+  memory: async () => ({ url: 'memory:', pids: [] }),
+  sqlite: async () => ({ url: `sqlite:${join(scratchFolder(), 'locks.db')}`, pids: [] }),
   redis: async () => {
     const server = opened(await startSingle());
     const version = /redis_version:(\S+)/.exec(String(await server.command('INFO', 'server')))?.[1];
-    return { name, url: server.url, pids: [], label: `Redis ${version}` };
+    return { url: server.url, pids: [], label: `Redis ${version}` };
   },
   postgres: async () => {
     const server = opened(await startPostgres({ config: POSTGRES }));
     const [row] = await server.query('SHOW server_version');
-    return {
-      name,
-      url: server.url,
-      pids: [server.pid],
-      label: `PostgreSQL ${row?.server_version}`,
-    };
+    const label = `PostgreSQL ${row?.server_version}`;
+    return { url: server.url, pids: [server.pid], label };
   },
   mysql: async () => {
     const server = opened(await startMariadb({ config: MARIADB }));
     const [row] = await server.query('SELECT VERSION() AS version');
     const url = server.url.replace(/^\w+:/, 'mysql:');
-    return { name, url, pids: [server.pid], label: String(row?.version) };
+    return { url, pids: [server.pid], label: String(row?.version) };
   },
   etcd: async () => {
     const { clientUrl, pid } = opened(await startEtcd({ config: ETCD }));
     const versions = (await (await fetch(`${clientUrl}/version`)).json()) as { etcdserver: string };
     const url = clientUrl.replace('http:', 'etcd:');
-    return { name, url, pids: [pid], label: `etcd ${versions.etcdserver}` };
+    return { url, pids: [pid], label: `etcd ${versions.etcdserver}` };
   },
   zookeeper: async () => {
     const server = opened(await startZookeeper({ inProduction: true }));
     const version = /version: ([\d.]+)/.exec(await server.fourLetters('srvr'))?.[1];
-    return { name, url: server.url, pids: [server.pid], label: `ZooKeeper ${version}` };
+    return { url: server.url, pids: [server.pid], label: `ZooKeeper ${version}` };
   },
   hazelcast: async () => {
     const options = { sessionTtlSeconds: HAZELCAST_SESSION_S, inProduction: true };
     const { url, members } = opened(await HazelcastCluster.start(options));
     const label = `Hazelcast ${HAZELCAST.version}, three members`;
-    return { name: 'three members', url, pids: members.map(({ pid }) => pid), label };
+    return { url, pids: members.map(({ pid }) => pid), label };
   },
 };
 

@@ -29,7 +29,7 @@ export async function measure([place]: readonly [Place]): Promise<void> {
 }
 
 function goalOf(
-  { asks, crowd }: Subject,
+  { asks, crowd = {} }: Subject,
   measured: Readonly<Record<string, number>>,
   ratio: number,
 ): Partial<Result> {

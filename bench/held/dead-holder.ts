@@ -33,7 +33,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Killed one after another, so that they are killed at any time between two heartbeats. */
 const HOLDERS = 6;
 
-export async function measure([{ name, url }]: readonly [Place]): Promise<void> {
+export async function measure([{ url }]: readonly [Place]): Promise<void> {
   const rule = RULES[schemeOf(url)] ?? LEASE;
   const { ttlMs, batches, goalMs } = rule;
   const locks = await connect(url, { ttl: ttlMs });
@@ -48,7 +48,7 @@ export async function measure([{ name, url }]: readonly [Place]): Promise<void> 
   await locks.close();
   const most = Math.max(...after);
   report({
-    what: `holdfast, ${name}, ttl ${ttlMs / 1000} s, ${after.length} holders killed`,
+    what: `holdfast, ttl ${ttlMs / 1000} s, ${after.length} holders killed`,
     measured: { 'least ms': Math.min(...after), 'median ms': median(after), 'most ms': most },
     ...{ goal: `most ≤ ${goalMs} ms`, met: most <= goalMs },
   });

@@ -1,4 +1,5 @@
 /** What is measured: a store, who wants its locks, and what its server says of its work. */
+
 /** Lets a lock go. */
 export type Release = () => unknown;
 
@@ -22,8 +23,6 @@ export const TTL_MS = 10_000;
 
 /** Where a store is. */
 export interface Place {
-  /** `one server`, as the tables say it. */
-  readonly name: string;
   readonly url: string;
   /** The processes of its servers, if they are known. */
   readonly pids: readonly number[];
@@ -50,12 +49,12 @@ export interface Subject {
   readonly pairs: readonly [number, number];
   /** Of the ratio of rates, for both. */
   readonly goals?: readonly [number, number];
-  /** Who wants the same lock, the floor first. */
+  /** Who wants the same lock, the floor first; nobody where no table has a crowd. */
   readonly contended: readonly string[];
   /** What its clients ask for, in `Work`. */
   readonly asks: string;
   /** Of ours, while others want the same lock. */
-  readonly crowd: {
+  readonly crowd?: {
     /** Of the gap, as a multiple of the floor's. */
     readonly ratio?: number;
     /** Of what is asked for an acquisition. */

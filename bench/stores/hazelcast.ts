@@ -20,7 +20,6 @@ export const hazelcast: Subject = {
   contended: [FENCED_FLOOR, FENCED, 'holdfast'],
   // Nobody counts what its clients ask for.
   asks: 'requests',
-  crowd: {},
   observe: ({ pids }) => ({
     work: async () => ({ 'server CPU µs': cpuMicros(pids) }),
     close: () => {},

@@ -11,8 +11,7 @@ const withMysql2: Connect = (url) => OURS.holdfast(mysqlUrl(url));
 export const mysql: Subject = {
   name: 'MySQL',
   contenders: {
-    ...floors,
-    ...{ holdfast: withMysql2, 'holdfast, mysql2': withMysql2 },
+    ...{ ...floors, holdfast: withMysql2, 'holdfast, mysql2': withMysql2 },
     'holdfast, fair': (url) => OURS['holdfast, fair'](mysqlUrl(url)),
   },
   alone: [['floor: INSERT … ON DUPLICATE KEY + UPDATE, mysql2', 'holdfast, mysql2']],

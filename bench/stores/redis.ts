@@ -3,7 +3,7 @@ import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { floors } from '../floors/redis.ts';
-import type { Connect, Connected, Observer, Place, Subject, Work } from '../measuring/subject.ts';
+import type { Connected, Observer, Place, Subject, Work } from '../measuring/subject.ts';
 import { RIVALS, rivals } from '../rivals/redis.ts';
 import { locksOf, OURS } from './ours.ts';
 
@@ -20,16 +20,9 @@ async function withNodeRedis(url: string): Promise<Connected> {
   return locksOf(redisStore(client), { end: () => client.close() });
 }
 
-const contenders: Readonly<Record<string, Connect>> = {
-  ...floors,
-  ...OURS,
-  'holdfast, node-redis': withNodeRedis,
-  ...rivals,
-};
-
 export const redis: Subject = {
   name: 'Redis',
-  contenders,
+  contenders: { ...floors, ...OURS, 'holdfast, node-redis': withNodeRedis, ...rivals },
   alone: [
     ['floor: SET NX PX + compare-and-delete, ioredis', 'holdfast', ...RIVALS],
     ['floor: SET NX PX + compare-and-delete, node-redis', 'holdfast, node-redis'],

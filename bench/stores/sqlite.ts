@@ -3,9 +3,7 @@ import { createTables, floors, ROW_FLOOR } from '../floors/sqlite.ts';
 import type { Subject, Work } from '../measuring/subject.ts';
 import { calls, OURS } from './ours.ts';
 
-function counts(): Work {
-  return { 'store calls': calls() };
-}
+const counts = (): Work => ({ 'store calls': calls() });
 
 export const sqlite: Subject = {
   name: 'SQLite',
@@ -13,9 +11,8 @@ export const sqlite: Subject = {
   alone: [[ROW_FLOOR, 'holdfast']],
   pairs: [15_000, 30_000],
   goals: [0.7, 3],
-  contended: ['holdfast', 'holdfast, fair'],
+  contended: [],
   asks: 'store calls',
-  crowd: {},
   observe({ url }) {
     createTables(url);
     return { work: async () => counts(), close: () => {} };
