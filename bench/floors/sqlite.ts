@@ -7,13 +7,8 @@ import type { Connect } from '../measuring/subject.ts';
 /** What `node:sqlite` and `libsql` have in common. */
 interface BareDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): BareStatement;
+  prepare(sql: string): { run(...values: unknown[]): unknown; get(): unknown };
   close(): unknown;
-}
-
-interface BareStatement {
-  run(...values: unknown[]): { readonly changes: number | bigint };
-  get(...values: unknown[]): unknown;
 }
 
 const require = createRequire(import.meta.url);

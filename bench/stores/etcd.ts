@@ -26,7 +26,11 @@ const REQUESTS = /^grpc_server_msg_received_total\{.*\} (\S+)$/gm;
 /** What its file has in use; revisions are part of it until they are compacted. */
 const IN_USE = /^etcd_mvcc_db_total_size_in_use_in_bytes (\S+)$/gm;
 
+/** Of all servers together. */
 async function metric(url: string, lines: RegExp): Promise<number> {
-  const text = await (await fetch(`${url.replace('etcd:', 'http:')}/metrics`)).text();
-  return [...text.matchAll(lines)].reduce((sum, [, value]) => sum + Number(value), 0);
+  const servers = url.replace('etcd://', '').split(',');
+  const answers = await Promise.all(servers.map((server) => fetch(`http://${server}/metrics`)));
+  const texts = await Promise.all(answers.map((answer) => answer.text()));
+  const values = texts.join('\n').matchAll(lines);
+  return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
 }

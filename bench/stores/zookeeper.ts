@@ -28,10 +28,14 @@ export const zookeeper: Subject = {
   }),
 };
 
-/** What the server counts by these names. */
+/** What all servers count by these names. */
 async function monitored(url: string, names: readonly string[]): Promise<number[]> {
-  const text = await fourLetters(url.replace('zookeeper://', ''));
-  return names.map((name) => Number(new RegExp(`^zk_${name}\\t(\\d+)$`, 'm').exec(text)?.[1]));
+  const servers = url.replace('zookeeper://', '').split(',');
+  const text = (await Promise.all(servers.map(fourLetters))).join('\n');
+  return names.map((name) => {
+    const values = text.matchAll(new RegExp(`^zk_${name}\\t(\\d+)$`, 'gm'));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  });
 }
 
 /** What a server says of itself; as a client of four letters. */
