@@ -23,14 +23,14 @@ const EXAMPLES = 'test/examples/{demo,stories}.test.ts';
 const SERVERS = [
   'test/{servers,database-locks,fences/servers,layers/quorum}/**/*.test.ts',
   // What is in `units` needs no server.
-  'test/stores/{redis,redisson,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
+  'test/stores/{redis,postgres,mysql,etcd,zookeeper}/{,conformance/}*.test.ts',
   'test/clients/*/*.test.ts',
   'test/stores/{objects,dynamodb,mongodb,consul,table}/*.test.ts',
-  'test/stores/{rows,shedlock,spring}/*.test.ts',
+  'test/interop/*/*.test.ts',
 ];
 /** Virtual machines, and programs in other languages that count as fast as they can. */
 const SHARING = [
-  'test/stores/*/{,plain-}sharing*.test.ts',
+  'test/{stores,interop}/*/{,plain-}sharing*.test.ts',
   'test/stores/hazelcast/*.test.ts',
   'test/methods/histories/porcupine.test.ts',
 ];

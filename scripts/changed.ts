@@ -37,7 +37,7 @@ const GENERAL = /^(package(-lock)?\.json|tsconfig\.json|vitest\.config\.ts)$/;
 /** Go and Python, and Java. */
 const SMOKE = [
   'test/stores/redis/plain-sharing.test.ts',
-  'test/stores/shedlock/sharing-redis.test.ts',
+  'test/interop/shedlock/sharing-redis.test.ts',
 ];
 const DAY_S = 24 * 60 * 60;
 
@@ -88,7 +88,7 @@ async function lookAtOnce(): Promise<Look> {
 function suitesOf(files: readonly string[]): string[] {
   const ofStores = new Map<string, string[]>();
   for (const file of files) {
-    const store = /^test\/stores\/([^/]+)\/.*conformance/.exec(file)?.[1];
+    const store = /^test\/(?:stores|interop)\/([^/]+)\/.*conformance/.exec(file)?.[1];
     if (store !== undefined) ofStores.set(store, [...(ofStores.get(store) ?? []), file]);
   }
   return [...ofStores.values()].flatMap((suites) => turnOf(suites));

@@ -15,7 +15,7 @@ export interface Opener {
 type Load = () => Promise<Opener>;
 
 const REDIS: Load = () => import('./redis/open-url.ts');
-const REDISSON: Load = () => import('./redis/redisson/open-url.ts');
+const REDISSON: Load = () => import('../interop/redisson/open-url.ts');
 const POSTGRES: Load = () => import('./postgres/open-url.ts');
 const MYSQL: Load = () => import('./mysql/open-url.ts');
 const ETCD: Load = () => import('./etcd/open-url.ts');

@@ -6,7 +6,7 @@ import { migratePostgres } from 'holdfast/postgres';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { intLock, SHEDLOCK } from '../stores/rows/tables.ts';
+import { intLock, SHEDLOCK } from '../interop/rows/tables.ts';
 import { type EtcdServer, startEtcd } from './etcd-server.ts';
 import { HazelcastCluster } from './hazelcast-cluster.ts';
 import { startMariadb } from './mariadb-server.ts';

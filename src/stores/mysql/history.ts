@@ -8,7 +8,8 @@
  * session outlives its server, so each asks once when that started, and every statement that grants
  * compares what the session knows with the row. Tables may be made anew while a session stands by:
  * so its statements look at the birth of the table, once a second. Nothing is told before the
- * second of the start is over: a server that started again within it would look the same.
+ * second of the start is over: a server that started again within it would look the same. Nor where
+ * two seconds meet: the server counts its own time by a clock that is some milliseconds late.
  * Data may be lost if commits are not waited for, or if this is other data than before. That they
  * were not is itself committed in that way, and may be lost: so it counts as well that they are not
  * waited for now.
@@ -37,6 +38,13 @@ export function historyOf(store: string): string {
   return `CONCAT_WS(' ', UNIX_TIMESTAMP(SYSDATE()) - ${UPTIME}, DATABASE(), ${bornOf(store)},
   /*!80000 @@server_uuid */ /*M!100600 @@hostname, @@port, @@server_id, @@datadir */)`;
 }
+
+/** Whether all of a statement, and the server's late clock, are in one second. */
+export const STEADY = `MICROSECOND(NOW(6)) >= 20000
+  AND UNIX_TIMESTAMP(NOW()) = UNIX_TIMESTAMP(SYSDATE())`;
+
+/** How long it takes to get away from where two seconds meet, in ms. */
+const STEP_MS = 20;
 
 /**
  * A commit is safe from crashes where it is on disk, in the binary log as well, if there is one:
@@ -88,15 +96,16 @@ export async function settle(
     const seenAt = performance.now();
     const [row = []] = await connection.query(`SELECT s.layout, s.max_ttl, s.fast, s.history,
   ${historyOf(store)}, ${bornOf(store)}, ${FAST}, ${UPTIME}, ${WRITABLE},
-  1000 - MICROSECOND(SYSDATE(6)) DIV 1000
+  1000 - MICROSECOND(SYSDATE(6)) DIV 1000, ${STEADY}
   FROM ${store} s WHERE s.only_row = TRUE`);
     const [layout, maxTtl, wasFast, before = '', history, born, fast, ...rest] = row;
-    const [uptime, writable, secondMs] = rest;
+    const [uptime, writable, secondMs, steady] = rest;
     if (layout !== String(LAYOUT)) throw anotherLayout(MYSQL, String(layout), LAYOUT);
     if (writable === '0') throw Object.assign(new Error('The server is read-only'), READ_ONLY);
     if (uptime === null) throw impossible(MYSQL, 'it does not tell when it started');
-    if (uptime === '0') {
-      await new Promise((resolve) => setTimeout(resolve, Number(secondMs)));
+    if (uptime === '0' || steady !== '1') {
+      const pauseMs = uptime === '0' ? Number(secondMs) : STEP_MS;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
       continue;
     }
     const known = { store, maxTtlMs, history: String(history), born: String(born), seenAt };

@@ -7,7 +7,7 @@ import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
-import { RowStore } from '../sql/row-store.ts';
+import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
 import { CHANNEL } from './bell.ts';
 import { checkPrefix, PREFIX } from './fragments.ts';
@@ -43,7 +43,7 @@ export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Sto
   const settings = settingsOf(given);
   const { maxTtlMs } = settings;
   const link = linkOf(sourceOf(connectLike(client), { prefix, maxTtlMs }));
-  return new RowStore({
+  return new SqlRowStore({
     ...settings,
     name: 'mysql',
     lineage: `mysql:${prefix}`,

@@ -8,7 +8,7 @@ import { Warnings } from '../../clients/warnings.ts';
 import type { Store } from '../../contract/store.ts';
 import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
-import { RowStore } from '../sql/row-store.ts';
+import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
 import { CHANNEL } from './fragments.ts';
 import { arrayOf, checkSchema } from './literal.ts';
@@ -54,7 +54,7 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
   const { maxTtlMs } = settings;
   const opening = { schema, fast, maxTtlMs, warnings: new Warnings() };
   const link = linkOf(sourceOf(connectLike(client), opening));
-  return new RowStore({
+  return new SqlRowStore({
     ...settings,
     name: 'postgres',
     lineage: `postgres:${schema}`,

@@ -49,7 +49,7 @@ export interface RowStoreParts {
 /** How many names one question is about. */
 const PAGE = 500;
 
-export class RowStore implements Store {
+export class SqlRowStore implements Store {
   readonly name: string;
   readonly traits: Traits = TRAITS;
   readonly lineage: string;

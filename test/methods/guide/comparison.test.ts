@@ -33,7 +33,7 @@ it.each(['redlock', 'redis-semaphore', '@verrou/core', 'redlock-universal'])(
 it('is about the libraries in Java of the tests', () => {
   const shedlock = LIBRARIES.new.with?.find(({ name }) => name === 'shedlock-spring');
   expect(row('ShedLock')[2]).toBe(shedlock?.version);
-  const redisson = readFileSync(new URL('test/stores/redisson/bed.ts', ROOT), 'utf8');
+  const redisson = readFileSync(new URL('test/interop/redisson/bed.ts', ROOT), 'utf8');
   expect(redisson).toContain(`NEW = '${row('Redisson')[2]}'`);
 });
 

@@ -25,13 +25,15 @@ const SERVICES = ['consul', 'dynamodb', 'hazelcast', 'mongodb', 'objects', 'tabl
 );
 
 /** Layouts of other libraries: quicker than those libraries are programs of the tests' own. */
-const DIALECTS = ['rows', 'shedlock', 'spring'].map((name) => `stores/${name}`);
-const PLAYED = /^test\/stores\/(rows\/|redis\/published\.test)/;
+const DIALECTS = ['rows', 'shedlock', 'spring'].map((name) => `interop/${name}`);
+const PLAYED = /^test\/(interop\/rows\/|stores\/redis\/published\.test)/;
+const REDISSON = 'interop/redisson';
 
 /** Rooms that have tests of their own. */
 const ROOMS = [
   ...SERVICES,
   ...DIALECTS,
+  REDISSON,
   ...['sqlite', 'redis', 'postgres', 'mysql', 'etcd', 'zookeeper', 'consensus'].map(
     (name) => `stores/${name}`,
   ),
@@ -126,6 +128,7 @@ export function kindOf(file: string, source: string): Kind | undefined {
     return file === `test/${part}/documents.test.ts` ? 'servers' : undefined;
   }
   if (part === 'stores/kubernetes') return file.startsWith(LEASES) ? 'units' : undefined;
+  if (part === REDISSON) return file.startsWith(`test/${REDISSON}/`) ? 'servers' : undefined;
   if (DIALECTS.includes(part)) return PLAYED.test(file) ? 'servers' : undefined;
   if (part === 'stores/etcd') return ofEtcd(file);
   if (part === 'stores/zookeeper') return ofZookeeper(file);

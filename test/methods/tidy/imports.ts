@@ -14,10 +14,7 @@ const CLIENTS = ['clients/*.ts', 'clients/*', ...ERRORS];
 const CONTRACT = ['contract', ...ERRORS];
 const QUEUE = ['queue', ...CONTRACT];
 /** What several stores are made of. */
-const SHARED = [
-  'stores/*.ts',
-  ...['stores/sql', 'stores/consensus', 'stores/document', 'stores/rows'],
-];
+const SHARED = ['stores/*.ts', ...['stores/sql', 'stores/consensus', 'stores/document']];
 const CALLS = ['store-calls', ...CONTRACT];
 const CORE = ['core', ...CALLS];
 const PRIMITIVES = ['primitives', ...CORE];
@@ -43,11 +40,13 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['jobs', ['operators', ...LOCKS]],
   ['operators', LOCKS],
   ['index.ts', [...BESIDE, ...LOCKS]],
-  ['stores/openers.ts', ['stores/*', 'clients/*', ...CONTRACT]],
+  ['stores/openers.ts', ['stores/*', 'interop/*', 'clients/*', ...CONTRACT]],
   ['stores/*.ts', ['clients/*.ts', ...CONTRACT]],
-  ['stores/shedlock', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
-  ['stores/spring', ['stores/redis', ...SHARED, 'clients/*', ...CONTRACT]],
   ['stores/*', [...SHARED, 'clients/*', 'clients/*.ts', ...QUEUE]],
+  [
+    'interop/*',
+    ['interop/rows', 'stores/redis', 'stores/*.ts', 'clients/*', 'clients/*.ts', ...CONTRACT],
+  ],
   ['layers/*', CALLS],
   ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
@@ -58,6 +57,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
     'cli',
     [
       'stores/*',
+      'interop/*',
       'stores/openers.ts',
       'clients/facts',
       'clients/sqlite',
@@ -70,7 +70,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
 ]);
 /** Where a client that the user has installed is loaded. */
-const LOADS_CLIENTS = /^src\/(clients|stores|cli|connect\.ts)/;
+const LOADS_CLIENTS = /^src\/(clients|stores|interop|cli|connect\.ts)/;
 
 interface Import {
   readonly at: string;

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/contract/store.ts';
 import { CHANNEL } from '../../../src/stores/mysql/bell.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
-import { RowStore } from '../../../src/stores/sql/row-store.ts';
+import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import type { SqlWire } from '../../../src/stores/sql/wire.ts';
@@ -75,7 +75,7 @@ export class World {
   store({ maxTtl: maxTtlMs, maxWaiters, trust }: Asking): Store {
     const { name, lineage = '' } = mysqlStore(this.#client);
     const parts = { name, lineage, maxTtlMs, maxWaiters, trust };
-    const store = new RowStore({ ...parts, table: this.#table(maxTtlMs), clock: systemClock() });
+    const store = new SqlRowStore({ ...parts, table: this.#table(maxTtlMs), clock: systemClock() });
     this.#ends.push(() => store.close());
     return store;
   }

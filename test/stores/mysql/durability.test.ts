@@ -1,5 +1,6 @@
 /** What a loss of data does to locks, and what is no loss. */
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { historyOf, STEADY } from '../../../src/stores/mysql/history.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
 import { asked, type Caller, type Settings, World } from './caller.ts';
@@ -81,6 +82,20 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       await server.close();
     },
   );
+
+  test('when it started is always the same, but where two seconds meet', async () => {
+    const server = await ready();
+    const [history, steady] = [historyOf('holdfast_store'), STEADY];
+    const told = new Set<string>();
+    // Two seconds meet twice, and hundreds of statements are between.
+    for (const end = performance.now() + 2500; performance.now() < end; ) {
+      const sql = `select ${history} as history, ${steady} as steady`;
+      const [row] = await server.query<{ history: string; steady: number }>(sql);
+      if (row?.steady === 1) told.add(row.history);
+    }
+    expect(told.size).toBe(1);
+    await server.close();
+  });
 
   test('a server that wants primary keys and has no tables in memory will do', async () => {
     // MariaDB has neither.

@@ -5,7 +5,7 @@
 import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
-import { RowStore } from '../../../src/stores/sql/row-store.ts';
+import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -25,7 +25,7 @@ test('all statements of a claim are sent within its ttl', async () => {
   };
   const link = { call } as unknown as SqlLink;
   const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
-  const store = new RowStore({ ...PARTS, table: new Table(parts), clock });
+  const store = new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
   await expect(store.claim([CLAIM])).rejects.toThrow('The database forgets');
   expect(sent.slice(0, 3)).toEqual([
     ['take_free', 600],

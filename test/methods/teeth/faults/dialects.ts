@@ -1,13 +1,13 @@
 import type { Fault } from '../fault.ts';
 
-const rows = { file: 'src/stores/rows/row-store.ts' };
-const statements = { file: 'src/stores/rows/statements.ts' };
+const rows = { file: 'src/interop/rows/row-store.ts' };
+const statements = { file: 'src/interop/rows/statements.ts' };
 const columns = { file: 'src/clients/sql/columns.ts' };
-const shedlock = { file: 'src/stores/shedlock/layout.ts' };
-const shedlockRedis = { file: 'src/stores/shedlock/index.ts' };
-const spring = { file: 'src/stores/spring/layout.ts' };
-const lockKey = { file: 'src/stores/spring/lock-key.ts' };
-const springRedis = { file: 'src/stores/spring/index.ts' };
+const shedlock = { file: 'src/interop/shedlock/layout.ts' };
+const shedlockRedis = { file: 'src/interop/shedlock/index.ts' };
+const spring = { file: 'src/interop/spring/layout.ts' };
+const lockKey = { file: 'src/interop/spring/lock-key.ts' };
+const springRedis = { file: 'src/interop/spring/index.ts' };
 const keys = { file: 'src/stores/redis/plain-store.ts' };
 const plain = { file: 'src/stores/redis/lua/plain.lua' };
 

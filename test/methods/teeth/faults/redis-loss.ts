@@ -24,8 +24,8 @@ export const REDIS_LOSS_FAULTS: readonly Fault[] = [
   {
     ...record,
     name: 'Redis: a hidden replication id is one like any other',
-    find: 'same = at and layout',
-    replace: 'same = layout',
+    find: 'same = at and not swapped',
+    replace: 'same = not swapped',
     why: 'a server that hides it loses its data, and two hold the same lock',
   },
   {

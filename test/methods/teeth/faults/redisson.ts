@@ -1,10 +1,10 @@
 import type { Fault } from '../fault.ts';
 
-const kinds = { file: 'src/stores/redis/redisson/lua/kinds.lua' };
-const layout = { file: 'src/stores/redis/redisson/lua/layout.lua' };
-const line = { file: 'src/stores/redis/redisson/lua/line.lua' };
-const places = { file: 'src/stores/redis/redisson/places.ts' };
-const redisson = { file: 'src/stores/redis/redisson/lua/redisson.lua' };
+const kinds = { file: 'src/interop/redisson/lua/kinds.lua' };
+const layout = { file: 'src/interop/redisson/lua/layout.lua' };
+const line = { file: 'src/interop/redisson/lua/line.lua' };
+const places = { file: 'src/interop/redisson/places.ts' };
+const redisson = { file: 'src/interop/redisson/lua/redisson.lua' };
 
 /** A store that does not keep to Redisson's layout. */
 export const REDISSON_FAULTS: readonly Fault[] = [
@@ -79,14 +79,14 @@ export const REDISSON_FAULTS: readonly Fault[] = [
     why: 'a thread in Java that was about to sleep does so until the lease would have ended',
   },
   {
-    file: 'src/stores/redis/redisson/lua/fair.lua',
+    file: 'src/interop/redisson/lua/fair.lua',
     name: 'Redisson: a newcomer passes those who wait for a fair lock',
     find: "local free = #q.line == 0 and call('EXISTS', q.key) == 0",
     replace: "local free = call('EXISTS', q.key) == 0",
     why: 'a newcomer that comes before the first waiter has asked gets the lock',
   },
   {
-    file: 'src/stores/redis/redisson/lua/fair.lua',
+    file: 'src/interop/redisson/lua/fair.lua',
     name: 'Redisson: the first waiter for a fair lock, in Java, is told nothing',
     find: '    wake(q, first.owner)',
     replace: '',

@@ -2,7 +2,7 @@ import { type RedissonOptions, redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
 import type { OptionalVerb } from '../../../src/contract/store.ts';
 import { suite } from '../../methods/conformance/suite.ts';
-import { onPlace, restartSetBack, single } from '../redis/conformance/suite.ts';
+import { onPlace, restartSetBack, single } from '../../stores/redis/conformance/suite.ts';
 
 /** The whole suite on locks of this kind. */
 export async function redissonSuite(

@@ -1,8 +1,8 @@
 /** The keys and channels of Redisson, and our own beside them. */
-import { UsageError } from '../../../base/errors.ts';
-import { show } from '../../../base/show.ts';
-import type { Claim, Kind } from '../../../contract/store.ts';
-import { PlainPlaces } from '../places.ts';
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import type { Claim, Kind } from '../../contract/store.ts';
+import { PlainPlaces } from '../../stores/redis/places.ts';
 
 const CHANNELS: Readonly<Record<Kind, string>> = {
   mutex: 'redisson_lock__channel',

@@ -9,21 +9,21 @@
  * What breaks it: a loss of data, after which programs with Holdfast wait and Java does not; and a
  * thread in Java that goes on after its lease is over, which nothing there tells.
  */
-import { type Duration, positive } from '../../../base/duration.ts';
-import { UsageError } from '../../../base/errors.ts';
-import { asGiven, callable, checkOptions, oneOf } from '../../../base/options.ts';
-import type { RedisClient } from '../../../clients/redis/client.ts';
-import { maxWaiters } from '../../../contract/max-waiters.ts';
-import type { Claim, Store, Traits } from '../../../contract/store.ts';
-import { PLAIN_FORM } from '../forms.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../options.ts';
-import { RedisStore } from '../redis-store.ts';
-import { sharedStore } from '../shared-store.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { UsageError } from '../../base/errors.ts';
+import { asGiven, callable, checkOptions, oneOf } from '../../base/options.ts';
+import type { RedisClient } from '../../clients/redis/client.ts';
+import { maxWaiters } from '../../contract/max-waiters.ts';
+import type { Claim, Store, Traits } from '../../contract/store.ts';
+import { PLAIN_FORM } from '../../stores/redis/forms.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { RedisStore } from '../../stores/redis/redis-store.ts';
+import { sharedStore } from '../../stores/redis/shared-store.ts';
 import { hearingJava } from './own-channels.ts';
 import { RedissonPlaces } from './places.ts';
 import { type Mutex, redissonScripts } from './scripts.ts';
 
-export type { RedisClient } from '../../../clients/redis/client.ts';
+export type { RedisClient } from '../../clients/redis/client.ts';
 
 export interface RedissonOptions extends ServerOptions {
   /**

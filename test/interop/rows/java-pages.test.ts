@@ -9,8 +9,8 @@ import { LIBRARIES } from '../../methods/sharing/libraries.ts';
 import { HAZELCAST } from '../../servers/hazelcast-cluster.ts';
 import { type Artifact, javaProgram } from '../../servers/maven.ts';
 import { beside, findProgram } from '../../servers/programs.ts';
+import { CURATOR } from '../../stores/zookeeper/curator.ts';
 import { NEW } from '../redisson/bed.ts';
-import { CURATOR } from '../zookeeper/curator.ts';
 
 async function javaOf(page: string): Promise<string[]> {
   const text = await readFile(`docs/${page}.md`, 'utf8');

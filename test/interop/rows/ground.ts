@@ -9,7 +9,7 @@ import type { Dialect } from '../../../src/clients/sql/sql.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import { startMysql } from '../../servers/mysql-server.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
-import { documentConformance } from '../document/conformance.ts';
+import { documentConformance } from '../../stores/document/conformance.ts';
 
 interface Pool {
   readonly db: SqlDatabase;

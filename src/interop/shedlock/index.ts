@@ -6,10 +6,10 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../redis/options.ts';
-import { storeOfKeys } from '../redis/plain-store.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { plainTable } from '../rows/layout.ts';
-import { clockSkew, RowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
+import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
 import { shedlockLayout } from './layout.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
@@ -60,7 +60,7 @@ const JDBC = {
 export function shedlockJdbcStore(db: SqlDatabase, options: ShedlockJdbcOptions = {}): Store {
   const { name, table, retry, clockSkew } = checkOptions(options, JDBC, 'shedlockJdbcStore');
   const layout = shedlockLayout(table, name);
-  return new RowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
+  return new ForeignRowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
 }
 
 export interface ShedlockRedisOptions extends ShedlockOptions, ServerOptions {

@@ -1,4 +1,4 @@
-import { type Scripts, verbScript } from '../scripts.ts';
+import { type Scripts, verbScript } from '../../stores/redis/scripts.ts';
 import fair from './lua/fair.lua';
 import kinds from './lua/kinds.lua';
 import layout from './lua/layout.lua';

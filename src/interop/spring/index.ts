@@ -6,10 +6,10 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../redis/options.ts';
-import { storeOfKeys } from '../redis/plain-store.ts';
+import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { fitting, plainTable } from '../rows/layout.ts';
-import { clockSkew, RowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
+import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
 import { springLayout } from './layout.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
@@ -80,7 +80,7 @@ export function springJdbcStore(db: SqlDatabase, options: SpringJdbcOptions): St
   }
   const timeToLiveMs = version === 7 ? undefined : (timeToLive ?? DEFAULT_TIME_TO_LIVE_MS);
   const layout = springLayout({ table, region, timeToLiveMs });
-  return new RowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
+  return new ForeignRowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
 }
 
 export interface SpringRedisOptions extends ServerOptions {

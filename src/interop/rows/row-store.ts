@@ -25,8 +25,8 @@ import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
-import { each } from '../each.ts';
-import { OwnTombstones } from '../own-tombstones.ts';
+import { each } from '../../stores/each.ts';
+import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { isDuplicate } from './duplicate.ts';
 import { needsOf, type RowLayout } from './layout.ts';
 import { type Place, type RowStatements, type Statement, statementsFor } from './statements.ts';
@@ -71,7 +71,7 @@ interface Found {
   readonly leftMs: number;
 }
 
-export class RowStore implements Store {
+export class ForeignRowStore implements Store {
   readonly name: string;
   readonly traits: Traits = TRAITS;
   readonly lineage: string;

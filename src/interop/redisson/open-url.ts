@@ -1,8 +1,8 @@
-import type { Store } from '../../../contract/store.ts';
-import { clientAt } from '../open-url.ts';
+import type { Store } from '../../contract/store.ts';
+import { clientAt } from '../../stores/redis/open-url.ts';
 import { type RedissonOptions, redissonStore } from './index.ts';
 
-export { facts } from '../open-url.ts';
+export { facts } from '../../stores/redis/open-url.ts';
 
 /** `redisson+` and a URL of Redis. */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
