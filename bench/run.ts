@@ -3,10 +3,10 @@
  * their stores or those named. JSON lines go to the standard output, tables to the other one. On a
  * quiet machine they are published: put into the README beside this file, or the page they are for.
  * With several runs, each waits for a quiet machine and has servers of its own, and the table has
- * their medians. `npm run bench -- --goals` measures nothing, and writes the table of goals anew.
+ * their medians.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -14,17 +14,15 @@ import { parseArgs } from 'node:util';
 import { putText } from '../scripts/put-text.ts';
 import { ROOT } from '../scripts/steps.ts';
 import { FIGURES, type Figure } from './figures.ts';
-import { javaRival } from './java-programs.ts';
 import { busyCores, calm, conditions, isQuiet, machine } from './machine.ts';
 import type { Result } from './measuring/result.ts';
-import { goals, merged, table } from './measuring/table.ts';
-import { closeServers, type Servers, serversOf } from './servers.ts';
+import { merged, table } from './measuring/table.ts';
+import { closeServers, type Server, serversOf } from './servers.ts';
 import { stage } from './stage.ts';
 
 const options = {
   store: { type: 'string', multiple: true },
   runs: { type: 'string', default: '1' },
-  goals: { type: 'boolean' },
 } as const;
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const asked = positionals.length > 0 ? positionals : Object.keys(FIGURES);
@@ -43,12 +41,6 @@ const stores = new Map(
 const runs = Number(values.runs);
 if (!Number.isInteger(runs) || runs < 1) fail('--runs takes a whole number, of 1 or more.');
 
-const README = 'bench/README.md';
-if (values.goals) {
-  await publishGoals();
-  process.exit();
-}
-
 const jobs = asked.flatMap(jobsOf);
 if (jobs.length === 0) fail(`No figure is of ${[...stores.keys()].join(', ')}.`);
 console.error(`${machine()}\n`);
@@ -66,13 +58,9 @@ interface Job {
 function jobsOf(name: string): Job[] {
   const figure = FIGURES[name];
   if (!figure) fail(`There is no figure ${name}; there are ${Object.keys(FIGURES).join(', ')}.`);
-  const known = [...new Set([...figure.stores, ...(figure.also ?? [])])];
-  let own = figure.stores;
-  if (stores.size > 0) {
-    const candidates = positionals.length > 0 ? known : figure.stores;
-    own = candidates.filter((store) => stores.has(store));
-    if (positionals.length > 0 && own.length === 0) fail(`${name} is of ${known.join(', ')}.`);
-  }
+  const all = figure.stores;
+  const own = stores.size > 0 ? all.filter((store) => stores.has(store)) : all;
+  if (positionals.length > 0 && own.length === 0) fail(`${name} is of ${all.join(', ')}.`);
   if (own.length === 0) return [];
   if (figure.together) return [{ name, figure, stores: own }];
   return own.map((store) => ({ name, figure, stores: [store] }));
@@ -94,9 +82,8 @@ async function run({ name, figure, stores: own }: Job): Promise<void> {
     console.error(`Not published: ${why}\n`);
     return;
   }
-  const { page = README, picture } = figure;
+  const { page = 'bench/README.md', picture } = figure;
   await putText(page, title, text);
-  if (page === README) await publishGoals();
   if (!picture || !own.includes(picture.store)) return;
   writeFileSync(join(ROOT, `docs/images/${picture.file}.svg`), picture.draw(results, where));
 }
@@ -111,16 +98,11 @@ interface Run {
 /** One of several runs has servers of its own, that no other has left anything on. */
 async function measured(title: string, { name, figure, stores: own }: Job): Promise<Run> {
   const busy = runs > 1 ? await calm() : await busyCores();
-  const servers = await Promise.all(own.map((store) => serversFor(store, figure)));
-  const env = await javaRival(own[0] ?? '');
+  const places = (await Promise.all(own.map((store) => serversFor(store, figure)))).flat();
   const script = `${figure.room}/${name}`;
-  const results = await measure(title, script, { servers, env, quiet: isQuiet(busy) });
+  const results = await measure(title, script, { places, quiet: isQuiet(busy) });
   if (runs > 1) await closeServers();
-  return { busy, labels: servers.flatMap(({ label }) => label ?? []), results };
-}
-
-async function publishGoals(): Promise<void> {
-  await putText(README, 'goals', `${goals(readFileSync(join(ROOT, README), 'utf8'))}\n`);
+  return { busy, labels: [...new Set(places.flatMap(({ label }) => label ?? []))], results };
 }
 
 /** Why a table stays where it is. */
@@ -128,47 +110,40 @@ function unpublished(figure: Figure, own: readonly string[], quiet: boolean): st
   if (!quiet && !figure.counts) {
     return 'the machine was not quiet at the start. Measure again when it is.';
   }
-  const given = own.some((store) => !/^[\w+]+:$/.test(stores.get(store) ?? `${store}:`));
-  if (given) return 'only figures of servers that were started for them are.';
-  const all = figure.together ? figure.stores : own;
-  const same = all.length === own.length && own.every((store) => figure.stores.includes(store));
-  return same ? undefined : 'no page has this table.';
+  if (own.some(given)) return 'only figures of servers that were started for them are.';
+  const whole = !figure.together || own.length === figure.stores.length;
+  return whole ? undefined : 'no page has this table.';
 }
 
-async function serversFor(store: string, { more }: Figure): Promise<Servers> {
-  const url = stores.get(store) ?? `${store}:`;
-  if (/^[\w+]+:$/.test(url)) return serversOf(store, more);
-  if (more) fail('This figure needs more than one server, and starts them: give no address.');
-  return { places: [{ name: 'one server', url, pids: [] }] };
+/** The address of a server that runs, if the user has given one. */
+function given(store: string): string | undefined {
+  const url = stores.get(store);
+  return url?.endsWith(':') ? undefined : url;
+}
+
+async function serversFor(store: string, { servers }: Figure): Promise<readonly Server[]> {
+  const url = given(store);
+  if (url === undefined) return serversOf(store, servers);
+  if (servers) fail('This figure needs more than one server, and starts them: give no address.');
+  return [{ url, pids: [] }];
 }
 
 interface Circumstances {
-  readonly servers: readonly Servers[];
-  readonly env: Record<string, string>;
+  readonly places: readonly Server[];
   readonly quiet: boolean;
 }
 
-/** Runs the script by itself, does what it asks for, and shows its results as they come. */
+/** Runs the script by itself, and shows its results as they come. */
 async function measure(
   title: string,
   script: string,
-  { servers, env, quiet }: Circumstances,
+  { places, quiet }: Circumstances,
 ): Promise<Result[]> {
-  const places = JSON.stringify(servers.flatMap((one) => one.places));
   const module = pathToFileURL(join(folder, `${script}.js`)).href;
-  const args = ['--expose-gc', join(folder, 'call.js'), module, 'measure', places];
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  child.on('message', async (name) => {
-    const deed = servers.map(({ deeds }) => deeds?.[String(name)]).find(Boolean);
-    if (!deed) throw new Error(`${title} asks for ${name}, which nobody can do.`);
-    child.send(await deed());
-  });
+  const args = ['--expose-gc', join(folder, 'call.js'), module, 'measure', JSON.stringify(places)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const results: Result[] = [];
-  if (!child.stdout) throw new Error(`Nothing is heard of ${title}.`);
   for await (const line of createInterface({ input: child.stdout })) {
     const result = JSON.parse(line) as Result;
     console.log(JSON.stringify({ figure: title, ...result, ...(!quiet && { noisy: true }) }));

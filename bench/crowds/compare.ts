@@ -3,10 +3,10 @@
  * after another and 64 at once, and a lock that four processes pass to each other. Other libraries
  * come with their defaults, and tuned for contention, which makes no difference to a lock alone.
  */
-import { candidatesOf } from '../cost/uncontended.ts';
+import { candidatesOf, connectedOf } from '../cost/uncontended.ts';
 import { Crew, columns, type Round } from '../measuring/crew.ts';
 import { type Outcome, quantile, report, shuffled, takeTurns } from '../measuring/result.ts';
-import { type Connected, contender, type Place, type Subject } from '../measuring/subject.ts';
+import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
 /** Fewer than in the figures of their own: all of it takes two minutes at most. */
@@ -50,8 +50,7 @@ async function pairs(
   subject: Subject,
   { place, names, tasks }: Wanted,
 ): Promise<Map<string, number>> {
-  const contenders = new Map<string, Connected>();
-  for (const name of names) contenders.set(name, await contender(subject, name)(place.url));
+  const contenders = await connectedOf(subject, names, place.url);
   const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
   const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
   for (const { close } of contenders.values()) await close();

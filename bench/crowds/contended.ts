@@ -4,78 +4,32 @@ import { type Result, report, shuffled } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
+const PROCESSES = 4;
+const PACE = { tasks: 100, holdMs: 1, settleMs: 500, forMs: 2_000 };
+const OURS = 'holdfast, fair';
+
 export async function measure([place]: readonly [Place]): Promise<void> {
-  const { contended } = await subjectAt(place.url);
-  await compete([place], contended, { processes: 4, tasks: 100 });
-}
-
-export interface Setting {
-  readonly processes: number;
-  /** In all processes together. */
-  readonly tasks: number;
-  readonly drained?: number;
-  /** Goal of the gap of ours that are not fair. Default: those of the store, for the fair ones. */
-  readonly gapMs?: number;
-  /** How long a lock is held, and the pause before the next ask. Default: 1 ms and 0, no pause. */
-  readonly paces?: readonly Pace[];
-}
-
-interface Pace {
-  readonly holdMs: number;
-  readonly pauseMs?: number;
-}
-
-const FOR_MS = 2_000;
-const SETTLE_MS = 500;
-
-/** Reports a row for each contender at each place, the floor first, with each pace. */
-export async function compete(
-  places: readonly Place[],
-  contenders: readonly string[],
-  { processes, tasks, drained, gapMs, paces = [{ holdMs: 1 }, { holdMs: 0 }] }: Setting,
-): Promise<void> {
-  const crews: { place: Place; crew: Crew; subject: Subject }[] = [];
-  for (const place of places) {
-    const subject = await subjectAt(place.url);
-    crews.push({ place, subject, crew: await Crew.at(place, contenders) });
+  const subject = await subjectAt(place.url);
+  const { contended } = subject;
+  const crew = await Crew.at(place, contended);
+  const rounds = new Map<string, Round>();
+  for (const contender of shuffled(contended)) {
+    rounds.set(contender, await crew.round({ contender, url: place.url, ...PACE }, PROCESSES));
   }
-  const ours = contenders.findLast((name) => name.startsWith('holdfast'));
-  const extent =
-    drained === undefined ? { forMs: FOR_MS, settleMs: SETTLE_MS } : { forMs: FOR_MS, drained };
-  for (const pace of paces) {
-    const rounds = new Map<string, Round>();
-    const all = contenders.flatMap((contender) => crews.map((one) => ({ contender, ...one })));
-    const nameOf = (contender: string, { name }: Place): string =>
-      places.length === 1 ? contender : `${contender}, ${name}`;
-    for (const { contender, place, crew } of shuffled(all)) {
-      const job = { ...{ contender, url: place.url, tasks }, ...pace, ...extent };
-      rounds.set(nameOf(contender, place), await crew.round(job, processes));
-    }
-    let floor = Number.NaN;
-    for (const { contender, place, subject } of all) {
-      const what = nameOf(contender, place);
-      const measured = columns(rounds.get(what) as Round);
-      const gap = measured['gap median ms'] ?? Number.NaN;
-      if (Number.isNaN(floor)) floor = gap;
-      const ratio = gap / floor;
-      let goal: Partial<Result> = {};
-      if (gapMs !== undefined && contender === 'holdfast') {
-        goal = { goal: `gap ≤ ${gapMs} ms`, met: gap <= gapMs && measured.failures === 0 };
-      } else if (gapMs === undefined && places.length === 1 && contender === ours) {
-        goal = goalOf(subject, measured, ratio);
-      }
-      report({ what: `${what}, ${paceOf(pace)}`, measured, ratio, ...goal });
-    }
+  await crew.end();
+  let floor = Number.NaN;
+  for (const contender of contended) {
+    const measured = columns(rounds.get(contender) as Round);
+    const gap = measured['gap median ms'] ?? Number.NaN;
+    if (Number.isNaN(floor)) floor = gap;
+    const ratio = gap / floor;
+    const goal = contender === OURS ? goalOf(subject, measured, ratio) : {};
+    report({ what: `${contender}, hold ${PACE.holdMs} ms`, measured, ratio, ...goal });
   }
-  for (const { crew } of crews) await crew.end();
-}
-
-function paceOf({ holdMs, pauseMs }: Pace): string {
-  return `hold ${holdMs} ms${pauseMs === undefined ? '' : `, pause ${pauseMs} ms`}`;
 }
 
 function goalOf(
-  { asks, crowd }: Subject,
+  { asks, crowd = {} }: Subject,
   measured: Readonly<Record<string, number>>,
   ratio: number,
 ): Partial<Result> {
@@ -86,7 +40,6 @@ function goalOf(
     { what: asks, most: crowd.asks, is: asked },
     { what: 'longest wait', most: crowd.longest, is: longest },
   ].flatMap(({ what, most, is }) => (most === undefined ? [] : [{ what, most, is }]));
-  if (goals.length === 0) return {};
   return {
     goal: goals.map(({ what, most }) => `${what} ≤ ${most}`).join(', '),
     met: measured.failures === 0 && goals.every(({ most, is }) => is <= most),

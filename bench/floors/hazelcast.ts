@@ -6,16 +6,11 @@
 import { Client } from 'hazelcast-client';
 import type { Connect, Connected } from '../measuring/subject.ts';
 
-/** As `hazelcast://host:port,host:port/cluster` says it. */
-export function clusterOf(url: string): { clusterName: string; clusterMembers: string[] } {
-  const [, members = '', clusterName = ''] = /^hazelcast:\/\/([^/]+)\/([^/?]+)/.exec(url) ?? [];
-  return { clusterName, clusterMembers: members.split(',') };
-}
-
+/** Of `hazelcast://host:port,host:port/cluster`. */
 export function hazelcastClient(url: string): Promise<Client> {
-  const { clusterName, clusterMembers } = clusterOf(url);
+  const [, members = '', clusterName = ''] = /^hazelcast:\/\/([^/]+)\/([^/?]+)/.exec(url) ?? [];
   return Client.newHazelcastClient({
-    ...{ clusterName, network: { clusterMembers } },
+    ...{ clusterName, network: { clusterMembers: members.split(',') } },
     properties: { 'hazelcast.logging.level': 'OFF' },
   });
 }

@@ -3,11 +3,9 @@
  *
  * Uncontended, it is one row that is taken if it is free, and left as a tombstone. Contended, it is
  * a named lock, whose waiters stand in line inside the server, each on a connection of its own; it
- * is on no disk, and whoever loses his connection has lost it. Fairer is that lock as the baton of
- * who writes such a row: what is held is on disk then, though nobody sees who waits.
+ * is on no disk, and whoever loses his connection has lost it.
  */
-import { createPool as createMariadb } from 'mariadb';
-import { createPool, type PoolConnection } from 'mysql2/promise';
+import { createPool } from 'mysql2/promise';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 import { twoStatements } from './two-statements.ts';
 
@@ -33,27 +31,7 @@ function withMysql2(url: string): Connected {
   return twoStatements(TEXTS, run, () => pool.end());
 }
 
-function withMariadb(url: string): Connected {
-  const pool = createMariadb(`${mariadbUrl(url)}?connectionLimit=${CONNECTIONS}&minimumIdle=1`);
-  const run = async (text: string, values: string[]): Promise<number> =>
-    (await pool.execute(text, values)).affectedRows;
-  return twoStatements(TEXTS, run, () => pool.end());
-}
-
-function namedLock(url: string): Promise<Connected> {
-  return baton(url, async () => async () => {});
-}
-
-function namedLockAndRow(url: string): Promise<Connected> {
-  return baton(url, async (connection, name) => {
-    await connection.execute(TEXTS.take, [name, 'id']);
-    return () => connection.execute(TEXTS.leave, [name, 'id']);
-  });
-}
-
-type Take = (connection: PoolConnection, name: string) => Promise<() => Promise<unknown>>;
-
-async function baton(url: string, take: Take): Promise<Connected> {
+function namedLock(url: string): Connected {
   const pool = createPool({ uri: mysqlUrl(url), connectionLimit: 1_000 });
   return {
     task: (resource) => {
@@ -64,11 +42,7 @@ async function baton(url: string, take: Take): Promise<Connected> {
         const [rows] = await connection.query('SELECT GET_LOCK(?, 3600) AS held', [name]);
         const [row] = rows as { held: number | null }[];
         if (row?.held !== 1) throw new Error(`${name} was not granted.`);
-        const leave = await take(connection, name);
-        return async () => {
-          await leave();
-          await connection.query('DO RELEASE_LOCK(?)', [name]);
-        };
+        return () => connection.query('DO RELEASE_LOCK(?)', [name]);
       };
     },
     close: () => pool.end(),
@@ -77,16 +51,10 @@ async function baton(url: string, take: Take): Promise<Connected> {
 
 export const floors: Readonly<Record<string, Connect>> = {
   'floor: INSERT … ON DUPLICATE KEY + UPDATE, mysql2': withMysql2,
-  'floor: INSERT … ON DUPLICATE KEY + UPDATE, mariadb': withMariadb,
   'floor: GET_LOCK': namedLock,
-  'GET_LOCK, then a durable row': namedLockAndRow,
 };
 
-/** Each client package insists on a scheme of its own. */
+/** The client package insists on it. */
 export function mysqlUrl(url: string): string {
   return url.replace(/^\w+:/, 'mysql:');
-}
-
-export function mariadbUrl(url: string): string {
-  return url.replace(/^\w+:/, 'mariadb:');
 }

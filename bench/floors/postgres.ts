@@ -7,7 +7,6 @@
  * lost message, issues a token or notices that a lease is over.
  */
 import pg from 'pg';
-import postgres from 'postgres';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 import { twoStatements } from './two-statements.ts';
 
@@ -53,20 +52,12 @@ const TEXTS = {
   leave: `UPDATE bare.lock SET owner = NULL, expires = '-infinity' WHERE name = $1 AND owner = $2`,
 };
 
-/** `options` are of the server, for the session. */
-function withPg(url: string, options = ''): Connected {
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, options });
+function insertAndUpdate(url: string): Connected {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
   // Those with a name are prepared.
   const run = async (text: string, values: string[]): Promise<number | null> =>
     (await pool.query({ name: text.slice(0, 6), text, values })).rowCount;
   return twoStatements(TEXTS, run, () => pool.end());
-}
-
-function withPostgresJs(url: string): Connected {
-  const sql = postgres(url, { max: CONNECTIONS });
-  const run = async (text: string, values: string[]): Promise<number> =>
-    (await sql.unsafe(text, values, { prepare: true })).count;
-  return twoStatements(TEXTS, run, () => sql.end());
 }
 
 /** Joining waits for nobody who leaves, and neither for messages. */
@@ -99,11 +90,7 @@ async function rowAndNotify(url: string): Promise<Connected> {
   };
 }
 
-export const FAST_FLOOR = 'floor: INSERT … ON CONFLICT + UPDATE, pg, synchronous_commit off';
-
 export const floors: Readonly<Record<string, Connect>> = {
-  'floor: INSERT … ON CONFLICT + UPDATE, pg': (url) => withPg(url),
-  'floor: INSERT … ON CONFLICT + UPDATE, postgres': withPostgresJs,
-  [FAST_FLOOR]: (url) => withPg(url, '-c synchronous_commit=off'),
+  'floor: INSERT … ON CONFLICT + UPDATE, pg': insertAndUpdate,
   'floor: row and LISTEN/NOTIFY': rowAndNotify,
 };

@@ -50,9 +50,9 @@ async function withIoredis(url: string): Promise<Connected> {
   };
 }
 
-/** With the time limit that node-redis 6 sets for each command, or without it. */
-async function withNodeRedis(url: string, limited: boolean): Promise<Connected> {
-  const client = createClient({ url, ...(!limited && { commandOptions: { timeout: 0 } }) });
+/** With the time limit that node-redis 6 sets for each command. */
+async function withNodeRedis(url: string): Promise<Connected> {
+  const client = createClient({ url });
   await client.connect();
   const script = await client.scriptLoad(COMPARE_AND_DELETE);
   return {
@@ -98,7 +98,6 @@ async function queueAndMessage(url: string): Promise<Connected> {
 
 export const floors: Readonly<Record<string, Connect>> = {
   'floor: SET NX PX + compare-and-delete, ioredis': withIoredis,
-  'floor: SET NX PX + compare-and-delete, node-redis': (url) => withNodeRedis(url, true),
-  'the same without commandTimeout': (url) => withNodeRedis(url, false),
+  'floor: SET NX PX + compare-and-delete, node-redis': withNodeRedis,
   'floor: queue and message': queueAndMessage,
 };

@@ -1,20 +1,14 @@
-/** Floors: the fewest statements that do the work, through the binding that the store takes. */
-import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, watch, writeSync } from 'node:fs';
+/** Floor: the fewest statements that do the work, through the binding that the store takes. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Connect, Connected } from '../measuring/subject.ts';
+import type { Connect } from '../measuring/subject.ts';
 
 /** What `node:sqlite` and `libsql` have in common. */
-export interface BareDatabase {
+interface BareDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): BareStatement;
+  prepare(sql: string): { run(...values: unknown[]): unknown; get(): unknown };
   close(): unknown;
-}
-
-export interface BareStatement {
-  run(...values: unknown[]): { readonly changes: number | bigint };
-  get(...values: unknown[]): unknown;
 }
 
 const require = createRequire(import.meta.url);
@@ -34,95 +28,36 @@ export function openBare(url: string): BareDatabase {
 }
 
 /** One INSERT and one DELETE, each a transaction of its own: the least that a lock can cost. */
-function insertAndDelete(table: string): Connect {
-  return (url) => {
-    const database = openBare(url);
-    const insert = database.prepare(`INSERT INTO ${table} (name, id, expires) VALUES (?, ?, ?)`);
-    const remove = database.prepare(`DELETE FROM ${table} WHERE name = ? AND id = ?`);
-    const id = '0123456789abcdef0123456789abcdef';
-    return {
-      task: (name) => () => {
-        insert.run(name, id, Date.now());
-        return () => remove.run(name, id);
-      },
-      close: () => database.close(),
-    };
-  };
-}
-
-/**
- * Of two processes, a row says whose turn it is. Releasing writes the other's number there and a
- * byte into the file that the other watches; each event costs one statement, which grants if the
- * number is ours.
- */
-function watchedFile(url: string): Connected {
+const insertAndDelete: Connect = (url) => {
   const database = openBare(url);
-  const enter = database.prepare(`INSERT INTO turn VALUES (?, 0, 0, 1)
-    ON CONFLICT DO UPDATE SET members = members + 1 RETURNING members - 1 AS me`);
-  const take = database.prepare('UPDATE turn SET taken = 1 WHERE name = ? AND who = ?');
-  const pass = database.prepare('UPDATE turn SET who = ?, taken = 0 WHERE name = ?');
-  const closing: (() => void)[] = [];
+  const insert = database.prepare('INSERT INTO bare (name, id, expires) VALUES (?, ?, ?)');
+  const remove = database.prepare('DELETE FROM bare WHERE name = ? AND id = ?');
+  const id = '0123456789abcdef0123456789abcdef';
   return {
-    task: (resource) => {
-      const { me } = enter.get(resource) as { readonly me: number };
-      const [mine, others] = [me, 1 - me].map((n) => `${fileOf(url)}-${hash(resource)}-${n}`);
-      const own = openSync(mine ?? '', 'a');
-      const other = openSync(others ?? '', 'a');
-      let granted: (() => void) | undefined;
-      const ask = (): void => {
-        if (!granted || take.run(resource, me).changes !== 1) return;
-        granted();
-        granted = undefined;
-      };
-      const watcher = watch(mine ?? '', ask);
-      closing.push(() => {
-        watcher.close();
-        for (const fd of [own, other]) closeSync(fd);
-      });
-      const release = (): void => {
-        pass.run(1 - me, resource);
-        writeSync(other, '.');
-      };
-      return () =>
-        new Promise((resolve) => {
-          granted = () => resolve(release);
-          ask();
-        });
+    task: (name) => () => {
+      insert.run(name, id, Date.now());
+      return () => remove.run(name, id);
     },
-    close: () => {
-      for (const one of closing) one();
-      database.close();
-    },
+    close: () => database.close(),
   };
-}
-
-export const floors: Readonly<Record<string, Connect>> = {
-  'floor: INSERT + DELETE, WITHOUT ROWID': insertAndDelete('bare'),
-  'floor: INSERT + DELETE, rowid table': insertAndDelete('bare_rowid'),
-  'floor: watched file + statement': watchedFile,
 };
 
-export function createTables(database: BareDatabase): void {
-  database.exec(`
-    CREATE TABLE IF NOT EXISTS bare (
-      name TEXT PRIMARY KEY, id TEXT NOT NULL, expires INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS bare_rowid (
-      name TEXT PRIMARY KEY, id TEXT NOT NULL, expires INTEGER NOT NULL
-    );
-    CREATE TABLE IF NOT EXISTS turn (
-      name TEXT PRIMARY KEY, who INTEGER, taken INTEGER, members INTEGER
-    )`);
+export const ROW_FLOOR = 'floor: INSERT + DELETE, WITHOUT ROWID';
+
+export const floors: Readonly<Record<string, Connect>> = { [ROW_FLOOR]: insertAndDelete };
+
+/** Before others come: processes that turn the same new file to WAL at once would fail. */
+export function createTables(url: string): void {
+  const database = openBare(url);
+  database.exec(`CREATE TABLE IF NOT EXISTS bare (
+    name TEXT PRIMARY KEY, id TEXT NOT NULL, expires INTEGER NOT NULL
+  ) WITHOUT ROWID`);
+  database.close();
 }
 
 /** Beside that of the store. */
 function fileOf(url: string): string {
   return url === ':memory:' ? url : `${url.replace(/^sqlite:/, '')}.bare`;
-}
-
-/** For names of files. */
-function hash(text: string): string {
-  return createHash('sha1').update(text).digest('hex');
 }
 
 export function bindingName(): string {

@@ -1,7 +1,7 @@
 /** One row that a statement takes if it is free, and that another leaves as a tombstone. */
 import type { Connected } from '../measuring/subject.ts';
 
-export interface Texts {
+interface Texts {
   readonly take: string;
   readonly leave: string;
 }

@@ -2,10 +2,10 @@
  * Floors: the fewest requests that do the work, with nothing around them, by the same client.
  *
  * A task makes an ephemeral sequential node of its own below the resource, and holds when no other
- * has a smaller number. Uncontended, it makes it, looks, and deletes it: one request after another,
- * or the look sent together with the node. Contended, whoever is not the first watches the node
- * just before its own, and holds as soon as that is gone: whoever deletes it has held. Nobody looks
- * whether its own node is still there, or how the hold before ended. One session lasts for all.
+ * has a smaller number. Uncontended, it makes it and looks at once, and deletes it. Contended,
+ * whoever is not the first watches the node just before its own, and holds as soon as that is gone:
+ * whoever deletes it has held. Nobody looks whether its own node is still there, or how the hold
+ * before ended. One session lasts for all.
  */
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { type Acquire, type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
@@ -14,16 +14,7 @@ const ROOT = '/floor';
 /** Of the number at the end of the name of a sequential node. */
 const DIGITS = 10;
 
-/** The three requests of an acquisition and its release, one after another. */
-function oneByOne(url: string): Promise<Connected> {
-  return floor(url, async (session, folder) => {
-    const { path } = await make(session, folder);
-    first(path, (await session.getChildren(folder)).children);
-    return path;
-  });
-}
-
-/** The same, but the look does not wait for the node. */
+/** The look does not wait for the node. */
 function pipelined(url: string): Promise<Connected> {
   return floor(url, async (session, folder) => {
     const [{ path }, { children }] = await together(session, folder);
@@ -119,6 +110,5 @@ export const WATCH_FLOOR = 'floor: watch the one before';
 
 export const floors: Readonly<Record<string, Connect>> = {
   'floor: create and look, delete': pipelined,
-  'floor: create, look, delete': oneByOne,
   [WATCH_FLOOR]: watchBefore,
 };

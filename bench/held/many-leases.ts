@@ -12,7 +12,7 @@ export async function measure(places: readonly Place[]): Promise<void> {
   for (const place of places) {
     const { name } = await subjectAt(place.url);
     for (const count of COUNTS) {
-      const held = await holdLeases(place, { count, intervals: 1 });
+      const held = await holdLeases(place, count);
       report({
         what: `${name}, ${count.toLocaleString('en')} leases`,
         measured: {

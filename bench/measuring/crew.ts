@@ -18,21 +18,21 @@ export interface Round {
 export class Crew {
   #members: Member[] = [];
   #rounds = 0;
-  readonly #observer: Pick<Observer, 'work' | 'close'>;
+  readonly #observer: Observer;
 
   /** Some contenders make their tables at the first use, which several cannot do at once. */
   static async at(place: Place, contenders: readonly string[]): Promise<Crew> {
     const subject = await subjectAt(place.url);
     const observer = await subject.observe(place);
     for (const name of contenders) {
-      const { task, close, pairs } = await contender(subject, name)(place.url);
-      if (!pairs) await (await task(`first:${name}`)())();
+      const { task, close } = await contender(subject, name)(place.url);
+      await (await task(`first:${name}`)())();
       await close();
     }
     return new Crew(observer);
   }
 
-  constructor(observer: Pick<Observer, 'work' | 'close'>) {
+  private constructor(observer: Observer) {
     this.#observer = observer;
   }
 
@@ -41,11 +41,8 @@ export class Crew {
     while (this.#members.length < processes) this.#members.push(new Member());
     const members = this.#members.slice(0, processes);
     const resource = `${job.contender}:${this.#rounds++}`;
-    const own = (n: number): OwnJob => ({
-      ...{ ...job, tasks: job.tasks / processes },
-      resource: job.apart ? `${resource}:${n}` : resource,
-    });
-    await Promise.all(members.map((member, n) => member.ask(own(n))));
+    const own: OwnJob = { ...job, tasks: job.tasks / processes, resource };
+    await Promise.all(members.map((member) => member.ask(own)));
     const go = (): Promise<Happened[]> =>
       Promise.all(members.map((member) => member.ask('go') as Promise<Happened>));
     const { all, work } = await this.#watch(job, go);
@@ -59,13 +56,9 @@ export class Crew {
     return { all, work: sum };
   }
 
-  /** Until all have ended, or between the times that count. */
+  /** Between the times that count. */
   async #watch(job: Job, go: () => Promise<Happened[]>): Promise<Round> {
     const look = (): Promise<Work> => this.#observer.work(job.contender);
-    if (job.settleMs === undefined) {
-      const before = await look();
-      return { all: await go(), work: difference(await look(), before) };
-    }
     const going = go();
     await sleep(job.settleMs);
     const [before, from] = [await look(), now()];
@@ -114,22 +107,18 @@ export function columns({ all, work }: Round): Record<string, number> {
   }
   const lasted = (turns.at(-1)?.[1] ?? 0) - (turns[0]?.[1] ?? 0);
   const acquisitions = all.reduce((sum, one) => sum + one.acquisitions, 0);
+  const each = Object.entries(work).map(([name, n]) => [
+    `${name} an acquisition`,
+    n / acquisitions,
+  ]);
   const least = Math.min(...all.map((one) => one.acquisitions));
   return {
     'ms an acquisition': lasted / 1e6 / (turns.length - 1),
     'gap median ms': median(gaps),
     'gap p99 ms': quantile(gaps, 0.99),
-    ...anAcquisition(work, acquisitions),
+    ...Object.fromEntries(each),
     'longest wait / median': quantile([...waits, ...late], 1) / median(waits),
     'least share %': (100 * least * all.length) / acquisitions,
     failures: all.reduce((sum, one) => sum + one.failures, 0),
   };
-}
-
-export function anAcquisition(work: Work, acquisitions: number): Record<string, number> {
-  const each = Object.entries(work).map(([name, n]) => [
-    `${name} an acquisition`,
-    n / acquisitions,
-  ]);
-  return Object.fromEntries(each);
 }

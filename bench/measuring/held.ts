@@ -1,5 +1,4 @@
-/** So many leases of one process, through some heartbeats: what they cost both sides. */
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+/** So many leases of one process, through one heartbeat: what they cost both sides. */
 import type { Lease } from 'holdfast';
 import { subjectAt } from '../stores/index.ts';
 import { locksAt } from '../stores/ours.ts';
@@ -8,31 +7,19 @@ import { socketBytes } from './sockets.ts';
 import { difference, type Place, TTL_MS } from './subject.ts';
 
 const INTERVAL_MS = TTL_MS / 3;
-/** For the longest pause of the event loop; more often would itself be a load. */
-const LOOK_EVERY_MS = 20;
-
-export interface Holding {
-  readonly count: number;
-  /** Between heartbeats, so many times. */
-  readonly intervals: number;
-}
 
 /** What could not be measured is not a finite number. */
-export interface Held {
-  /** At each heartbeat, and what went over the wire for it. */
+interface Held {
+  /** At the heartbeat, and what went over the wire for it. */
   readonly asked: number;
   readonly wireBytes: number;
-  readonly serverCpuPercent: number;
-  /** Of a lease, at each heartbeat. */
+  /** Of a lease: the server's CPU at the heartbeat, and the memory of both sides. */
   readonly serverMicros: number;
   readonly serverBytes: number;
-  readonly clientCpuPercent: number;
-  readonly longestPauseMs: number;
-  /** Of a lease. */
   readonly bytes: number;
 }
 
-export async function holdLeases(place: Place, { count, intervals }: Holding): Promise<Held> {
+export async function holdLeases(place: Place, count: number): Promise<Held> {
   const { asks, observe } = await subjectAt(place.url);
   const observer = await observe(place);
   const locks = await locksAt(place.url);
@@ -44,36 +31,19 @@ export async function holdLeases(place: Place, { count, intervals }: Holding): P
   const bytes = (memory() - empty) / count;
   const serverBytes = (((await observer.bytes?.()) ?? Number.NaN) - data) / count;
 
-  // From the middle between two heartbeats to the middle of two others.
+  // From the middle between two heartbeats to the next middle.
   await sleep(INTERVAL_MS / 2);
-  const delay = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
-  const before = await observer.work();
-  const start = { cpu: process.cpuUsage(), at: performance.now(), wire: socketBytes() };
-  delay.enable();
-  await sleep(intervals * INTERVAL_MS);
-  delay.disable();
-  const { user, system } = process.cpuUsage(start.cpu);
-  const lastedMs = performance.now() - start.at;
-  const wireBytes = (socketBytes() - start.wire) / intervals;
+  const [before, wire] = [await observer.work(), socketBytes()];
+  await sleep(INTERVAL_MS);
+  const wireBytes = socketBytes() - wire;
   const work = difference(await observer.work(), before);
   const held = leases.filter((lease) => lease.held).length;
   if (held !== count) throw new Error(`${count - held} of ${count} leases were lost.`);
   await Promise.all(leases.map((lease) => lease.release()));
   await locks.close();
   await observer.close();
-
-  const serverMicros = work['server CPU µs'] ?? Number.NaN;
-  return {
-    asked: (work[asks] ?? Number.NaN) / intervals,
-    wireBytes,
-    serverCpuPercent: serverMicros / 10 / lastedMs,
-    serverMicros: serverMicros / intervals / count,
-    serverBytes,
-    clientCpuPercent: (user + system) / 10 / lastedMs,
-    // The time between two looks counts as delay.
-    longestPauseMs: delay.max / 1e6 - LOOK_EVERY_MS,
-    bytes,
-  };
+  const serverMicros = (work['server CPU µs'] ?? Number.NaN) / count;
+  return { asked: work[asks] ?? Number.NaN, wireBytes, serverMicros, serverBytes, bytes };
 }
 
 /** What is alive, in bytes, in and beside the JavaScript heap. */

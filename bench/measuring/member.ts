@@ -5,7 +5,6 @@ import { now, sleep } from './processes.ts';
 import { socketBytes } from './sockets.ts';
 import {
   type Acquire,
-  type Connected,
   contender,
   difference,
   type Release,
@@ -26,22 +25,15 @@ export interface Job {
   readonly url: string;
   /** In all processes together. */
   readonly tasks: number;
-  /** Each process wants a lock of its own. */
-  readonly apart?: boolean;
   readonly holdMs: number;
   readonly forMs: number;
   /** Before a task asks. */
   readonly pauseMs?: number;
   /**
-   * All tasks ask at once, each once, and again when all have had their turn, until there were so
-   * many. Default: each task asks again as soon as it has released.
-   */
-  readonly drained?: number;
-  /**
    * What happens until then does not count, nor what happens after `forMs`: a queue that has yet to
-   * form asks for more than one that stands, and one that is emptied for less. Default: all counts.
+   * form asks for more than one that stands, and one that is emptied for less.
    */
-  readonly settleMs?: number;
+  readonly settleMs: number;
   /** What goes over the sockets of the processes is counted too. */
   readonly bytes?: boolean;
 }
@@ -56,7 +48,7 @@ export type Turn = [asked: number, granted: number, released: number];
 
 export interface Happened {
   readonly turns: readonly Turn[];
-  /** In ns; of those who ask together only if all of them had their turn. */
+  /** In ns. */
   readonly waits: readonly number[];
   /** Waits that lasted beyond the end. */
   readonly late: readonly number[];
@@ -66,12 +58,6 @@ export interface Happened {
   /** Some still waited a while after the end, and the process is gone. */
   readonly stuck: boolean;
   readonly counts: Work;
-}
-
-/** Ready to begin. */
-export interface Contest {
-  compete(): Promise<Happened>;
-  close(): Promise<unknown>;
 }
 
 /** Does what a crew asks for, until that has gone or ends it. */
@@ -85,39 +71,23 @@ export async function member(): Promise<never> {
     const job = (await next()) as OwnJob;
     const subject = await subjectAt(job.url);
     const connected = await contender(subject, job.contender)(job.url);
-    const prepare = connected.contest ?? ((own) => contestOf(own, connected, subject));
-    const { compete, close } = await prepare(job);
+    // Scripts are loaded and connections made before anything counts.
+    await (await connected.task(`${job.resource}:${process.pid}`)())();
+    const acquires = Array.from({ length: job.tasks }, () => connected.task(job.resource));
     process.send?.('ready');
     await next();
-    const happened = await compete();
+    const counting = counted(subject, job);
+    const happened: Happened = { ...(await compete(job, acquires)), counts: await counting };
     await new Promise((resolve) => process.send?.(happened, resolve));
     // Some libraries go on trying even on a closed connection: such a process cannot go on.
     if (happened.stuck) process.exit();
-    await close();
+    await connected.close();
   }
-}
-
-/** Among tasks of this process. */
-async function contestOf(
-  job: OwnJob,
-  { task, close }: Connected,
-  subject: Subject,
-): Promise<Contest> {
-  // Scripts are loaded and connections made before anything counts.
-  await (await task(`${job.resource}:${process.pid}`)())();
-  const acquires = (): Acquire[] => Array.from({ length: job.tasks }, () => task(job.resource));
-  return {
-    async compete() {
-      const counting = counted(subject, job);
-      return { ...(await compete(job, acquires())), counts: await counting };
-    },
-    close: async () => close(),
-  };
 }
 
 /** While what happens counts. */
 async function counted({ counts }: Subject, job: OwnJob): Promise<Work> {
-  const { forMs, settleMs = 0, bytes } = job;
+  const { forMs, settleMs, bytes } = job;
   if (!counts && !bytes) return {};
   const look = (): Work => ({ ...counts?.(), ...(bytes && { bytes: socketBytes() }) });
   await sleep(settleMs);
@@ -167,17 +137,8 @@ async function compete(
       (now() < end ? all.waits : all.late).push(wait);
     }
   };
-  const drain = async (enough: number): Promise<void> => {
-    while (now() < end && all.turns.length < enough) {
-      const waits = await Promise.all(acquires.map(turn));
-      if (now() < end) all.waits.push(...waits);
-    }
-  };
 
-  await Promise.race([
-    job.drained ? drain(job.drained) : Promise.all(acquires.map(loop)),
-    sleep(job.forMs + GRACE_MS),
-  ]);
-  if (!job.drained) all.late.push(...Array.from(asking.values(), (asked) => now() - asked));
+  await Promise.race([Promise.all(acquires.map(loop)), sleep(job.forMs + GRACE_MS)]);
+  all.late.push(...Array.from(asking.values(), (asked) => now() - asked));
   return { ...all, acquisitions, failures, stuck: asking.size > 0 };
 }

@@ -10,28 +10,10 @@ interface Plot {
   readonly panels: readonly { title: string; column: string; from: number; to: number }[];
   /** What is counted from left to right. */
   readonly across: { readonly name: string; readonly from: number; readonly to: number };
-  /** By the beginnings of the names of rows; the others are grey. */
+  /** By the names of rows; the others are grey. */
   readonly colors: Readonly<Record<string, string>>;
-  readonly dashed: RegExp;
+  readonly dashed?: string;
 }
-
-/** What a hand-off costs. Tuned rivals are below their defaults, which are dashed. */
-export const waitersPicture: Picture = drawing({
-  title: 'Commands and time of a hand-off against the number of waiters',
-  panels: [
-    { title: 'commands an acquisition', column: 'commands an acquisition', from: 0, to: 4 },
-    { title: 'hand-off, median ms', column: 'gap median ms', from: -2, to: 3 },
-  ],
-  across: { name: 'waiters', from: 1, to: 3 },
-  colors: {
-    'holdfast, fair': '#2f81f7',
-    redlock: '#e5534b',
-    'redis-semaphore': '#c69026',
-    '@verrou/core': '#57ab5a',
-    'redlock-universal': '#b083f0',
-  },
-  dashed: /^(?!.*tuned|holdfast|floor)/,
-});
 
 /** How much is sold by each way of locking. */
 export const whichPicture: Picture = drawing({
@@ -49,7 +31,7 @@ export const whichPicture: Picture = drawing({
     'holdfast, PostgreSQL, fence': '#b083f0',
     'holdfast, PostgreSQL, fair, fence': '#d2a8ff',
   },
-  dashed: /^no lock/,
+  dashed: 'no lock',
 });
 
 /** What a hand-off costs on each store. */
@@ -68,7 +50,6 @@ export const scalePicture: Picture = drawing({
     etcd: '#c69026',
     ZooKeeper: '#b083f0',
   },
-  dashed: /(?!)/,
 });
 
 const [WIDTH, HEIGHT] = [960, 440];
@@ -92,8 +73,8 @@ export const STYLE = `
 function drawing({ title, panels, across, colors, dashed }: Plot): Picture {
   const line = (name: string, points: readonly string[]): string => {
     const kind = name.startsWith('holdfast') ? ' class="ours"' : '';
-    const dashes = !kind && dashed.test(name) ? ' class="dashed"' : '';
-    const color = colors[name.replace(/, tuned$/, '')] ?? '#8b949e';
+    const dashes = name === dashed ? ' class="dashed"' : '';
+    const color = colors[name] ?? '#8b949e';
     return `<polyline${kind}${dashes} stroke="${color}" points="${points.join(' ')}"/>`;
   };
   return (results) => {
@@ -134,7 +115,7 @@ function drawing({ title, panels, across, colors, dashed }: Plot): Picture {
     const legend = [...names.keys()].flatMap((name, n) => {
       const [x, y] = [24 + Math.floor(n / 2) * 186, HEIGHT - 44 + (n % 2) * 22];
       const sample = line(name, [`${x},${y - 4}`, `${x + 22},${y - 4}`]);
-      return [sample, text(`x="${x + 28}" y="${y}"`, name.replace('floor: ', ''))];
+      return [sample, text(`x="${x + 28}" y="${y}"`, name)];
     });
     const size = `viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`;

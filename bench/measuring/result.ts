@@ -18,11 +18,6 @@ export function report(result: Result): void {
   console.log(JSON.stringify({ ...rest, ...(Number.isFinite(ratio) && { ratio }) }));
 }
 
-/** A ratio of rates that must not be smaller. */
-export function atLeast(least: number, ratio: number): Partial<Result> {
-  return { ratio, goal: `ratio ≥ ${least}`, met: ratio >= least };
-}
-
 /** The value below which this share of the samples lies. */
 export function quantile(samples: ArrayLike<number>, share: number): number {
   const sorted = Float64Array.from(samples).sort();

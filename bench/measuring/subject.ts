@@ -1,6 +1,4 @@
 /** What is measured: a store, who wants its locks, and what its server says of its work. */
-import type { Contest, OwnJob } from './member.ts';
-import type { Round } from './result.ts';
 
 /** Lets a lock go. */
 export type Release = () => unknown;
@@ -15,9 +13,6 @@ export type Acquire = () => Release | Promise<Release>;
 export interface Connected {
   /** A task of its own that wants this resource. */
   task(resource: string): Acquire;
-  /** Of a program of its own, which measures itself: each task acquires and releases. */
-  pairs?(tasks: number, pairs: number): Promise<Round>;
-  contest?(job: OwnJob): Promise<Contest>;
   close(): unknown;
 }
 
@@ -28,8 +23,6 @@ export const TTL_MS = 10_000;
 
 /** Where a store is. */
 export interface Place {
-  /** `one server`, as the tables say it. */
-  readonly name: string;
   readonly url: string;
   /** The processes of its servers, if they are known. */
   readonly pids: readonly number[];
@@ -56,36 +49,18 @@ export interface Subject {
   readonly pairs: readonly [number, number];
   /** Of the ratio of rates, for both. */
   readonly goals?: readonly [number, number];
-  /** Who wants the same lock, the floor first. */
+  /** Who wants the same lock, the floor first; nobody where no table has a crowd. */
   readonly contended: readonly string[];
-  /** As `contended`, of two processes. */
-  readonly pair?: readonly string[];
   /** What its clients ask for, in `Work`. */
   readonly asks: string;
   /** Of ours, while others want the same lock. */
-  readonly crowd: {
+  readonly crowd?: {
     /** Of the gap, as a multiple of the floor's. */
     readonly ratio?: number;
     /** Of what is asked for an acquisition. */
     readonly asks?: number;
     /** Of the longest wait, as a multiple of the median. */
     readonly longest?: number;
-  };
-  readonly waiters: {
-    readonly processes: number | 'all';
-    readonly tasks: readonly number[];
-    /** What may not grow with the number of tasks, and by how much it may. */
-    readonly steady: string;
-    readonly growth: number;
-    readonly asks?: number;
-  };
-  readonly leases: {
-    readonly count: number;
-    /** Of what is asked at a heartbeat, and what is let pass for the look after the connection. */
-    readonly asks: number;
-    readonly slack: number;
-    /** Of the memory of a lease. */
-    readonly bytes?: number;
   };
   /** Makes the tables of all contenders. */
   observe(place: Place): Observer | Promise<Observer>;

@@ -1,7 +1,7 @@
 import { median, type Result } from './result.ts';
 
 /** A row of several runs: each number is the median of theirs. */
-export interface Row extends Result {
+interface Row extends Result {
   readonly runs?: readonly Result[];
 }
 
@@ -40,36 +40,11 @@ export function table(results: readonly Row[]): string {
     ['goal', '---', ({ goal, met }) => (goal ? `${goal}: ${met ? 'met' : '**missed**'}` : '')],
   ];
   const columns = all.filter(([, , of]) => results.some((result) => of(result) !== ''));
-  return lines([
+  const rows = [
     columns.map(([name]) => name),
     columns.map(([, align]) => align),
     ...results.map((result) => columns.map(([, , of]) => of(result))),
-  ]);
-}
-
-/** Of the tables in a page: how many goals each meets, and which rows miss theirs. */
-export function goals(page: string): string {
-  const figures = [...page.matchAll(/^<!-- ([\w/-]+) -->\n(.*?)^<!-- \/\1 -->/gms)];
-  const rows = figures.flatMap(([, figure = '', text = '']) => {
-    const judged = text.split('\n').flatMap((line) => {
-      const [what = '', ...cells] = line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim());
-      const [, goal, how] = /^(.*): (met|\*\*missed\*\*)$/.exec(cells.at(-1) ?? '') ?? [];
-      // The column before that of goals.
-      const ratio = goal?.startsWith('ratio') ? ` ${cells.at(-2)}` : '';
-      const miss = `${what.replace('holdfast, ', '')}${ratio} (${goal})`;
-      return how ? [{ met: how === 'met', miss }] : [];
-    });
-    const missed = judged.filter(({ met }) => !met).map(({ miss }) => miss);
-    const met = `${judged.length - missed.length} of ${judged.length}`;
-    return judged.length > 0 ? [[figure, met, missed.join('<br>')]] : [];
-  });
-  return lines([['', 'goals met', 'missed'], ['---', '--:', '---'], ...rows]);
-}
-
-function lines(rows: readonly (readonly string[])[]): string {
+  ];
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

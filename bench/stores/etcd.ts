@@ -1,4 +1,4 @@
-/** etcd, alone or three of them. */
+/** etcd. */
 import { floors, WATCH_FLOOR } from '../floors/etcd.ts';
 import { cpuMicros } from '../measuring/cpu.ts';
 import type { Subject } from '../measuring/subject.ts';
@@ -13,12 +13,6 @@ export const etcd: Subject = {
   contended: [WATCH_FLOOR, 'holdfast', 'holdfast, fair'],
   asks: 'requests',
   crowd: { ratio: 1.3 },
-  waiters: {
-    ...{ processes: 2, tasks: [2, 20, 200], asks: 2.5 },
-    ...{ steady: 'gap median ms', growth: 1.3 },
-  },
-  // Beside the batches, one for the lease that they share.
-  leases: { count: 5_000, asks: 51, slack: 1 },
   observe: ({ url, pids }) => ({
     work: async () => ({ requests: await metric(url, REQUESTS), 'server CPU µs': cpuMicros(pids) }),
     bytes: () => metric(url, IN_USE),
@@ -35,9 +29,8 @@ const IN_USE = /^etcd_mvcc_db_total_size_in_use_in_bytes (\S+)$/gm;
 /** Of all servers together. */
 async function metric(url: string, lines: RegExp): Promise<number> {
   const servers = url.replace('etcd://', '').split(',');
-  const texts = await Promise.all(
-    servers.map(async (server) => (await fetch(`http://${server}/metrics`)).text()),
-  );
+  const answers = await Promise.all(servers.map((server) => fetch(`http://${server}/metrics`)));
+  const texts = await Promise.all(answers.map((answer) => answer.text()));
   const values = texts.join('\n').matchAll(lines);
   return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
 }

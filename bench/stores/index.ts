@@ -2,10 +2,8 @@
 import type { Subject } from '../measuring/subject.ts';
 
 const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
-  memory: async () => (await import('./memory.ts')).memory,
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
   redis: async () => (await import('./redis.ts')).redis,
-  'redis+cluster': async () => (await import('./redis.ts')).redis,
   postgres: async () => (await import('./postgres.ts')).postgres,
   postgresql: async () => (await import('./postgres.ts')).postgres,
   mysql: async () => (await import('./mysql.ts')).mysql,

@@ -1,32 +1,18 @@
 /** Ours, with default options but for the TTL, which all contenders share. */
-import { createLocks, type Lease, type Locks, type Store } from 'holdfast';
+import { createLocks, type Lock, type Locks, type Store } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 
-/** One of so many tasks writes. */
-const WRITERS = 10;
-
-/** Prepares a task, by its number. */
-type Prepare = (locks: Locks, resource: string, task: number) => { acquire(): Promise<Lease> };
+/** Prepares a task. */
+type Prepare = (locks: Locks, resource: string) => Lock;
 
 const mutex: Prepare = (locks, resource) => locks.mutex(resource);
 const fair: Prepare = (locks, resource) => locks.mutex(resource, { fair: true });
 
-/** What several hold at a time, by the names of the tables. */
-export const SHARED: Readonly<Record<string, Connect>> = {
-  '5 permits': opening((locks, resource) => locks.semaphore(resource, { limit: 5 })),
-  readers: opening((locks, resource) => locks.rwLock(resource).read),
-  'readers, 1 of 10 a writer': opening((locks, resource, task) => {
-    const { read, write } = locks.rwLock(resource, { fair: true });
-    return task % WRITERS === 0 ? write : read;
-  }),
-};
-
-/** The same for locks that one holds, for every store. */
+/** For every store, by the names of the tables. */
 export const OURS: { readonly holdfast: Connect; readonly 'holdfast, fair': Connect } = {
   holdfast: opening(mutex),
   'holdfast, fair': opening(fair),
-  ...SHARED,
 };
 
 function opening(prepare: Prepare): Connect {
@@ -41,7 +27,7 @@ export function calls(): number {
 }
 
 /** The store, whose verbs are counted: no server does it for some. */
-export async function open(url: string): Promise<Store> {
+async function open(url: string): Promise<Store> {
   const store = await openStore(url);
   const counting = <A extends unknown[], R>(verb: (...args: A) => R): ((...args: A) => R) => {
     return (...args) => {
@@ -63,7 +49,7 @@ export async function locksAt(url: string): Promise<Locks> {
   return createLocks(await open(url), { ttl: TTL_MS });
 }
 
-export interface OursOptions {
+interface OursOptions {
   readonly prepare?: Prepare;
   /** Closes the client, where it is not the store's own. */
   readonly end?: () => unknown;
@@ -71,10 +57,9 @@ export interface OursOptions {
 
 export function locksOf(store: Store, { prepare = mutex, end }: OursOptions = {}): Connected {
   const locks = createLocks(store, { ttl: TTL_MS });
-  let tasks = 0;
   return {
     task: (resource) => {
-      const lock = prepare(locks, resource, tasks++);
+      const lock = prepare(locks, resource);
       return async () => {
         const lease = await lock.acquire();
         return () => lease.release();

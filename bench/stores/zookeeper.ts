@@ -1,27 +1,19 @@
-/** ZooKeeper, alone or three of them. */
+/** ZooKeeper. */
 import { connect } from 'node:net';
 import { floors, WATCH_FLOOR } from '../floors/zookeeper.ts';
 import { cpuMicros } from '../measuring/cpu.ts';
 import type { Subject } from '../measuring/subject.ts';
-import { CURATOR, connectCurator } from '../rivals/java.ts';
 import { OURS } from './ours.ts';
 
 export const zookeeper: Subject = {
   name: 'ZooKeeper',
-  contenders: { ...floors, ...OURS, [CURATOR]: connectCurator },
-  alone: [['floor: create and look, delete', 'floor: create, look, delete', 'holdfast', CURATOR]],
-  // So many that the first round, which does not count, is long enough to compile Java.
+  contenders: { ...floors, ...OURS },
+  alone: [['floor: create and look, delete', 'holdfast']],
   pairs: [500, 1_920],
   goals: [0.85, 0.85],
-  contended: [WATCH_FLOOR, 'holdfast', 'holdfast, fair', CURATOR],
+  contended: [WATCH_FLOOR, 'holdfast', 'holdfast, fair'],
   asks: 'requests',
   crowd: { ratio: 1.3 },
-  waiters: {
-    ...{ processes: 2, tasks: [2, 10, 100, 200], asks: 5 },
-    ...{ steady: 'gap median ms', growth: 1.3 },
-  },
-  // Beside the batches, one for the session that they share.
-  leases: { count: 5_000, asks: 51, slack: 1 },
   observe: ({ url, pids }) => ({
     async work() {
       const [received = Number.NaN, sent = Number.NaN] = await monitored(url, [
@@ -39,13 +31,11 @@ export const zookeeper: Subject = {
 /** What all servers count by these names. */
 async function monitored(url: string, names: readonly string[]): Promise<number[]> {
   const servers = url.replace('zookeeper://', '').split(',');
-  const texts = await Promise.all(servers.map(fourLetters));
-  return names.map((name) =>
-    texts.reduce((sum, text) => {
-      const [, value] = new RegExp(`^zk_${name}\\t(\\d+)$`, 'm').exec(text) ?? [];
-      return sum + Number(value);
-    }, 0),
-  );
+  const text = (await Promise.all(servers.map(fourLetters))).join('\n');
+  return names.map((name) => {
+    const values = text.matchAll(new RegExp(`^zk_${name}\\t(\\d+)$`, 'gm'));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  });
 }
 
 /** What a server says of itself; as a client of four letters. */

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Result } from '../../bench/measuring/result.ts';
-import { goals, merged, table } from '../../bench/measuring/table.ts';
-
-const README = new URL('../../bench/README.md', import.meta.url);
+import { merged, table } from '../../bench/measuring/table.ts';
 
 function run(rate: number, ratio: number): Result[] {
   const goal = { goal: 'ratio ≥ 0.6', met: ratio >= 0.6 };
@@ -43,20 +40,5 @@ describe('several runs of a figure', () => {
 describe('one run of a figure', () => {
   test('has its numbers alone', () => {
     expect(table(run(850, 0.62))).toContain('| holdfast | 850 | 0 | 0.62 | ratio ≥ 0.6: met |');
-  });
-});
-
-describe('the table of goals', () => {
-  test('is that of the tables in its page', () => {
-    const page = readFileSync(README, 'utf8');
-    const [, written = ''] = /^<!-- goals -->\n(.*?)^<!-- \/goals -->/ms.exec(page) ?? [];
-    // The formatter aligns columns.
-    const plain = (text: string): string[] =>
-      text
-        .trim()
-        .split('\n')
-        .map((line) => line.replace(/ +/g, ' ').replace(/-{3,}/g, '--'));
-    expect(plain(written)).toEqual(plain(goals(page)));
-    expect(plain(goals(page)).length).toBeGreaterThan(2);
   });
 });
