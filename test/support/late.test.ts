@@ -5,7 +5,8 @@ import { processError } from 'vitest/internal/browser';
 import { LeaseLostError } from '../../src/core/errors.ts';
 import { type Failure, isLate, isVoid } from './late.ts';
 import { paceOf } from './pace.ts';
-import { TooLate } from './until.ts';
+import { StallWitness } from './stalls.ts';
+import { TooLate, until } from './until.ts';
 
 /** As the runner keeps it. */
 async function failureOf(fail: () => unknown): Promise<Failure> {
@@ -35,6 +36,7 @@ const LATE: readonly (readonly [string, () => unknown])[] = [
   ['a stall that was noticed', thrown(new LeaseLostError('a', 'stalled'))],
   ['no answer', thrown(storeError('The store did not answer within 200 ms.'))],
   ['no connection', thrown(storeError('The request could not be sent to the server in time.'))],
+  ['no write', thrown(storeError("'a' in mongodb could not be written for a whole TTL."))],
   ['a state', () => expect(lease.state).toBe('held')],
   ['a state in a list', () => expect(['held', 'waiting']).toEqual(['held', 'held'])],
   ['a state in an object', () => expect({ state: 'gone' }).toEqual({ state: 'held' })],
@@ -106,4 +108,21 @@ it('the pace is how much later this machine is than a quiet one, or how much slo
   expect(paceOf(gaps(75), 1.1)).toBe(2.5);
   expect(paceOf(gaps(25), 3)).toBe(2);
   expect(paceOf([...Array<number>(199).fill(11), 5000], 1.1)).toBe(1);
+});
+
+describe('the machine', () => {
+  it('stands still while its disk does', async () => {
+    let [waitedMs, stands] = [0, true];
+    const begun = performance.now();
+    const witness = new StallWitness(() => {
+      if (stands) waitedMs = performance.now() - begun;
+      return waitedMs;
+    });
+    await until(() => witness.longestSince(begun) > 60);
+    stands = false;
+    await until(() => performance.now() - begun > 150);
+    const later = witness.now;
+    await until(() => performance.now() > later + 60);
+    expect(witness.longestSince(later)).toBeLessThan(60);
+  });
 });

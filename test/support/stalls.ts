@@ -1,4 +1,8 @@
-/** For how long this process, and so most likely the machine, stood still. */
+/**
+ * For how long this process, and so most likely the machine, stood still, or its disk did: a server
+ * that commits waits for that.
+ */
+import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /** How often it looks, in ms, and what is too short to be kept. */
@@ -25,13 +29,34 @@ export function ownMs(): number {
   return computedMs() + idle().idle;
 }
 
+const DISK = '/proc/pressure/io';
+
+/** How long some process of this machine has waited for a disk, in ms; 0 where nothing tells. */
+function diskMs(): number {
+  try {
+    const [, us = '0'] = /^some .*total=(\d+)/.exec(readFileSync(DISK, 'utf8')) ?? [];
+    return Number(us) / 1000;
+  } catch {
+    return 0;
+  }
+}
+
+/** Of a disk that stands still, some process waits for so much of the time. */
+const STANDSTILL = 0.8;
+
 /** Looks every 10 ms, until its process ends. */
 export class StallWitness {
-  readonly #gaps: { readonly end: number; readonly ms: number }[] = [];
+  readonly #gaps: { end: number; ms: number }[] = [];
+  readonly #diskMs: () => number;
   #last = now();
   #computed = computedMs();
+  #disk: number;
+  /** The gap in which the disk still stands. */
+  #standing: { end: number; ms: number } | undefined;
 
-  constructor() {
+  constructor(disk = diskMs) {
+    this.#diskMs = disk;
+    this.#disk = disk();
     setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -39,7 +64,10 @@ export class StallWitness {
     return now();
   }
 
-  /** The longest time since then for which it did not look although it did not compute, in ms. */
+  /**
+   * The longest time since then, in ms, for which it did not look although it did not compute, or the
+   * disk stood still.
+   */
   longestSince(start: number): number {
     this.#look();
     const since = this.#gaps.filter(({ end }) => end > start);
@@ -52,7 +80,23 @@ export class StallWitness {
     // What the test itself computes is no one else's fault.
     const ms = end - this.#last - (computed - this.#computed) - LOOK_MS;
     if (ms > NOTED_MS) this.#gaps.push({ end, ms });
+    this.#lookAtDisk(end, end - this.#last);
     this.#last = end;
     this.#computed = computed;
+  }
+
+  #lookAtDisk(end: number, tookMs: number): void {
+    const disk = this.#diskMs();
+    const stands = disk - this.#disk > STANDSTILL * tookMs;
+    this.#disk = disk;
+    if (!stands) {
+      this.#standing = undefined;
+    } else if (this.#standing) {
+      this.#standing.end = end;
+      this.#standing.ms += tookMs;
+    } else {
+      this.#standing = { end, ms: tookMs };
+      this.#gaps.push(this.#standing);
+    }
   }
 }
