@@ -54,7 +54,7 @@ export class StallWitness {
   /** The gap in which the disk still stands. */
   #standing: { end: number; ms: number } | undefined;
 
-  constructor(disk = diskMs) {
+  constructor(disk: () => number = diskMs) {
     this.#diskMs = disk;
     this.#disk = disk();
     setInterval(() => this.#look(), LOOK_MS).unref();
