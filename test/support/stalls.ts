@@ -65,8 +65,8 @@ export class StallWitness {
   }
 
   /**
-   * The longest time since then, in ms, for which it did not look although it did not compute, or the
-   * disk stood still.
+   * The longest time since then, in ms, for which it did not look although it did not compute, or
+   * the disk stood still.
    */
   longestSince(start: number): number {
     this.#look();
