@@ -66,7 +66,8 @@ export async function chosen(project: Project): Promise<string[]> {
 /** What sees the change. */
 export async function touched(project: Project): Promise<string[]> {
   const { files, changed, seen } = await looked();
-  if (project === 'kubernetes' && !changed.some((path) => path.includes(project))) return [];
+  const isNear = (path: string): boolean => CODE.test(path) && path.includes(project);
+  if (project === 'kubernetes' && !changed.some(isNear)) return [];
   return files[project].filter((each) => seen.tests.has(each));
 }
 

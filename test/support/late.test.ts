@@ -3,6 +3,7 @@ import { StoreError } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { processError } from 'vitest/internal/browser';
 import { LeaseLostError } from '../../src/core/errors.ts';
+import { held as heldStatus } from '../../src/testkit/expect.ts';
 import { type Failure, isLate, isVoid } from './late.ts';
 import { paceOf } from './pace.ts';
 import { StallWitness } from './stalls.ts';
@@ -29,6 +30,7 @@ const lease = { held: false, state: 'lost' };
 const LATE: readonly (readonly [string, () => unknown])[] = [
   ['a patience that ran out', thrown(new TooLate('never held'))],
   ['the patience of the kit', () => assert.fail('in vain waited until it was held')],
+  ['a claim that the kit saw end', () => heldStatus({ state: 'gone', why: 'expired' })],
   ["vitest's own", thrown(new Error('Hook timed out in 300000ms.'))],
   ['a poll', () => expect.poll(() => 1, { timeout: 1, interval: 1 }).toBe(2)],
   ['a wait', thrown(Object.assign(new Error('Not acquired'), { code: 'ACQUIRE_TIMEOUT' }))],
@@ -69,6 +71,7 @@ const NEVER_LATE: readonly (readonly [string, () => unknown])[] = [
     'another error than expected',
     () => expect(() => thrown(new TooLate('never'))()).toThrow(StoreError),
   ],
+  ['a claim that was forgotten', () => heldStatus({ state: 'gone', why: 'store-reset' })],
   ['an eviction', thrown(new LeaseLostError('a', 'evicted'))],
   ['a store that lost its memory', thrown(new LeaseLostError('a', 'store-reset'))],
   ['what a store says', thrown(storeError('WRONGTYPE'))],

@@ -37,6 +37,7 @@ const UNANSWERED =
 const LATE_MESSAGES = [
   // The kit's own patience, whose errors have no name of their own.
   /^(in vain waited until|not done after \d+ ms|no change was told within)/,
+  /^expected a (held|waiting) claim, got \{"state":"gone","why":"expired"\}/,
   /^(Test|Hook) timed out in \d+ms/,
   // Whether it is there at all, not what it is.
   /^expected (null|undefined) (not to be (null|undefined)|to be (defined|truthy))/,
