@@ -159,10 +159,12 @@ export class SharedLease {
     const hold = this.#holds.get(id);
     if (!hold) return false;
     for (let tries = 0; tries < TRIES; tries++) {
+      // A reply to the claim may overtake that of this look, which then says nothing of a loss.
+      const granted = hold.token !== undefined;
       const lease = await this.#own(hold, tries);
       const isOurs = lease?.spec?.holderIdentity === hold.identity;
       // A claim, or a renewal that takes back what another has ended.
-      const mayCome = hold.token === undefined ? this.#leftMs(lease) <= 0 : !lossIn(lease, hold);
+      const mayCome = granted ? !lossIn(lease, hold) : this.#leftMs(lease) <= 0;
       const now = wallMs();
       const left = isOurs && afterMs > 0 ? kept(lease.spec, afterMs, now) : freed(lease, now);
       const done = !(isOurs || mayCome) || (await this.#write(left, lease));

@@ -14,12 +14,17 @@ const TODAY = Date.parse('2026-01-01T00:00:00Z');
 /** One lease as an API server keeps it: written only onto the version that is there. */
 class Shelf {
   lease: Lease | undefined;
+  /** The next look is answered when this is over, as things were before. */
+  meanwhile: (() => Promise<unknown>) | undefined;
   /** What is done instead of a reply, once. */
   instead: (() => never) | undefined;
   versions = 0;
 
   async find(): Promise<Lease | undefined> {
-    return this.lease;
+    const { lease, meanwhile } = this;
+    this.meanwhile = undefined;
+    await meanwhile?.();
+    return lease;
   }
 
   async write(_name: string, spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | 'other'> {
@@ -192,6 +197,33 @@ describe('a lease of ours', () => {
     await ours.release(claim, 0);
     expect(await ours.claim(claimOf())).toMatchObject({ state: 'held', token: 4n });
   });
+});
+
+it.each([
+  ['there is no lease yet', undefined],
+  ['it is free', { ...theirs('2026-01-01T00:00:00.000000Z'), holderIdentity: '' }],
+])('a claim that is granted while its release looks is not left behind: %s', async (_, lease) => {
+  if (lease) shelf.put(lease);
+  const claim = claimOf();
+  // The claim has looked and is about to write.
+  let write = (): void => {};
+  const written = new Promise<void>((resolve) => {
+    write = resolve;
+  });
+  const { write: now } = Shelf.prototype;
+  shelf.write = async (...args) => {
+    shelf.write = now;
+    await written;
+    return shelf.write(...args);
+  };
+  const claimed = ours.claim(claim);
+  await clock.sleep(1);
+  shelf.meanwhile = () => {
+    write();
+    return claimed;
+  };
+  expect(await ours.release(claim, 0)).toBe(true);
+  expect(shelf.lease?.spec).toMatchObject({ holderIdentity: '' });
 });
 
 describe('a claim without a reply', () => {
