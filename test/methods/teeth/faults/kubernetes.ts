@@ -32,15 +32,22 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     ...lease,
     name: 'kubernetes: a late copy of a released claim finds the lease as it was',
-    find: 'hold.token === undefined ? this.#leftMs(lease) <= 0 :',
-    replace: 'hold.token === undefined ? this.#leftMs(lease) < 0 :',
+    find: ': this.#leftMs(lease) <= 0;',
+    replace: ': this.#leftMs(lease) < 0;',
     why: 'a lease is held by no program until it ends',
   },
   {
     ...lease,
     name: 'kubernetes: a late renewal of a released claim takes the lease back',
-    find: 'this.#leftMs(lease) <= 0 : !lossIn(lease, hold);',
-    replace: 'this.#leftMs(lease) <= 0 : false;',
+    find: 'granted ? !lossIn(lease, hold) :',
+    replace: 'granted ? false :',
+    why: 'a lease is held by no program until it ends',
+  },
+  {
+    ...lease,
+    name: 'kubernetes: a look from before the grant tells a release of a loss',
+    find: 'granted ? !lossIn(lease, hold) :',
+    replace: 'hold.token !== undefined ? !lossIn(lease, hold) :',
     why: 'a lease is held by no program until it ends',
   },
   {
