@@ -43,7 +43,7 @@ const models = program(
 );
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
 const histories = (): Step => {
-  const operations = process.env.HOLDFAST_OPERATIONS ?? '100000';
+  const operations = process.env.HOLDFAST_OPERATIONS ?? '10000';
   const args = ['--operations', operations, '--seed', SEED];
   const file = 'test/methods/histories/run.ts';
   return script('histories', { seconds: 0.072 * Number(operations) }, file, ...args);
