@@ -4,7 +4,7 @@ import { randomId } from '../../base/random-id.ts';
 import { show } from '../../base/show.ts';
 import { type Answer, type Client, endAfter, type Sender } from './client.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
-import { packageOf, type Recognised } from './packages.ts';
+import { type Place, packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 const TAKEN =
@@ -25,7 +25,7 @@ function senderOf(given: unknown, { name, place }: Recognised): Sender | undefin
     case 'pg':
       return pool ? pgPool(given as PgPool) : pg(given as Pg);
     case 'postgres':
-      return postgres(given as Postgres);
+      return ofBun(given as Bun, place) ?? postgres(given as Postgres);
     case 'mysql2':
     case 'mariadb':
       return pool ? mysqlPool(given as MysqlPool) : mysql(given as Mysql);
@@ -119,6 +119,22 @@ function postgres(sql: Postgres): Sender {
     rows: (text, values) => sql.unsafe(text, values),
     count: async (text, values) => (await sql.unsafe(text, values)).count,
     begun: () => begunAt(() => sql.unsafe(ONLY_IN_TRANSACTION)),
+  };
+}
+
+/** `Bun.sql` has the methods of postgres.js on every database. */
+interface Bun extends Postgres {
+  readonly options?: { readonly adapter?: string };
+}
+
+/** Undefined unless it speaks with MySQL or MariaDB, where only its transaction tells what it is. */
+function ofBun(sql: Bun, place: Place): Sender | undefined {
+  if (!/^(mysql|mariadb)$/.test(sql.options?.adapter ?? '')) return undefined;
+  if (place !== 'transaction') throw new UsageError('Of Bun.sql on MySQL, give the transaction.');
+  return {
+    dialect: 'mysql',
+    rows: (text, values) => sql.unsafe(text, values),
+    count: async (text, values) => (await sql.unsafe(text, values)).affectedRows,
   };
 }
 
