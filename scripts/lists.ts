@@ -163,7 +163,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/methods/sharing/pair-suite.ts',
   },
   {
-    step: script('teeth', { seconds: 1000 }, 'scripts/teeth.ts', '--known'),
+    step: script('teeth', { seconds: 320 }, 'scripts/teeth.ts'),
     what: 'planted faults, each against the test that notices it',
     from: 'test/methods/teeth/catalogue.ts',
   },

@@ -1,92 +1,137 @@
 /**
- * `npm run teeth -- [--new] [--kind K]… [--seeds N] [words]`: plants each fault of
- * test/methods/teeth, or the new ones, or those with one of the words in their names, and lets
- * every kind of run look for it; processes, the dearest, only for what nothing else notices.
- * Records what noticed it. Fails if a fault survives, or if a run fails with none planted.
+ * `npm run teeth -- [words]`: plants each fault of test/methods/teeth, or those with one of the
+ * words in their names, and runs the test or the seeds that the fault names. Fails if they do not
+ * notice the fault, or fail with none planted, or if no fault has such a name.
  *
- * `npm run teeth -- --known [--all-notices] [--kind K]… [words]`: lets only the cheapest of what is
- * recorded look for each fault, or all of it. Fails if something does not notice its fault any
- * more.
- *
- * With `--table` it plants nothing, and prints what noticed which fault.
+ * Nothing is remembered from run to run, and nothing is asked again until it gives the answer that
+ * one wants.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { performance } from 'node:perf_hooks';
 import { FAULTS } from '../test/methods/teeth/catalogue.ts';
-import type { Fault } from '../test/methods/teeth/fault.ts';
+import type { Fault, Notice } from '../test/methods/teeth/fault.ts';
 import { inTrials } from '../test/methods/teeth/in-trials.ts';
-import { DEAR, KINDS, type Kind, type Notice, partOf } from '../test/methods/teeth/kinds.ts';
-import { firstNotice } from '../test/methods/teeth/noticing.ts';
-import { cheapest, type Notices, readRecord, writeRecord } from '../test/methods/teeth/record.ts';
-import { faultTable, summary } from '../test/methods/teeth/tables.ts';
+import { notices } from '../test/methods/teeth/noticing.ts';
 import type { Trial } from '../test/methods/teeth/trial.ts';
-import { lookForKnown } from './known-faults.ts';
-import { run } from './steps.ts';
 
-const { values, positionals: words } = parseArgs({
-  allowPositionals: true,
-  options: {
-    new: { type: 'boolean' },
-    known: { type: 'boolean' },
-    'all-notices': { type: 'boolean' },
-    table: { type: 'boolean' },
-    kind: { type: 'string', multiple: true },
-    seeds: { type: 'string', default: '2000' },
-  },
-});
-const kinds = KINDS.filter((kind) => values.kind?.includes(kind) ?? true);
-const seeds = Number(values.seeds);
-const record = readRecord();
-const chosen = FAULTS.filter(({ name }) => {
-  if (values.new && cheapest(record.get(name))) return false;
-  return words.length === 0 || words.some((word) => name.includes(word));
-});
-let done = 0;
-if (values.known) {
-  const allNotices = values['all-notices'];
-  process.exit((await lookForKnown(chosen, { kinds, allNotices })) ? 0 : 1);
-}
-if (values.table) {
-  console.log(`${faultTable(record)}\n\n${summary(record)}`);
-  process.exit();
+/** What may be wrong: answers the complaint. */
+interface Look {
+  readonly name: string;
+  run(trial: Trial): Promise<string | undefined>;
 }
 
-// A run that fails anyway would notice everything.
-const sources = [...new Map(chosen.map(({ file }) => [partOf(file), file])).values()];
-const pairs = kinds.flatMap((kind) => sources.map((source) => ({ kind, source })));
-await inTrials(pairs, availableParallelism(), checkSound);
-await inTrials(chosen, availableParallelism(), look);
-await run(['biome', 'format', '--write', 'test/methods/teeth/record.json']);
-console.log(`\n${summary(record)}`);
-process.exit(chosen.some(({ name }) => !cheapest(record.get(name))) ? 1 : 0);
+/**
+ * Most tests on servers wait more than they work: so many copies of the project a core. What hangs
+ * only waits until it is given up, so that it has copies of its own, whatever the cores do.
+ */
+const COPIES_A_CORE = 3;
+const COPIES_FOR_HANGS = 3;
 
-async function checkSound(trial: Trial, at: { kind: Kind; source: string }): Promise<void> {
-  const failed = await trial.seek(at.kind, { source: at.source, seeds });
-  if (failed) throw new Error(`With no fault planted, this fails: ${JSON.stringify(failed)}`);
-  console.log(`  sound: ${at.kind} for ${partOf(at.source)}`);
+/** On a terminal, its last line says how far it is. */
+class Progress {
+  readonly #all: number;
+  readonly #times: { readonly name: string; readonly ms: number }[] = [];
+  readonly #begin = performance.now();
+  #failed = 0;
+
+  constructor(all: number) {
+    this.#all = all;
+  }
+
+  async during({ name, run }: Look, trial: Trial): Promise<void> {
+    const begin = performance.now();
+    const complaint = await run(trial).catch((error) => `${name}: ${error}`);
+    this.#times.push({ name, ms: performance.now() - begin });
+    if (complaint) this.#fail(complaint);
+    this.#draw();
+  }
+
+  end(): boolean {
+    const slowest = this.#times.sort((a, b) => b.ms - a.ms).slice(0, 5);
+    const lines = slowest.map(
+      ({ name, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s ${name}`,
+    );
+    this.#write(`The slowest:\n${lines.join('\n')}\n`);
+    this.#write(`${this.#times.length - this.#failed} passed, ${this.#failed} failed\n`);
+    return this.#failed === 0 && this.#times.length > 0;
+  }
+
+  #fail(complaint: string): void {
+    this.#failed += 1;
+    this.#write(`✗ ${complaint}\n`);
+  }
+
+  #draw(): void {
+    if (!process.stdout.isTTY) return;
+    const done = this.#times.length;
+    const left = ((performance.now() - this.#begin) / done) * (this.#all - done);
+    const minutes = Math.ceil(left / 60_000);
+    this.#write(`  ${done} of ${this.#all}, ${this.#failed} failed, about ${minutes} min left`);
+  }
+
+  #write(text: string): void {
+    process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${text}` : text);
+  }
 }
 
-async function look(trial: Trial, fault: Fault): Promise<void> {
-  const notices: Partial<Record<Kind, Notice>> = { ...record.get(fault.name) };
-  for (const kind of kinds) delete notices[kind];
-  await trial.with(fault, async () => {
-    for (const kind of kinds) {
-      if (DEAR.includes(kind) && cheapest(notices)) continue;
-      const search = () => trial.seek(kind, { source: fault.file, seeds });
-      const notice = await firstNotice(trial, search);
-      if (notice) notices[kind] = notice;
-    }
-  });
-  record.set(fault.name, notices);
-  writeRecord(record);
-  report(fault, notices);
+const words = process.argv.slice(2);
+const chosen = FAULTS.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+const groups = byFile(chosen);
+const progress = new Progress(groups.length + chosen.length);
+await Promise.all([
+  inTrials(groups.filter(hangs), COPIES_FOR_HANGS, look),
+  inTrials(
+    groups.filter((group) => !hangs(group)),
+    COPIES_A_CORE * availableParallelism(),
+    look,
+  ),
+]);
+process.exit(progress.end() ? 0 : 1);
+
+/** Tests that fail anyway would notice everything. */
+async function look(trial: Trial, group: readonly Fault[]): Promise<void> {
+  const known = group.map(({ by }) => by);
+  for (const each of [soundness(known), ...group.map(noticing)]) {
+    await progress.during(each, trial);
+  }
 }
 
-function report({ name }: Fault, notices: Notices): void {
-  const found = KINDS.filter((kind) => notices[kind]).map((kind) => {
-    const seed = notices[kind]?.seed;
-    return seed === undefined ? kind : `${kind} at seed ${seed}`;
-  });
-  const count = `${++done}/${chosen.length}`.padStart(7);
-  console.log(`${count} ${found.length > 0 ? '✓' : '✗'} ${name}: ${found.join(', ') || 'nothing'}`);
+/**
+ * What one file notices goes into one copy, which has loaded it then; but not what hangs, while
+ * all else would wait. The largest first, so that no copy is left alone with them at the end.
+ */
+function byFile(faults: readonly Fault[]): Fault[][] {
+  const groups = new Map<string, Fault[]>();
+  for (const fault of faults) {
+    const key = `${fault.by.file} ${fault.by.hung}`;
+    groups.set(key, [...(groups.get(key) ?? []), fault]);
+  }
+  return [...groups.values()].sort((a, b) => b.length - a.length);
+}
+
+function hangs(group: readonly Fault[]): boolean {
+  return group.some(({ by }) => by.hung);
+}
+
+function soundness(known: readonly Notice[]): Look {
+  return {
+    name: `sound: ${known[0]?.file ?? 'the simulation'}`,
+    async run(trial) {
+      const failed = await trial.fails(known);
+      return failed && `fails with no fault planted: ${JSON.stringify(failed)}`;
+    },
+  };
+}
+
+function noticing(fault: Fault): Look {
+  const { name, by } = fault;
+  return {
+    name,
+    async run(trial) {
+      const noticed = await trial.with(fault, () => notices(trial, by));
+      return noticed ? undefined : `not noticed: ${name}, by ${JSON.stringify(by)}`;
+    },
+  };
 }

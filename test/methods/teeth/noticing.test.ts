@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from './kinds.ts';
-import { firstNotice, notices, type Planted } from './noticing.ts';
+import { inTest, type Notice } from './fault.ts';
+import { notices, type Planted } from './noticing.ts';
 
-const timed: Notice = { file: 'test/stores/redis/a.test.ts', test: 'a' };
+const timed = inTest('test/stores/redis/a.test.ts', 'a');
 const hung: Notice = { ...timed, hung: true };
-const simulated: Notice = { file: 'test/core/a.test.ts', test: 'a' };
 
 /** What is asked fails as these say, in turn. */
 function planted(...fails: readonly (Notice | undefined)[]): Planted {
   const left = fails[Symbol.iterator]();
-  return {
-    fails: async () => left.next().value,
-    isTimed: ({ file }) => file === timed.file,
-  };
+  return { fails: async () => left.next().value };
 }
 
 describe('a fault is noticed', () => {
   it('by what fails as it is known to', async () => {
-    for (const known of [timed, hung, simulated]) {
+    for (const known of [timed, hung]) {
       expect(await notices(planted(known), known)).toBe(true);
       expect(await notices(planted(), known)).toBe(false);
     }
@@ -30,14 +26,5 @@ describe('a fault is noticed', () => {
       expect(await notices(planted(other, other), timed)).toBe(true);
     }
     expect(await notices(planted(timed), hung)).toBe(false);
-  });
-
-  it('first by what fails again', async () => {
-    const found = [timed, timed, simulated][Symbol.iterator]();
-    const search = async (): Promise<Notice | undefined> => found.next().value;
-    expect(await firstNotice(planted(undefined, timed), search)).toBe(timed);
-    expect(await firstNotice(planted(), search)).toBe(simulated);
-    expect(await firstNotice(planted(), search)).toBeUndefined();
-    expect(await firstNotice(planted(), async () => timed)).toBeUndefined();
   });
 });

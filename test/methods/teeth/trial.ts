@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import {
-  BaseSequencer,
   createVitest,
   type TestCase,
   type TestModule,
@@ -22,16 +21,8 @@ import { serverFolder } from '../../servers/server-process.ts';
 import { TOO_LATE } from '../../support/late.ts';
 import type {} from '../../support/runner.ts';
 import { ROOT } from '../tidy/tree.ts';
-import { type Fault, plant } from './fault.ts';
-import { isSimulated, type Kind, kindOf, type Notice } from './kinds.ts';
+import { type Fault, type Notice, plant } from './fault.ts';
 import type { Planted } from './noticing.ts';
-
-export interface Search {
-  /** In which the fault is. */
-  readonly source: string;
-  /** How many the simulation may try. */
-  readonly seeds: number;
-}
 
 /** Longest time of a run, in ms. What a simulation does not find by then it does not find. */
 const LIMIT_MS = 600_000;
@@ -50,9 +41,6 @@ const ENVIRONMENT = { HOLDFAST_WHOLE: '1', HOLDFAST_RUN: '1', HOLDFAST_FROM_SOUR
 
 /** Whose tests hold locks that end on real clocks. */
 const TIMED = ['real clock', 'processes', 'examples', 'servers', 'sharing', 'kubernetes'];
-
-/** They do what only a process of their own can do. */
-const FORKED = /^$/;
 
 /** What looks at the text of the sources would notice any change. */
 const LEFT_OUT = /\/test\/methods\/(teeth|tidy)/;
@@ -85,7 +73,6 @@ export class Trial implements Planted {
           onTestModuleEnd: (module) => trial.#results.file(module),
         },
       ],
-      ...{ sequence: { sequencer: InOrder } },
       env: { TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), TMPDIR: trial.#temporary },
     });
     return trial;
@@ -122,12 +109,6 @@ export class Trial implements Planted {
     }
   }
 
-  /** Runs all of a kind that may notice a fault in this source, until something fails. */
-  async seek(kind: Kind, { source, seeds }: Search): Promise<Notice | undefined> {
-    if (kind === 'simulation') return isSimulated(source) ? this.#simulate(seeds) : undefined;
-    return this.#test(this.#files().filter((file) => kindOf(file, source) === kind));
-  }
-
   /** What of this fails now; undefined if all of it passes. */
   async fails(notices: readonly Notice[]): Promise<Notice | undefined> {
     const seeds = notices.flatMap(({ seed }) => seed ?? []);
@@ -138,11 +119,6 @@ export class Trial implements Planted {
     const files = new Set(notices.flatMap(({ file }) => file ?? []));
     const tests = new Set(notices.flatMap(({ test }) => test ?? []));
     return this.#test([...files], tests);
-  }
-
-  isTimed({ file }: Notice): boolean {
-    if (file === undefined) return false;
-    return this.#specifications(file).some(({ project }) => TIMED.includes(project.name));
   }
 
   /** What tests and the processes that they start see from now on; returns what ends that. */
@@ -164,11 +140,6 @@ export class Trial implements Planted {
     if (this.#results.failed) void this.#vitest?.cancelCurrentRun('test-failure');
   }
 
-  #files(): string[] {
-    const files = readdirSync(join(this.#folder, 'test'), { recursive: true }) as string[];
-    return files.map((file) => join('test', file)).sort();
-  }
-
   async #simulate(runs: number): Promise<Notice | undefined> {
     const args = ['--import', 'tsx', 'scripts/sim.ts', `--runs=${runs}`];
     const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
@@ -185,7 +156,7 @@ export class Trial implements Planted {
     }
   }
 
-  async #test(files: readonly string[], only?: ReadonlySet<string>): Promise<Notice | undefined> {
+  async #test(files: readonly string[], only: ReadonlySet<string>): Promise<Notice | undefined> {
     const specs = files.flatMap((file) => this.#specifications(file, only));
     if (!this.#vitest || specs.length === 0) return undefined;
     const pace = Number(process.env.HOLDFAST_PACE ?? 1);
@@ -199,21 +170,21 @@ export class Trial implements Planted {
       if (failed) return { ...failed, file: relative(this.#folder, failed.file) };
       if (isVoid) continue;
       if (unhandledErrors.length > 0) return { file: files[0] ?? '' };
-      const gone = [...(only ?? [])].find((test) => !passed.has(test));
-      if (gone) throw new Error(`There is no test '${gone}' any more: run npm run teeth.`);
+      const gone = [...only].find((test) => !passed.has(test));
+      if (gone) throw new Error(`There is no test '${gone}' in ${files.join(' ')} any more.`);
       return undefined;
     }
     throw new Error(`This machine stood still each time in ${files.join(' ')}.`);
   }
 
-  #specifications(file: string, only?: ReadonlySet<string>): TestSpecification[] {
+  #specifications(file: string, only: ReadonlySet<string>): TestSpecification[] {
     const path = join(this.#folder, file);
-    const options = only?.size ? { testNamePattern: anyOf(only) } : {};
+    const options = only.size > 0 ? { testNamePattern: anyOf(only) } : {};
     return (this.#vitest?.projects ?? [])
       .filter((project) => project.matchesTestGlob(path))
       .map((project) => {
         // A thread starts a fifth cheaper; what counts on real clocks has a process of its own.
-        const pool = TIMED.includes(project.name) || FORKED.test(file) ? 'forks' : 'threads';
+        const pool = TIMED.includes(project.name) ? 'forks' : 'threads';
         return project.createSpecification(path, options, pool);
       });
   }
@@ -258,13 +229,6 @@ function newFolder(prefix: string): string {
 function empty(folder: string): void {
   for (const name of readdirSync(folder)) {
     rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** So that the first test to notice is the same in every run. */
-class InOrder extends BaseSequencer {
-  override async sort(specs: TestSpecification[]): Promise<TestSpecification[]> {
-    return specs.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
   }
 }
 

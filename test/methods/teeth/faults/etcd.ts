@@ -1,234 +1,131 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, inTest } from '../fault.ts';
 
-const at = (file: string) => ({ file: `src/stores/etcd/${file}.ts` });
-const client = (file: string) => ({ file: `src/clients/etcd/${file}.ts` });
+const claim = { file: 'src/stores/etcd/verbs/claim.ts' };
+const following = { file: 'src/stores/etcd/following.ts' };
+const ownClaim = { file: 'src/stores/etcd/own-claim.ts' };
 
-/** What a queue of keys with shared leases can get wrong. */
+const EXPIRY = 'test/stores/etcd/expiry.test.ts';
+const DIFFERENTIAL = 'test/stores/etcd/differential.test.ts';
+
+/** A queue of keys with shared leases. */
 export const ETCD_FAULTS: readonly Fault[] = [
   {
-    ...at('lease'),
+    file: 'src/stores/etcd/lease.ts',
     name: 'etcd: a lease is kept alive although claims on it are over',
     find: '    await this.clear(now);\n',
     replace: '',
     why: 'a claim that nobody renews, or whose release failed, lives on for ever',
+    by: {
+      ...inTest(EXPIRY, 'a claim that nobody renews ends, although others keep its lease'),
+      hung: true,
+    },
   },
   {
-    ...at('leases'),
+    file: 'src/stores/etcd/leases.ts',
     name: 'etcd: a new claim gets a lease of any age',
     find: 'lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm())',
     replace: 'lease !== undefined',
     why: 'a claim is granted with too little life left, and may be lost before its first heartbeat',
+    by: inTest(EXPIRY, 'a new claim gets a lease with most of its life'),
   },
   {
-    ...at('verbs/claim'),
+    ...claim,
     name: 'etcd: a claim is not compared with the mark of its lease',
     find: "      { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },\n",
     replace: '',
     why: 'one that comes late, after its tombstone, holds for as long as others keep its lease',
+    by: inTest(
+      'test/stores/etcd/expiry-late.test.ts',
+      'so does one whose release was lost as well',
+    ),
   },
   {
-    ...at('lease'),
-    name: 'etcd: what came before the mark of its lease stays',
-    find: 'this.#send(absent.map(',
-    replace: 'this.#send([].map(',
-    why: 'a claim that was given up, and came late, holds for as long as others keep its lease',
-  },
-  {
-    ...at('lease'),
-    name: 'etcd: claims that were made again are deleted',
-    find: '.filter(([id]) => !this.occupants.has(id))',
-    replace: '',
-    why: 'a lock is lost although nothing is wrong',
-  },
-  {
-    ...at('verbs/claim'),
-    name: 'etcd: a claim that misses the mark of its lease is taken for refused',
-    find: 'if (mark !== this.#mark) {',
-    replace: 'if (mark < this.#mark) {',
-    why: 'a claim fails although nobody stands in its way',
-  },
-  {
-    ...at('following'),
+    ...following,
     name: 'etcd: the note of any hold tells how this one ended',
     find: 'if (last && noted?.token !== last.number) void',
     replace: 'if (last && !noted) void',
     why: 'a successor is told of a release where there is unfinished work',
+    by: inTest(EXPIRY, 'a note on another hold says nothing of the one that ended'),
   },
   {
-    ...at('verbs/claim'),
+    ...claim,
     name: 'etcd: a claim does not look for its tombstone',
     find: "      { target: 'version', is: '=', key: tombstone, to: 0n },\n",
     replace: '',
     why: 'a late copy of a claim that was released holds until its TTL ends',
+    by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
   {
-    ...at('verbs/claim'),
-    name: 'etcd: a try compares nothing with the queue',
-    find: 'queue ? absent : [...absent, this.#undisturbed()]',
-    replace: 'absent',
-    why: 'a claim that may not wait stands in the queue',
-  },
-  {
-    ...at('verbs/claim'),
+    ...claim,
     name: 'etcd: a claim enters alone whatever is in its queue',
     find: "this.way === 'alone' ? keys.queue(resource) : { key }",
     replace: '{ key }',
     why: 'it takes itself for the holder beside another',
+    by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
   {
-    ...at('following'),
-    name: 'etcd: each claim waits for a watch that is late',
-    find: '    this.#late ||= !known();\n',
-    replace: '',
-    why: 'claims of one queue, which go one by one, take longer than a request may',
-  },
-  {
-    ...at('verbs/claim'),
-    name: 'etcd: those behind a claim count against it',
-    find: '(ahead >= maxWaiters ?',
-    replace: '(view.waiters > maxWaiters && !view.holds(key) ?',
-    why: 'claims that come together are all refused, although there is room',
-  },
-  {
-    ...at('verbs/claim'),
-    name: 'etcd: a claim that is admitted after all is told of no hold before it',
-    find: 'if (view && !view.holds(key)) return view;',
-    replace: 'if (view) return view;',
-    why: 'it is not told of the unfinished work of a claim that was evicted',
-  },
-  {
-    ...at('own-claim'),
+    ...ownClaim,
     name: 'etcd: a claim is promised what its lease has',
     find: 'this.until - at, ',
     replace: '',
     why: 'the store deletes what its holder may still count on',
+    by: inTest(EXPIRY, 'nobody is promised more than the store will keep'),
   },
   {
-    ...at('following'),
-    name: 'etcd: whoever left without a note has released',
-    find: "leftMs > 0 ? 'released' : 'expired'",
-    replace: "leftMs >= 0 ? 'released' : 'expired'",
-    why: 'nobody reckons with the unfinished work of who died',
-  },
-  {
-    ...at('together'),
+    file: 'src/stores/etcd/together.ts',
     name: 'etcd: two claims of a resource go in one transaction',
     find: 'const wave = counts.get(resource) ?? 0;',
     replace: 'const wave = 0;',
     why: 'they have one revision, and so one token and no order',
+    by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
   {
-    ...at('verbs/change'),
-    name: 'etcd: an eviction with its TTL stays on the lease of its holder',
-    find: 'const lease = await leases.ending(ttlMs);',
-    replace: 'const { lease } = place;',
-    why: 'whoever keeps its lease alive holds for ever what was taken away',
-  },
-  {
-    ...at('following'),
+    ...following,
     name: 'etcd: what came before a queue was read is told after it',
     find: 'if (step.revision > this.#readAt) this.#take(step);',
     replace: 'this.#take(step);',
     why: 'a holder hears of a waiter that has left, and who has gone stands in the queue again',
+    by: inTest(
+      'test/stores/etcd/following.test.ts',
+      'what came before the queue was read is not told after it',
+    ),
   },
   {
-    ...at('following'),
-    name: 'etcd: who waits hears nothing more when the server has forgotten a part',
-    find: 'lost: () => this.#restart(watcher),',
-    replace: 'lost: () => {},',
-    why: 'a waiter learns of its turn from a heartbeat, seconds late',
-  },
-  {
-    ...at('layout'),
-    name: 'etcd: what stands below a name belongs to it',
-    find: " && key.lastIndexOf('/') === length",
-    replace: '',
-    why: 'a lock waits for locks of other names',
-  },
-  {
-    ...at('verbs/renew'),
+    file: 'src/stores/etcd/verbs/renew.ts',
     name: 'etcd: a heartbeat that comes too late counts',
     find: 'if (own && own.until <= now) late.add(own.lease);\n    else if (own)',
     replace: 'if (own)',
     why: 'it is answered with a hold while the key may be deleted',
+    by: inTest(EXPIRY, 'a claim of less than whole seconds is never held after it has ended'),
   },
   {
-    ...at('verbs/keep'),
+    file: 'src/stores/etcd/verbs/keep.ts',
     name: 'etcd: a record is written whatever has become of the claim',
     find: 'await client.txn({ compare, success: [operation] })',
     replace: 'await client.txn({ success: [operation] })',
     why: 'who stalled overwrites what the next one says',
+    by: inTest('test/stores/etcd/keep.test.ts', 'who waits keeps nothing, nor who is to end'),
   },
   {
-    ...at('verbs/keep'),
-    name: 'etcd: a waiter may keep a record',
-    find: 'if (!place || place.sealed || index >= view.admitted) return undefined;',
-    replace: 'if (!place || place.sealed) return undefined;',
-    why: 'work is taken for done by somebody who has not done it',
-  },
-  {
-    ...at('leases'),
-    name: 'etcd: a record is put on a lease that has too little left',
-    find: 'suits: async ({ deadline }) => deadline - this.#parts.clock.now() >= ms,',
-    replace: 'suits: async () => true,',
-    why: 'it is forgotten too early, and the work is done again',
-  },
-  {
-    ...at('own-claims'),
-    name: 'etcd: what a living lease carries is forgotten after a while',
-    find: 'own.until + SWEEP_MS < now && !own.lease.carries(own.claim.id)',
-    replace: 'own.until + SWEEP_MS < now',
-    why: 'a claim of many minutes that nobody renews holds until its process ends',
-  },
-  {
-    ...at('leases'),
-    name: 'etcd: a lease that is found again does not know what else is on it',
-    find: 'return this.#byId.get(id) ?? this.#know(',
-    replace: 'return this.#know(',
-    why: 'a claim that nobody renews lives on, for nobody who keeps its lease alive deletes it',
-  },
-  {
-    ...at('lease'),
-    name: 'etcd: a lease for whose mark there is no room is not kept alive',
-    find: '      if (!isFull(error)) throw error;\n      // A full server',
-    replace: '      throw error;\n      // A full server',
-    why: 'all leases of a TTL are lost because one claim got no answer and the server is full',
-  },
-  {
-    ...at('own-claim'),
-    name: 'etcd: nothing is noted of a hold that nobody renewed',
-    find: 'if (!this.held || this.until === RELEASED) return undefined;',
-    replace: 'if (this.until) return undefined;',
-    why: 'a successor is told of a release where there is unfinished work',
-  },
-  {
-    ...at('own-claim'),
+    ...ownClaim,
     name: 'etcd: a claim that was admitted once counts as admitted for ever',
     find: 'return super.see(view);',
     replace: 'return this.held && !view.holds(this.id) ? false : super.see(view);',
     why: 'one that is over is made again behind others, and holds beside them',
+    by: inTest(
+      'test/stores/etcd/conformance/etcd.test.ts',
+      'expiry: a holder whose answer was lost blocks the others for one TTL at most',
+    ),
   },
   {
-    ...client('rpc-stream'),
+    file: 'src/clients/etcd/rpc-stream.ts',
     name: 'etcd: a stream is reset in the course of an event',
     find: 'setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));',
     replace: 'this.#http.close(constants.NGHTTP2_CANCEL);',
     why: 'on Node 20, a server without a leader may send the process into an endless loop',
-  },
-  {
-    ...client('channel'),
-    name: 'etcd: a session is destroyed in the course of an event',
-    find: '    this.#socket.destroy();',
-    replace: '    this.#session.destroy();\n    this.#socket.destroy();',
-    why: 'on Node 20, whoever closes its locks because of a loss may stand still for ever',
-  },
-  {
-    file: 'src/stores/etcd/etcd-store.ts',
-    name: 'etcd: a lease that cannot be had holds up claims on others',
-    find: 'const entering = groups.map(async (group) => {',
-    replace: `const entering: Promise<void>[] = groups.map(async (group, at) => {
-        await Promise.resolve();
-        await entering[at - 1];`,
-    why: 'one claim without an answer costs those of all other TTLs',
+    by: inTest(
+      'test/clients/etcd/resets.test.ts',
+      'a client retires a connection because a stream ended',
+    ),
   },
 ];

@@ -1,22 +1,21 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, inTest } from '../fault.ts';
 
-const fragments = { file: 'src/stores/mysql/fragments.ts' };
 const holding = { file: 'src/stores/mysql/holding.ts' };
-const batches = { file: 'src/stores/mysql/batches.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
-const verbs = { file: 'src/stores/mysql/verbs.ts' };
-const bell = { file: 'src/stores/mysql/bell.ts' };
-const failures = { file: 'src/clients/sql/failures.ts' };
-const source = { file: 'src/stores/mysql/source.ts' };
+const history = { file: 'src/stores/mysql/history.ts' };
 
-/** What the statements of MySQL can get wrong, and who sends them and is rung by them. */
+const SCHEMA = 'test/stores/mysql/schema.test.ts';
+const DURABILITY = 'test/stores/mysql/durability.test.ts';
+
+/** Statements on the rows of locks, and what became of the data. */
 export const MYSQL_FAULTS: readonly Fault[] = [
   {
-    ...fragments,
+    file: 'src/stores/mysql/fragments.ts',
     name: 'mysql: the time is that before the wait for the lock',
     find: `micros('SYSDATE(6)')`,
     replace: `micros('UTC_TIMESTAMP(6)')`,
     why: 'whoever waited for a lock of the database is taken to live in the past',
+    by: inTest(SCHEMA, 'MariaDB', 'the time that a statement waits for its row counts'),
   },
   {
     ...holding,
@@ -24,6 +23,11 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
     replace: `\`IF(id IS NULL, \${value}, \${other})\``,
     why: 'a late copy of a claim that was released holds until its TTL ends',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'late copies of a claim that has left are told so, and let in nobody',
+    ),
   },
   {
     ...holding,
@@ -31,20 +35,11 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: `const FIRST = \`GREATEST(\${BEGAN}, s.highest + 1)\`;`,
     replace: `const FIRST = \`GREATEST(\${BEGAN}, 1)\`;`,
     why: 'when the clock goes back, a later holder has a smaller token',
-  },
-  {
-    ...holding,
-    name: 'mysql: the short way into a queue passes by a dead holder',
-    find: `\`until > \${NOW} AND \${lives(1)} AND COALESCE(tail, until) > \${NOW}`,
-    replace: '`TRUE',
-    why: 'whoever comes does not let in who has waited for that death',
-  },
-  {
-    ...holding,
-    name: 'mysql: who waits is not counted',
-    find: `waiters = waiters + (step = 'w')`,
-    replace: 'waiters = waiters',
-    why: 'a queue has no bound, and others are let in past it',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'numbers are above all that were swept away, although the clock goes back',
+    ),
   },
   {
     ...holding,
@@ -53,15 +48,11 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   AND \${lives(1)} AND \${WRITABLE}\`;`,
     replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
-  },
-  {
-    ...holding,
-    name: 'mysql: a heartbeat waits for its row',
-    find: `FOR UPDATE NOWAIT;
-UPDATE`,
-    replace: `FOR UPDATE;
-UPDATE`,
-    why: 'one row that stays locked keeps the heartbeats of other leases from the server',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'a heartbeat revives nothing, and a release frees nothing that is not its own',
+    ),
   },
   {
     ...holding,
@@ -69,71 +60,19 @@ UPDATE`,
     find: 'AND id = ? AND waiters = 0',
     replace: 'AND (id = ? OR TRUE) AND waiters = 0',
     why: 'a late release takes the lock from another holder',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'a heartbeat revives nothing, and a release frees nothing that is not its own',
+    ),
   },
   {
-    ...holding,
-    name: 'mysql: anybody releases',
-    find: `AND id = ? AND state IS NULL AND until > \${NOW}
-  AND \${lives(1)} AND \${lives(2)}`,
-    replace: `AND ? <> '' AND state IS NULL AND until > \${NOW}
-  AND \${lives(1)} AND \${lives(2)}`,
-    why: 'a late release takes the lock from another holder',
-  },
-  {
-    ...holding,
-    name: 'mysql: the short way out of a queue lets in the dead',
-    find: `AND \${lives(1)} AND \${lives(2)} AND \${WRITABLE}`,
-    replace: `AND \${WRITABLE}`,
-    why: 'everybody waits until somebody finds that who holds has long been dead',
-  },
-  {
-    ...holding,
-    name: 'mysql: who is let in is rung, and finds no news',
-    find: `told = \${next(toldOf('tag'))},`,
-    replace: "told = CONCAT(LEFT(tag, 16), ' 0'),",
-    why: 'every hand-off waits for a heartbeat',
-  },
-  {
-    ...holding,
-    name: 'mysql: whoever comes is let in before a loss is waited out',
-    find: `AND \${intact(known)} AND s.open_at <= \${BEGAN}`,
-    replace: `AND \${intact(known)}`,
-    why: 'after a loss of data two hold the same lock',
-  },
-  {
-    ...batches,
+    file: 'src/stores/mysql/batches.ts',
     name: 'mysql: a batch that did something did it for all its claims',
     find: `if (left === '0') return claims;`,
     replace: `if (Number(left) < claims.length) return claims;`,
     why: 'claims hold locks that others hold',
-  },
-  {
-    ...batches,
-    name: 'mysql: claims of a batch are told apart by their locks alone',
-    find: `ids.get(name) === id`,
-    replace: `ids.has(name)`,
-    why: 'claims hold locks that others hold',
-  },
-  {
-    ...batches,
-    name: 'mysql: releases of a batch forget who waits',
-    find: ` AND waiters = 0\`;`,
-    replace: '`;',
-    why: 'nobody lets in those who wait behind the holder',
-  },
-  {
-    ...batches,
-    name: 'mysql: claims of a batch take no row that is new',
-    find: `fresh.length === 0 || textOf === takeNew`,
-    replace: `fresh.length >= 0`,
-    why: 'many new locks at once take four statements each',
-  },
-  {
-    ...statements,
-    name: 'mysql: a batch waits for one row while it has others',
-    find: `rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT'`,
-    replace: `rows.length > 1 ? '' : 'NOWAIT'`,
-    why: 'a row that somebody keeps locked costs leases that have nothing to do with it',
+    by: inTest(SCHEMA, 'MariaDB', 'a batch does at once what needs no queue, and waits for no row'),
   },
   {
     ...statements,
@@ -142,6 +81,11 @@ UPDATE`,
     replace: `rows.map(({ name, rev: read, ...columns }) => {
     const rev = read === 0 ? 0 : 'rev';`,
     why: 'two programs let in two holders at once',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'a write on a row that has moved changes nothing, and tells nobody',
+    ),
   },
   {
     ...statements,
@@ -149,27 +93,7 @@ UPDATE`,
     find: `\`INSERT IGNORE INTO \${lock} (name, rev,`,
     replace: `\`REPLACE INTO \${lock} (name, rev,`,
     why: 'of two who find a lock that is new both hold it',
-  },
-  {
-    ...statements,
-    name: 'mysql: who was evicted is not told',
-    find: `told.length === 0 ? 'DO 0'`,
-    replace: `told.length >= 0 ? 'DO 0'`,
-    why: 'somebody evicted goes on until the next heartbeat, beside the next holder',
-  },
-  {
-    ...statements,
-    name: 'mysql: a waiter may keep a record',
-    find: `\`id = \${literal(id)} AND until > \${NOW}\``,
-    replace: `\`until > \${NOW}\``,
-    why: 'work is taken for done by somebody who has not done it',
-  },
-  {
-    ...statements,
-    name: 'mysql: records that are over stay',
-    find: `\${forget(kept, 2)};`,
-    replace: 'DO 0;',
-    why: 'the table grows for ever',
+    by: inTest(SCHEMA, 'MariaDB', 'a row that was made meanwhile is not made again'),
   },
   {
     ...statements,
@@ -177,107 +101,15 @@ UPDATE`,
     find: `AND until < \${long} - IF(waiters > 0, @holdfast_ttl, 0) AND last`,
     replace: 'AND last',
     why: 'somebody else takes a lock that is held',
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'a sweep',
+      'takes what was idle, leaves what is held, and no number is given again',
+    ),
   },
   {
-    ...statements,
-    name: 'mysql: a sweep takes a crowd whose holder has just died',
-    find: ' - IF(waiters > 0, @holdfast_ttl, 0)',
-    replace: '',
-    why: 'those who wait lose their places, and a later one comes before them',
-  },
-  {
-    ...verbs,
-    name: 'mysql: a row that could not be had counts as a wait',
-    find: 'takenIn(Number(done?.[0] ?? 0))',
-    replace: 'takenIn(Number(done?.[0]))',
-    why: 'a claim that is in no queue waits for ever',
-  },
-  {
-    ...verbs,
-    name: 'mysql: whoever loses a deadlock is told so at once',
-    find: 'numberOf(error) === DEADLOCK && tries > 1',
-    replace: 'numberOf(error) === DEADLOCK && tries < 1',
-    why: 'a transaction of somebody else makes a program fail that could go on',
-  },
-  {
-    ...verbs,
-    name: 'mysql: a claim that lost a deadlock is made again, however late',
-    find: ' && performance.now() < by;',
-    replace: ';',
-    why: 'a claim that was released meanwhile holds for a ttl, once its tombstone is over',
-  },
-  {
-    ...bell,
-    name: 'mysql: a commit that took long is not looked for',
-    find: '[turn, now - BACK]',
-    replace: '[turn, now]',
-    why: 'on a busy server a hand-off waits for a heartbeat',
-  },
-  {
-    ...bell,
-    name: 'mysql: whoever is rung takes it for a broken connection',
-    find: 'if (!RUNG.includes(numberOf(error))) throw error;',
-    replace: 'throw error;',
-    why: 'a new connection for every hand-off',
-  },
-  {
-    ...bell,
-    name: 'mysql: who looks goes on until the wait has begun',
-    find: 'if (waits === null) setTimeout(',
-    replace: 'if (waits === null && !over.signal.aborted) return look(asking);\n    setTimeout(',
-    why: 'a listening session that is half-open keeps all heartbeats from the server',
-  },
-  {
-    ...verbs,
-    name: 'mysql: a release interrupts nobody',
-    find: 'if (next > NEXT.deaf)',
-    replace: 'if (next < 0)',
-    why: 'who is let in learns of it when it looks, up to a second later',
-  },
-  {
-    ...verbs,
-    name: 'mysql: a release tells its own process nothing',
-    find: 'if (next === NEXT.own)',
-    replace: 'if (next < 0)',
-    why: 'who is let in learns of it when it looks, up to a second later',
-  },
-  {
-    ...verbs,
-    name: 'mysql: a release looks for a session only before its commit',
-    find: 'if (next === NEXT.deaf)',
-    replace: 'if (next < 0)',
-    why: 'who takes its name meanwhile learns of it when it looks, up to a second later',
-  },
-  {
-    ...bell,
-    name: 'mysql: a wait is two statements',
-    find: `GET_LOCK(\${begun}, 0),`,
-    replace: `GET_LOCK(\${begun}, 0) \${ON_PRIMARY};\nSELECT`,
-    why: 'a ring between the two ends both without an answer, and nothing is heard for seconds',
-  },
-  {
-    ...statements,
-    name: 'mysql: a write forgets what was told before',
-    find: `SET told = IF(id = \${written(columns.id ?? null)}, told, NULL)`,
-    replace: 'SET told = NULL',
-    why: 'who was let in a moment ago learns of it with a heartbeat',
-  },
-  {
-    ...statements,
-    name: 'mysql: what was told of a row is forgotten when it is plain no more',
-    find: 'columns.state === null ?',
-    replace: 'columns.state !== undefined ?',
-    why: 'who was let in a moment ago learns of it with a heartbeat',
-  },
-  {
-    ...failures,
-    name: 'mysql: a lock that was not got in time leaves it open what happened',
-    find: `reason: 'lock-timeout',`,
-    replace: `reason: 'lock-timeout', outcome: 'unknown',`,
-    why: 'a try that has surely failed is looked after as if it held',
-  },
-  {
-    ...failures,
+    file: 'src/clients/sql/failures.ts',
     name: 'mysql: a call that was stopped has surely not happened',
     find: `...OVER,
     retryable: true,
@@ -286,12 +118,52 @@ UPDATE`,
     retryable: true,
     advice: 'stopped the call`,
     why: 'a claim that was committed all the same holds until its TTL ends',
+    by: inTest('test/clients/mysql/errors.test.ts', 'what the server answers', '1317'),
   },
   {
-    ...source,
-    name: 'mysql: NULL of GET_LOCK counts as the lock',
-    find: `if (held !== '1')`,
-    replace: `if (held === '0')`,
-    why: 'the bell rings for nobody, and every hand-off waits for a heartbeat',
+    ...history,
+    name: 'mysql: the history is not looked at',
+    find: `s.history = \${literal(known.history)} AND`,
+    replace: `s.history <> '' AND`,
+    why: 'after a loss of data two hold the same lock',
+    by: inTest(
+      DURABILITY,
+      'MariaDB',
+      'after a restart',
+      'all wait on another server, which may lack some',
+    ),
+  },
+  {
+    ...history,
+    name: 'mysql: another server counts as no loss',
+    find: `(wasFast === '1' || fast === '1' || dataOf(before) !== dataOf(history))`,
+    replace: `(wasFast === '1' || fast === '1')`,
+    why: 'after a fail-over two hold what only the old primary had granted',
+    by: inTest(
+      DURABILITY,
+      'MariaDB',
+      'after a restart',
+      'all wait on another server, which may lack some',
+    ),
+  },
+  {
+    ...history,
+    name: 'mysql: a server that is read-only is not refused',
+    find: `\`CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')\``,
+    replace: `'TRUE'`,
+    why: 'a primary that was set aside goes on granting to whoever may do everything',
+    by: inTest(
+      'test/stores/mysql/opening.test.ts',
+      'MariaDB',
+      'a server that was made read-only grants nothing, not even to root',
+    ),
+  },
+  {
+    ...history,
+    name: 'mysql: a restart is not noticed',
+    find: `UNIX_TIMESTAMP(SYSDATE()) - \${UPTIME},`,
+    replace: '1,',
+    why: 'after a crash that lost commits two hold the same lock',
+    by: inTest(DURABILITY, 'MariaDB', 'after a stop without commits on disk, all wait'),
   },
 ];

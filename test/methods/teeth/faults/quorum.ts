@@ -1,43 +1,23 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, inTest } from '../fault.ts';
 
-const ballot = { file: 'src/layers/quorum/ballot.ts' };
 const bid = { file: 'src/layers/quorum/bid.ts' };
 const hold = { file: 'src/layers/quorum/hold.ts' };
-const member = { file: 'src/layers/quorum/member.ts' };
-const room = { file: 'src/layers/quorum/room.ts' };
-const tally = { file: 'src/layers/quorum/tally.ts' };
-const vote = { file: 'src/layers/quorum/vote.ts' };
-const index = { file: 'src/layers/quorum/index.ts' };
 
-/** What a quorum can get wrong. */
+const QUORUM = 'test/layers/quorum/quorum.test.ts';
+
+/** Votes of several stores. */
 export const QUORUM_FAULTS: readonly Fault[] = [
   {
-    ...ballot,
+    file: 'src/layers/quorum/ballot.ts',
     name: 'quorum: half of the members make a majority',
     find: 'return Math.floor(members / 2) + 1;',
     replace: 'return Math.floor(members / 2);',
     why: 'two hold at a time',
-  },
-  {
-    ...ballot,
-    name: 'quorum: only those that granted are released',
-    find: 'const cast = this.votes.filter((vote) => vote.cast);',
-    replace: 'const cast = this.votes.filter((vote) => vote.held);',
-    why: 'a vote whose answer was lost stands in the way until its TTL ends',
-  },
-  {
-    ...ballot,
-    name: 'quorum: the slowest member is waited for',
-    find: 'if (left === 0 || settled()) resolve();',
-    replace: 'if (left === 0) resolve();',
-    why: 'one member that hangs delays every acquisition',
-  },
-  {
-    ...tally,
-    name: 'quorum: a try that meets a loss of memory is told that the lock is held',
-    find: 'quarantineMs: closed[majority - 1] || undefined };',
-    replace: 'quarantineMs: closed[votes.length] };',
-    why: 'a night is skipped, and no event says why',
+    by: inTest(
+      QUORUM,
+      'a member that does not answer',
+      'if there is a majority of such, is an error that may pass',
+    ),
   },
   {
     ...bid,
@@ -45,34 +25,18 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     find: ' && closedMs(room) === 0;',
     replace: ';',
     why: 'a free lock is refused for a whole TTL after one member restarts',
+    by: inTest(
+      'test/layers/quorum/quorum-tries.test.ts',
+      'is granted although the lowest members have lost their memory, unless it is held',
+    ),
   },
   {
-    ...member,
-    name: 'quorum: a release that failed is not repeated',
-    find: 'this.#repeat({ ...claim, unanswered: true }, afterMs);',
-    replace: '',
-    why: 'a vote stands in the way until its TTL ends',
-  },
-  {
-    ...vote,
-    name: 'quorum: a vote that may still come is released like any other',
-    find: 'return this.member.release(unanswered ? { ...claim, unanswered } : claim, keepsMs);',
-    replace: 'return this.member.release(claim, keepsMs);',
-    why: 'a vote that nobody counts stands in the way until its TTL ends',
-  },
-  {
-    ...vote,
-    name: 'quorum: a vote that was given back is asked for by the same id',
-    find: 'this.#attempt++;',
-    replace: '',
-    why: 'the tombstone of the first answers, and the claim is lost',
-  },
-  {
-    ...tally,
+    file: 'src/layers/quorum/tally.ts',
     name: 'quorum: the greatest life of all votes counts',
     find: '[majority - 1] ?? 0',
     replace: '[0] ?? 0',
     why: 'the lease outlives a majority of its votes',
+    by: inTest(QUORUM, 'a hold', 'lasts as long as the least life in the best majority'),
   },
   {
     ...bid,
@@ -83,6 +47,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     const leftMs = Math.max(held.leftMs, this.#livesUntil - startedAt) + now - startedAt;
     return { ...held, leftMs };`,
     why: 'the lease outlives its votes by the time that the answers took',
+    by: inTest(QUORUM, 'a hold', 'lasts as long as the least life in the best majority'),
   },
   {
     ...hold,
@@ -90,6 +55,11 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     find: 'if (this.#raises && low.length > 0) {',
     replace: 'if (this.#raises && low.length > 99) {',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
+    by: inTest(
+      QUORUM,
+      'a token',
+      'grows although one majority shares a single member with the other',
+    ),
   },
   {
     ...hold,
@@ -97,6 +67,11 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     find: 'if (!raised()) await lift;\n      if (!raised()) return false;',
     replace: 'void lift;',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
+    by: inTest(
+      'test/layers/quorum/simulation.test.ts',
+      '3 members, 3 clients, losses of memory: false',
+      'one holds at a time, tokens grow, and everybody gets on: seed 17',
+    ),
   },
   {
     ...bid,
@@ -104,22 +79,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     find: 'if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();',
     replace: '',
     why: 'a hold comes back after another one, with a smaller token',
-  },
-  {
-    ...bid,
-    name: 'quorum: votes that are lost for good are doubt',
-    find: "if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();",
-    replace: "if (this.#ballot.count('gone') < majority) return this.#fail();",
-    why: 'a holder is told of its loss only at its deadline',
-  },
-  {
-    ...bid,
-    name: 'quorum: newcomers overtake those who wait',
-    find: `if (this.#over) return OVER;
-      if (room.standing === 'waiting') return this.#wait(room);`,
-    replace: `if (this.#over) return OVER;
-      if (room.standing === 'waiting' && !ballot.won) return this.#wait(room);`,
-    why: 'whoever waits may wait for ever',
+    by: inTest(QUORUM, 'a hold', 'wins nothing back after it may have ended'),
   },
   {
     ...bid,
@@ -127,33 +87,10 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     find: 'for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();',
     replace: '',
     why: 'who reaches a minority stands in the way of those who reach more',
-  },
-  {
-    ...room,
-    name: 'quorum: a silent room is waited for',
-    find: 'const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));',
-    replace: 'const graceMs = 1_000_000;',
-    why: 'one member that hangs delays every acquisition',
-  },
-  {
-    ...index,
-    name: 'quorum: permits are given',
-    find: 'if (permits >= limit) return',
-    replace: 'if (permits >= 1) return',
-    why: 'three members give three of two permits',
-  },
-  {
-    file: 'src/layers/quorum/member.ts',
-    name: 'quorum: a batch crosses the parts of a member',
-    find: 'partOf(this.store, claim.resource)}`;',
-    replace: "''}`;",
-    why: 'members that are clusters refuse it, or a primary that is away takes all votes with it',
-  },
-  {
-    ...index,
-    name: 'quorum: the lineage is the same whoever the members are',
-    find: 'same ? first : digest().slice(0, 32)',
-    replace: "same ? first : 'several'",
-    why: 'tokens that do not compare are compared',
+    by: inTest(
+      QUORUM,
+      'a member that does not answer',
+      'if there is a majority of such, is an error that may pass',
+    ),
   },
 ];

@@ -1,55 +1,26 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, inTest } from '../fault.ts';
 
 const record = { file: 'src/stores/redis/lua/record.lua' };
 const queue = { file: 'src/stores/redis/lua/queue.lua' };
 const claim = { file: 'src/stores/redis/lua/claim.lua' };
-const join = { file: 'src/stores/redis/lua/join.lua' };
-const handOff = { file: 'src/stores/redis/lua/hand-off.lua' };
 const renew = { file: 'src/stores/redis/lua/renew.lua' };
 const release = { file: 'src/stores/redis/lua/release.lua' };
-const keep = { file: 'src/stores/redis/lua/keep.lua' };
-const kept = { file: 'src/stores/redis/lua/kept.lua' };
-const plain = { file: 'src/stores/redis/lua/plain.lua' };
-const places = { file: 'src/stores/redis/places.ts' };
-const store = { file: 'src/stores/redis/redis-store.ts' };
-const change = { file: 'src/stores/redis/lua/change.lua' };
-const functions = { file: 'src/stores/redis/lua/functions.lua' };
-const clusterLink = { file: 'src/clients/redis/cluster/cluster-link.ts' };
-const silence = { file: 'src/clients/silence.ts' };
-const hazards = { file: 'src/stores/redis/hazards.ts' };
-const wakes = { file: 'src/stores/wakes.ts' };
-const runner = { file: 'src/stores/redis/script-runner.ts' };
-const clockWatch = { file: 'src/stores/redis/clock-watch.ts' };
 
-/** A store that breaks the contract: the one on a Redis server. */
+const FAULTS_SERVER = 'test/stores/redis/faults-server.test.ts';
+const COMMANDS = 'test/stores/redis/commands.test.ts';
+const IOREDIS = 'test/stores/redis/conformance/ioredis.test.ts';
+const FAULTS_CONNECTIONS = 'test/stores/redis/faults-connections.test.ts';
+const QUARANTINE = 'test/stores/redis/quarantine.test.ts';
+
+/** A queue in Lua, and a loss of data that nobody notices. */
 export const REDIS_FAULTS: readonly Fault[] = [
-  {
-    ...wakes,
-    name: 'Redis: who may not listen tries for each claim',
-    find: 'this.#listening ??= listening(',
-    replace: 'this.#listening = listening(',
-    why: 'each acquisition costs a connection and the time to make it',
-  },
-  {
-    ...wakes,
-    name: 'Redis: who may not listen has an address all the same',
-    find: 'this.#deaf ? undefined : this.#byId.get(id)?.tag',
-    replace: 'this.#byId.get(id)?.tag',
-    why: 'whoever would have to write to it is refused',
-  },
-  {
-    file: 'src/stores/listening.ts',
-    name: 'Redis: who may not listen is not told',
-    find: 'if ((lasting || failures > 0) && terms.wanted()) (terms.cannot ?? warn)(error);',
-    replace: '',
-    why: 'waiters are slow, and nobody knows why',
-  },
   {
     ...record,
     name: 'Redis: there is no quarantine',
     find: 'openAt, write = since + maxTtl, true',
     replace: 'openAt, write = 0, true',
     why: 'after a crash two hold the same lock',
+    by: inTest(FAULTS_SERVER, 'a server', 'is flushed: the holder is told, then others get on'),
   },
   {
     ...record,
@@ -57,6 +28,11 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'same = at and not swapped and sub(record, 2, 41) == data',
     replace: 'same = true',
     why: 'a replica that lagged behind is promoted, and two hold the same lock',
+    by: inTest(
+      'test/stores/redis/faults-replicas.test.ts',
+      'a primary and its replicas',
+      'a lock that no replica has: the next primary makes all wait',
+    ),
   },
   {
     ...record,
@@ -64,13 +40,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: "' flushall flushdb ",
     replace: "' flushdb ",
     why: 'after a flush two hold the same lock',
-  },
-  {
-    ...functions,
-    name: 'Redis: the record is never written',
-    find: '  if write then\n',
-    replace: '  if false then\n',
-    why: 'nobody is ever granted anything on a server that was just started',
+    by: inTest(COMMANDS, 'a server without a record', 'was flushed'),
   },
   {
     ...record,
@@ -78,6 +48,11 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '  if number <= last then number = last + 1 end\n',
     replace: '',
     why: 'two holders have the same token',
+    by: inTest(
+      'test/stores/redis/faults-clock.test.ts',
+      "a server's clock",
+      'jumps back: leases go on, tokens grow, and the process is warned',
+    ),
   },
   {
     ...record,
@@ -85,20 +60,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '  if number <= highest then number = highest + 1 end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
-  },
-  {
-    ...queue,
-    name: 'Redis: nobody is told of an admission',
-    find: '    queue.first = queue.first + 1\n    tell(q, claim)\n',
-    replace: '    queue.first = queue.first + 1\n',
-    why: 'a hand-off takes a heartbeat',
-  },
-  {
-    ...queue,
-    name: 'Redis: the first waiter is not told that it is the first',
-    find: '    queue.told, q.changed = claim.place, true\n    tell(q, claim)\n',
-    replace: '    queue.told, q.changed = claim.place, true\n',
-    why: 'a dead holder delays it for longer than its TTL',
+    by: inTest(COMMANDS, 'tokens', "keep growing when the server's clock is behind the last one"),
   },
   {
     ...queue,
@@ -106,13 +68,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if queue.count > 0 and now >= queue.death then',
     replace: 'if queue.count > 0 and now >= queue.death + 1e12 then',
     why: 'a process that died keeps its lock for ever',
-  },
-  {
-    ...queue,
-    name: 'Redis: a dead first waiter is admitted',
-    find: 'elseif claim and claim.expires > now then\n      return claim',
-    replace: 'elseif claim then\n      return claim',
-    why: 'the lock is granted to nobody, and all wait for one more TTL',
+    by: inTest(IOREDIS, 'try: a try after the death of the holder is held'),
   },
   {
     ...queue,
@@ -120,6 +76,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'queue.used + claim.permits <= math.min',
     replace: 'claim.permits <= math.min',
     why: 'everybody holds',
+    by: inTest(IOREDIS, 'try: of tries that arrive together one is held'),
   },
   {
     ...queue,
@@ -127,34 +84,11 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'return (over or claim.trusts) and queue.used',
     replace: 'return queue.used',
     why: 'after a crash two hold the same lock',
-  },
-  {
-    ...functions,
-    name: 'Redis: a claim that errs fails the whole batch',
-    find: 'local ok, result = pcall(step, ...)',
-    replace: 'local ok, result = true, step(...)',
-    why: 'a key of another program stops all locks',
-  },
-  {
-    ...functions,
-    name: 'Redis: what a foreign field holds is taken for a claim',
-    find: "if not ok or type(value) ~= 'table' then refuse(key) end",
-    replace: '',
-    why: 'a key of another program keeps a whole batch from being released',
-  },
-  {
-    ...claim,
-    name: 'Redis: the quick way into a queue errs for the whole batch',
-    find: 'do answers[i] = apart(step, KEYS[i], ARGV[ARGS + i - 1]) end',
-    replace: 'do answers[i] = step(KEYS[i], ARGV[ARGS + i - 1]) end',
-    why: 'a key of another program stops all locks',
-  },
-  {
-    ...claim,
-    name: 'Redis: the quick claim is granted in the quarantine',
-    find: '  if open then\n',
-    replace: '  if true then\n',
-    why: 'after a crash two hold the same lock',
+    by: inTest(
+      FAULTS_SERVER,
+      'a server',
+      'dies and comes back empty: the holder is told, then others get on',
+    ),
   },
   {
     ...claim,
@@ -162,27 +96,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: "'NX', 'PX', keepFor",
     replace: "'PX', keepFor",
     why: 'a waiter takes the lock away from its holder, and the queue with it',
-  },
-  {
-    ...claim,
-    name: 'Redis: the quick claim gives the clock for a number',
-    find: 'local number = fresh(0)',
-    replace: 'local number = micros',
-    why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
-  },
-  {
-    ...claim,
-    name: 'Redis: the quick claim leaves the record as it was',
-    find: 'if #rest == 0 and not write then',
-    replace: 'if #rest == 0 then',
-    why: 'a clock that is set back gives numbers of dead holders again',
-  },
-  {
-    ...claim,
-    name: 'Redis: whoever fits passes those who wait',
-    find: 'local admitted = queue.waiters == 0 and fits(q, claim)',
-    replace: 'local admitted = fits(q, claim)',
-    why: 'writers starve among readers',
+    by: inTest(IOREDIS, 'claim: the second claim waits'),
   },
   {
     ...claim,
@@ -190,13 +104,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if late then\n',
     replace: 'if false then\n',
     why: 'a late copy of a claim takes the lock for nobody',
-  },
-  {
-    ...renew,
-    name: 'Redis: a heartbeat revives the dead',
-    find: '    local claim = live(q, id)\n',
-    replace: '    local claim = find(q, id)\n',
-    why: 'a process that stood still believes again, in a queue that went on without it',
+    by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
   {
     ...renew,
@@ -204,6 +112,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'tonumber(sub(text, 49, 61)) > now then',
     replace: 'tonumber(sub(text, 49, 61)) > 0 then',
     why: 'a process that was told that its lease is lost has it again',
+    by: inTest(FAULTS_CONNECTIONS, 'what comes late', 'a heartbeat of the dead revives nothing'),
   },
   {
     ...renew,
@@ -211,20 +120,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
     replace: 'if text and tonumber',
     why: 'whoever lost the lock believes that it holds that of another',
-  },
-  {
-    ...renew,
-    name: 'Redis: the quick heartbeat leaves the record as it was',
-    find: 'if #rest == 0 and not write then',
-    replace: 'if #rest == 0 then',
-    why: 'a greater maxTtl of a program that only renews is not known after a loss',
-  },
-  {
-    ...renew,
-    name: 'Redis: a heartbeat renews the evicted',
-    find: '      if not claim.sealed then\n',
-    replace: '      if claim then\n',
-    why: 'an eviction never takes effect while the holder is alive',
+    by: inTest(IOREDIS, 'try: a refused try leaves nothing behind'),
   },
   {
     ...renew,
@@ -232,6 +128,11 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '#!lua flags=allow-oom\n',
     replace: '#!lua\n',
     why: 'all leases are lost because some other program fills the server',
+    by: inTest(
+      'test/stores/redis/faults-hazards.test.ts',
+      'memory is full',
+      'heartbeats and releases work, new claims fail',
+    ),
   },
   {
     ...release,
@@ -239,6 +140,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub',
     replace: 'if text and sub',
     why: 'whoever comes late takes the lock away from its new holder',
+    by: inTest(IOREDIS, 'release: releasing by another id frees nothing'),
   },
   {
     ...release,
@@ -246,152 +148,114 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: "    if not claim or unanswered then bury(q, id, ttl, 'unknown') end\n",
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
+    by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
   {
-    ...release,
-    name: 'Redis: the quick release forgets its number',
-    find: '    if number > newest then newest = number end\n',
-    replace: '',
-    why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
-  },
-  {
-    ...join,
-    name: 'Redis: the common way in does not look whether the first waiter lives',
-    find: ' or now >= (queue.fore or 0) then',
-    replace: ' then',
-    why: 'who comes after a dead one is not told that it is the first',
-  },
-  {
-    ...join,
-    name: 'Redis: the common way in does not count those who wait',
-    find: ' or waiters >= tonumber(maxWaiters)',
-    replace: '',
-    why: 'a queue grows without end while nobody gets on',
-  },
-  {
-    ...handOff,
+    file: 'src/stores/redis/lua/hand-off.lua',
     name: 'Redis: the common way out does not look who holds',
     find: 'if queue.only ~= id or not',
     replace: 'if not',
     why: 'a waiter that gives up takes the lock away from its holder',
+    by: inTest(IOREDIS, 'release: a waiter that leaves does not disturb the others'),
   },
   {
-    ...handOff,
-    name: 'Redis: the common way out admits the dead',
-    find: 'if expires <= now or not over',
-    replace: 'if not over',
-    why: 'the lock is granted to nobody, and all wait for one more TTL',
-  },
-  {
-    ...handOff,
-    name: 'Redis: the common way out tells nobody',
-    find: "  if letter then call('PUBLISH', prefix .. claim.address, letter) end\n",
-    replace: '',
-    why: 'a hand-off takes a heartbeat',
-  },
-  {
-    ...change,
-    name: 'Redis: whoever is evicted at once is not told why',
-    find: "        bury(q, claim.id, claim.ttl, 'evicted', reason)\n",
-    replace: '',
-    why: 'a holder that was evicted takes it for a loss by accident',
-  },
-  {
-    ...silence,
+    file: 'src/clients/silence.ts',
     name: 'Redis: a dead connection is kept',
     find: 'else this.#tooLong();',
     replace: '',
     why: 'every lease of a process is lost, until the kernel gives the connection up',
+    by: inTest(
+      FAULTS_CONNECTIONS,
+      'ioredis: a holder',
+      'whose connections are half-open makes new ones in time',
+    ),
   },
   {
-    ...runner,
+    file: 'src/stores/redis/script-runner.ts',
     name: 'Redis: nobody looks how many replicas have it',
     find: "if (typeof reached === 'number' && reached >= replicas)",
     replace: "if (typeof reached === 'number')",
     why: 'what was promised to be on replicas is lost with the primary',
+    by: inTest(
+      'test/stores/redis/replicas.test.ts',
+      'nothing is granted while too few follow, and everything goes on when they do',
+    ),
   },
   {
-    ...clusterLink,
-    name: 'Redis: only the first primary of a cluster is looked at',
-    find: 'connection = new Connection(greeted(',
-    replace: 'connection = new Connection(this.#connections.size > 0 ? source : greeted(',
-    why: 'a store that refuses hazards is granted locks by a server that evicts them',
-  },
-  {
-    ...hazards,
-    name: 'Redis: an eviction policy is not noticed',
-    find: "Number(info.get('maxmemory') ?? 0) > 0 && policy !== 'noeviction'",
-    replace: "Number(info.get('maxmemory') ?? 0) < 0 && policy !== 'noeviction'",
-    why: 'nobody hears that the server may throw locks away',
-  },
-  {
-    ...hazards,
-    name: 'Redis: a primary that may live on alone is not noticed',
-    find: "!info.has('min_slaves_good_slaves')",
-    replace: "info.has('min_slaves_good_slaves')",
-    why: 'nobody hears that two servers may grant the same lock',
-  },
-  {
-    ...clockWatch,
-    name: 'Redis: a clock that jumps ahead is not noticed',
-    find: 'if (sight.least > last.most + slack)',
-    replace: 'if (sight.least > last.most + slack + 1e12)',
-    why: 'nobody hears why two hold the same lock',
-  },
-  {
-    ...keep,
+    file: 'src/stores/redis/lua/keep.lua',
     name: 'Redis: who held alone and died still keeps something',
     find: ' and tonumber(sub(text, 49, 61)) > now\n',
     replace: '\n',
     why: 'an attempt that lost its lease is recorded as a success, beside the next one',
+    by: inTest(
+      'test/stores/redis/records.test.ts',
+      'who died alone keeps nothing, though its key is still there',
+    ),
   },
   {
-    ...keep,
-    name: 'Redis: whoever waits keeps something',
-    find: "sub(status(q, claim), 1, 1) == 'h'",
-    replace: 'status(q, claim)',
-    why: 'work is taken for done while somebody else does it',
-  },
-  {
-    ...keep,
-    name: 'Redis: who was evicted keeps something',
-    find: "sub(status(q, claim), 1, 1) == 'h'",
-    replace: 'claim.admitted',
-    why: 'an operator stops an attempt, and it succeeds all the same',
-  },
-  {
-    ...kept,
-    name: 'Redis: records have no end',
-    find: ", 'PX', ms)",
-    replace: ')',
-    why: 'a key is done for ever, and memory fills up',
-  },
-  {
-    ...plain,
+    file: 'src/stores/redis/lua/plain.lua',
     name: 'Redis: a plain lock is granted in the quarantine',
     find: '  if open then\n    local value',
     replace: '  if true then\n    local value',
     why: 'after a crash two hold the same lock',
+    by: inTest(
+      'test/stores/redis/conformance/plain.test.ts',
+      'data loss: no claim is admitted, and waiters are told why and for how long',
+    ),
   },
   {
-    ...plain,
-    name: 'Redis: a plain lock that ends later keeps something',
-    find: 'own and not sealed and note',
-    replace: 'own and note',
-    why: 'work is recorded by a program that has given up its lock',
+    ...record,
+    name: 'Redis: a process that was started again takes the data over',
+    find: 'and run == ran and following == followed',
+    replace: 'and following == followed',
+    why: 'a server that comes back with old data grants what others hold',
+    by: inTest(QUARANTINE, 'a server', 'that comes back with all its data'),
   },
   {
-    ...places,
-    name: 'Redis: in a cluster a record is in a slot of its own',
-    find: 'this.beside(this.keyOf(resource))',
-    replace: "''",
-    why: 'nothing can be recorded on a cluster',
+    ...record,
+    name: 'Redis: a time as a replica leaves no trace',
+    find: 'and following == followed\n',
+    replace: '\n',
+    why: 'a primary grants what another granted while it was away',
+    by: inTest(
+      QUARANTINE,
+      'a server',
+      'a time as a replica, and a backup, which forgets the second id: nothing is granted',
+    ),
   },
   {
-    ...store,
-    name: 'Redis: a record counts before replicas have it',
-    find: 'keys, args, this.#spreadOf([claim]));',
-    replace: 'keys, args);',
-    why: 'a fail-over makes work be done again that a replica should have known of',
+    ...record,
+    name: 'Redis: a slot that came without its data was never used',
+    find: "or sub(verb, 1, 8) == 'cluster|' and not",
+    replace: "or sub(verb, 1, 8) == 'others' and not",
+    why: 'after the repair of a cluster two hold the same lock',
+    by: inTest(
+      'test/stores/redis/quarantine-slots.test.ts',
+      'a cluster',
+      'a slot is given to a server that has nothing of it',
+    ),
+  },
+  {
+    ...record,
+    name: 'Redis: whoever trusts ends the wait of all',
+    find: 'openAt, write = since + maxTtl, true',
+    replace: 'openAt, write = trusts and 0 or since + maxTtl, true',
+    why: 'a cache on the same server makes two hold the same lock',
+    by: inTest(
+      QUARANTINE,
+      'several programs',
+      'who trusts waits for nothing, and shortens nobody else’s wait',
+    ),
+  },
+  {
+    file: 'src/clients/redis/failovers.ts',
+    name: 'Redis: what Sentinels say of a fail-over is not heard',
+    find: 'if (name !== this.#group.name) return;',
+    replace: 'return;',
+    why: 'the old primary grants for ten seconds beside the new one',
+    by: inTest(
+      'test/stores/redis/clients-sentinel.test.ts',
+      "'ioredis 6': a fail-over in good order leaves nobody behind",
+    ),
   },
 ];

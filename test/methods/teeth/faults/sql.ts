@@ -1,26 +1,69 @@
-import type { Fault } from '../fault.ts';
+import { type Fault, inTest } from '../fault.ts';
 
-const row = { file: 'src/database-locks/row-lock.ts' };
-const version = { file: 'src/database-locks/version.ts' };
-const name = { file: 'src/database-locks/transaction-lock.ts' };
-const connection = { file: 'src/clients/sql/connection.ts' };
-const entering = { file: 'src/fences/sql/entering.ts' };
+const row = { file: 'src/stores/sql/row.ts' };
+const rowStore = { file: 'src/stores/sql/row-store.ts' };
 
-/** Locks and fences inside of the caller's own transaction. */
+const PG = 'test/stores/postgres/conformance/pg.test.ts';
+const CONTENTION = 'test/database-locks/contention.test.ts';
+
+/** What all databases share, and locks of a program on its own rows. */
 export const SQL_FAULTS: readonly Fault[] = [
   {
     ...row,
-    name: 'sql: a missing row is looked for before it is made, on MySQL as well',
-    find: "if (postgres || !insert || mode === 'share' || wait !== 'block') {",
-    replace: 'if (insert !== null) {',
-    why: 'two who make a row at once lock the gap for each other, and one is rolled back',
+    name: 'postgres: a row is plain whatever its waiters want',
+    find: 'return same && !each.admitted && !each.sealed;',
+    replace: 'return !each.admitted && !each.sealed;',
+    why: 'a waiter comes in as another kind of claim',
+    by: inTest(PG, 'permits: one departure may admit several'),
   },
   {
     ...row,
-    name: 'sql: a row is locked for sharing where it is to be written',
-    find: "if (mode === 'update') return",
-    replace: 'if (mode === undefined) return',
-    why: 'two read the same, and one is rolled back when both write',
+    name: 'postgres: the row forgets its tombstones',
+    find: 'const remembers = unfinished !== undefined || [...tombstones].length > 0;',
+    replace: 'const remembers = unfinished !== undefined;',
+    why: 'a late copy of a claim that was released holds until its TTL ends',
+    by: inTest(PG, 'release: a claim that arrives after its release is refused for good'),
+  },
+  {
+    file: 'src/stores/sql/applying.ts',
+    name: 'postgres: a step is believed before it is written',
+    find: '!made.get(name)?.write || written.includes(name)',
+    replace: 'made.has(name)',
+    why: 'two hold the same lock',
+    by: inTest(
+      'test/stores/sql/applying.test.ts',
+      'a row that always changes before the write is changed in line after some races',
+    ),
+  },
+  {
+    ...rowStore,
+    name: 'postgres: each statement of a claim has the whole ttl for its turn',
+    find: 'since + ttlMs - clock.now()',
+    replace: '0 * since + ttlMs',
+    why: 'a claim that was given up is made after the tombstone of its release, for nobody',
+    by: inTest(
+      'test/stores/sql/row-store.test.ts',
+      'all statements of a claim are sent within its ttl',
+    ),
+  },
+  {
+    ...rowStore,
+    name: 'postgres: a claim that is over may keep a record',
+    find: 'if (!row || !queue.keep(',
+    replace: 'if (!row || queue.keep(',
+    why: 'a program that stalled overwrites what the next one says',
+    by: inTest(PG, 'keep and recall: a claim that does not hold keeps nothing: never entered'),
+  },
+  {
+    file: 'src/queue/claims.ts',
+    name: 'postgres: whoever makes way lets in who waits for the quarantine',
+    find: 'if (!(open || first.trusts) || admissible',
+    replace: 'if (admissible',
+    why: 'a cache in the same database makes two hold the same lock',
+    by: inTest(
+      'test/stores/postgres/durability.test.ts',
+      'whoever trusted and waited before the loss is let in, and no other',
+    ),
   },
   {
     file: 'src/database-locks/optimistic.ts',
@@ -28,13 +71,15 @@ export const SQL_FAULTS: readonly Fault[] = [
     find: '.column} + 1`',
     replace: '.column} + 0`',
     why: 'the next who read the same writes over it',
+    by: inTest(CONTENTION, "'PostgreSQL'", 'by a version'),
   },
   {
-    ...name,
+    file: 'src/database-locks/transaction-lock.ts',
     name: 'sql: who waits for a name does not wait',
     find: "await ask('');",
     replace: "await ask('try_');",
     why: 'two are in at once',
+    by: inTest(CONTENTION, "'PostgreSQL'", 'names exclude each other'),
   },
   {
     file: 'src/database-locks/locking.ts',
@@ -42,54 +87,27 @@ export const SQL_FAULTS: readonly Fault[] = [
     find: "IN ('read committed', 'read uncommitted')",
     replace: 'IS NOT NULL',
     why: 'what is read under the lock is older than the lock, so two find that nobody was there',
+    by: {
+      ...inTest(
+        'test/database-locks/snapshots.test.ts',
+        "'PostgreSQL'",
+        'under a row that is there',
+        'nobody is let in: repeatable read',
+      ),
+      hung: true,
+    },
   },
   {
-    ...entering,
-    name: 'sql: on MySQL a fence lets a writer pass a newer reader',
-    find: 'seen.token === token && seen.floor <= token',
-    replace: 'seen.token === token',
-    why: 'what a reader has read is changed by a holder that lost the lock before',
-  },
-  {
-    file: 'src/fences/sql/dialects.ts',
-    name: 'sql: on MySQL an older holder takes the fence back',
-    find: 'AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)',
-    replace: 'AND floor <= VALUES(token), VALUES(token), token)',
-    why: 'an old holder writes after a new one',
-  },
-  {
-    ...entering,
-    name: 'sql: on MySQL a fence lets a reader pass a newer writer',
-    find: "return kind === 'read' ? seen.token <= token :",
-    replace: "return kind === 'read' ? true :",
-    why: 'a reader that lost the lock reads what is half written',
-  },
-  {
-    ...version,
-    name: 'sql: on MySQL a version that is full is written once more',
-    find: "if (connection.dialect === 'postgres' || !mayBeFull(text)) return;",
-    replace: "if (connection.dialect !== 'postgres' || !mayBeFull(text)) return;",
-    why: 'from then on each update of somebody who read the same is lost',
-  },
-  {
-    ...version,
-    name: 'sql: on MySQL any number is a version',
-    find: '(type === EXACT ||',
-    replace: "(EXACT !== '' ||",
-    why: 'one more than a large number is the same number',
-  },
-  {
-    ...connection,
-    name: 'sql: a pool that never commits is as good as any',
-    find: 'if (Number(row?.commits) !== 1) throw',
-    replace: 'if (Number(row?.commits) > 1) throw',
-    why: 'a change that is reported is undone when the connection ends',
-  },
-  {
-    ...connection,
+    file: 'src/clients/sql/connection.ts',
     name: 'sql: what is written in a transaction that was left open counts',
     find: "if (state === 'idle') {",
     replace: "if (state !== 'manual') {",
     why: 'a change that is reported is undone by the next user of the connection',
+    by: inTest(
+      'test/database-locks/left-open.test.ts',
+      "'PostgreSQL'",
+      'pg',
+      "'open': changeState tells what is committed",
+    ),
   },
 ];

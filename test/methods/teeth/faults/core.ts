@@ -1,0 +1,195 @@
+import { type Fault, inTest } from '../fault.ts';
+
+const deadline = { file: 'src/core/claim/deadline.ts' };
+const liveClaim = { file: 'src/core/claim/live-claim.ts' };
+const localQueue = { file: 'src/core/local-queue.ts' };
+
+const DEADLINE = 'test/core/deadline.test.ts';
+const DEADLINE_OF_A_CLAIM = 'test/core/deadline-of-a-claim.test.ts';
+const HAND_OFF = 'test/core/hand-off.test.ts';
+
+/** How long a lease is held, who moves that moment, and which token it has. */
+export const CORE_FAULTS: readonly Fault[] = [
+  {
+    file: 'src/store-calls/batcher.ts',
+    name: 'the deadline counts from the reply',
+    find: 'undefined, sentAt)',
+    replace: 'undefined, this.#parts.clock.now())',
+    why: 'a slow answer makes two holders',
+    by: { seed: 7 },
+  },
+  {
+    ...deadline,
+    name: 'no margin is kept',
+    find: ' - settings.marginMs;',
+    replace: ';',
+    why: 'rounding in the store makes two holders for a moment',
+    by: inTest(DEADLINE, 'the deadline', 'counts from before the request was sent'),
+  },
+  {
+    ...deadline,
+    name: 'an overtaken answer moves the deadline',
+    find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
+    replace: 'sentAt < heartbeat.jumpedAt',
+    why: 'an old answer ends, or prolongs, what a newer one has settled',
+    by: inTest(
+      DEADLINE_OF_A_CLAIM,
+      'the deadline of a claim',
+      'is not moved by the reply to a request that a later one has overtaken',
+    ),
+  },
+  {
+    ...deadline,
+    name: 'a request from before the clock may have stood still confirms a claim',
+    find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
+    replace: 'sentAt < this.#confirmedAt',
+    why: 'in a virtual machine that wakes, somebody begins with what others have by now',
+    by: inTest(
+      DEADLINE_OF_A_CLAIM,
+      'the deadline of a claim',
+      'is in doubt after the clock may have stood still, until a later request',
+    ),
+  },
+  {
+    ...deadline,
+    name: 'a lease is handed on although the clock may have stood still',
+    find: '!this.#isStale() && now',
+    replace: 'now',
+    why: 'the next task begins with a lock that others may have by now',
+    by: inTest(
+      DEADLINE_OF_A_CLAIM,
+      'the deadline of a claim',
+      'is in doubt after the clock may have stood still, until a later request',
+    ),
+  },
+  {
+    ...liveClaim,
+    name: 'a hint moves the deadline',
+    find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
+    replace: `if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {
+        this.deadline.confirm(hint.leftMs, now);
+        this.#grant(hint, now);
+      }`,
+    why: 'a hint that was long under way makes two holders',
+    by: inTest(
+      DEADLINE,
+      'a lease',
+      'aborts its signal at the deadline when a hint granted after failed heartbeats',
+    ),
+  },
+  {
+    ...liveClaim,
+    name: 'an ambiguous heartbeat counts as a success',
+    find: "if (this.#state.at === 'held') return this.doubt(error);",
+    replace:
+      "if (this.#state.at === 'held') return this.deadline.confirm(this.claim.ttlMs, clock.now());",
+    why: 'a holder cut off from the store goes on for ever',
+    by: inTest(
+      DEADLINE,
+      'a lease',
+      'aborts its signal at the deadline when heartbeats are never answered',
+    ),
+  },
+  {
+    file: 'src/core/lease.ts',
+    name: 'only timers end a lease',
+    find: 'return this.remainingMs > 0;',
+    replace: 'return !this.#left && !this.#loss;',
+    why: 'after a blocked event loop a dead lock looks alive',
+    by: inTest(
+      'test/base/clock.test.ts',
+      'the system clock',
+      'lets a lease die in a suspended machine',
+    ),
+  },
+  {
+    file: 'src/base/event-loop.ts',
+    name: 'silence is judged before input is read',
+    find: 'clock.setImmediate(judge);',
+    replace: 'if (clock) judge();',
+    why: 'each pause of the event loop costs the connection and what is under way on it',
+    by: inTest(
+      'test/clients/kept-connection.test.ts',
+      'an answer that came while the process stood still is no silence',
+    ),
+  },
+  {
+    ...liveClaim,
+    name: 'a claim given up while under way is released without saying so',
+    find: "if (this.#state.at === 'asking') this.#markUnanswered();",
+    replace: '',
+    why: 'the claim may overtake its release and hold for nobody',
+    by: inTest(
+      'test/core/claiming.test.ts',
+      'an aborted wait',
+      'while claiming does not wait for the answer, and the release says so',
+    ),
+  },
+  {
+    ...liveClaim,
+    name: 'a hint grants a claim that may have entered twice',
+    find: "const sure = state.at === 'waiting' && !state.doubled &&",
+    replace: "const sure = state.at === 'waiting' &&",
+    why: 'the hint was about a place that the claim has lost since: two holders',
+    by: inTest(
+      'test/core/hints.test.ts',
+      'a held hint',
+      'only makes core ask when the claim may have entered twice',
+    ),
+  },
+  {
+    ...liveClaim,
+    name: 'minHold begins with an old claim',
+    find: 'if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
+    replace: 'if (!this.claim) {',
+    why: 'a job that must not run again for an hour may do so sooner',
+    by: inTest(
+      DEADLINE_OF_A_CLAIM,
+      'a grant of old age is renewed before it is handed out with minHold',
+    ),
+  },
+  {
+    file: 'src/store-calls/release.ts',
+    name: 'a release that failed is not repeated',
+    find: 'if (this.#closed) return;\n    const now',
+    replace: 'if (claim) return;\n    const now',
+    why: 'one lost packet keeps everybody waiting for a TTL',
+    by: inTest(
+      'test/primitives/run.test.ts',
+      'release',
+      'waits for one try, and goes on in the background until the TTL',
+    ),
+  },
+  {
+    ...localQueue,
+    name: 'the token does not grow with a local hand-off',
+    find: 'this.#issued++',
+    replace: 'this.#issued',
+    why: 'a fence lets in the task before as well',
+    by: { seed: 10 },
+  },
+  {
+    ...localQueue,
+    name: 'the tokens of one claim run into those of the next',
+    find: 'return this.#issued < STEP;',
+    replace: 'return true;',
+    why: 'a fence refuses the next holder, or lets in the one before',
+    by: inTest(
+      HAND_OFF,
+      'the local hand-off',
+      'gives each a new token inside STEP, and claims afresh after 1024',
+    ),
+  },
+  {
+    ...localQueue,
+    name: 'a downgraded lock is handed on as a write lock',
+    find: ' || claim?.kind !== this.spec.kind) return false;',
+    replace: ' || claim === undefined) return false;',
+    why: 'a writer beside readers',
+    by: inTest(
+      HAND_OFF,
+      'a downgraded write lock',
+      'is not handed on to a writer of this process: answered',
+    ),
+  },
+];

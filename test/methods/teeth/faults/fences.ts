@@ -1,0 +1,174 @@
+import { type Fault, inTest } from '../fault.ts';
+
+const dialects = { file: 'src/fences/sql/dialects.ts' };
+const etcd = { file: 'src/fences/etcd.ts' };
+const zookeeper = { file: 'src/fences/zookeeper.ts' };
+const check = { file: 'src/fences/redis/check.lua' };
+const fence = { file: 'src/fences/objects/fence.ts' };
+
+const SQL_FENCE = 'test/fences/sql-fence.test.ts';
+const IN_ETCD = 'test/stores/etcd/fence.test.ts';
+const IN_ZOOKEEPER = 'test/stores/zookeeper/fence-faults.test.ts';
+const IN_REDIS = 'test/stores/redis/fence-faults.test.ts';
+const OBJECT_FENCE = 'test/fences/object-fence.test.ts';
+
+/** Fences in databases, in etcd, ZooKeeper and Redis, and on objects. */
+export const FENCE_FAULTS: readonly Fault[] = [
+  {
+    ...dialects,
+    name: 'a reader lets in a writer that is older',
+    find: ' AND f.floor <= excluded.token',
+    replace: '',
+    why: 'what a reader has read is changed by a holder that lost the lock before',
+    by: inTest(
+      SQL_FENCE,
+      'a fence',
+      'keeps writers behind readers and readers behind writers, but not readers apart',
+    ),
+  },
+  {
+    ...dialects,
+    name: 'entering does not raise the fence',
+    find: 'DO UPDATE SET token = excluded.token\nWHERE',
+    replace: 'DO UPDATE SET token = f.token\nWHERE',
+    why: 'an old holder writes after a new one',
+    by: inTest(
+      'test/fences/fence-conformance.test.ts',
+      'SQLite',
+      'fence: the newest holder passes, an older one never again',
+    ),
+  },
+  {
+    ...dialects,
+    name: 'tokens of different stores are compared',
+    find: 'WHERE f.lineage = excluded.lineage AND f.token <= excluded.token',
+    replace: 'WHERE f.token <= excluded.token',
+    why: 'after a store was reset, an old holder passes the fence',
+    by: inTest(SQL_FENCE, 'a fence', 'refuses another lineage until an operator adopts it'),
+  },
+  {
+    file: 'src/fences/sql/sqlite.ts',
+    name: 'the fence may be entered outside of a transaction',
+    find: 'if (!(connection.inTransaction ??',
+    replace: 'if (!(true ?? connection.inTransaction ??',
+    why: 'the fence is raised, and the write that it protects is not behind it',
+    by: inTest(
+      SQL_FENCE,
+      'a fence',
+      'wants a transaction, an exclusive or a read lease, and a real token',
+    ),
+  },
+  {
+    ...etcd,
+    name: 'in etcd, a write does not compare the fence',
+    find: 'const fenced: Txn = { compare: check,',
+    replace: 'const fenced: Txn = { compare: [],',
+    why: 'an old holder writes after a new one has entered',
+    by: inTest(IN_ETCD, 'whoever entered before writes no more'),
+  },
+  {
+    ...etcd,
+    name: 'in etcd, the fence is raised without a look at who entered meanwhile',
+    find: 'compare: [unchanged],\n        success',
+    replace: 'success',
+    why: 'an older holder lowers the fence, and writes',
+    by: inTest(IN_ETCD, 'holders at once lose no update'),
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, a write does not check the fence',
+    find: 'await session.multi([...check, ...steps], within)).slice(check.length)',
+    replace: 'await session.multi(steps, within))',
+    why: 'an old holder writes after a new one has entered',
+    by: inTest(IN_ZOOKEEPER, 'an older holder that came in meanwhile is put out'),
+  },
+  {
+    ...zookeeper,
+    name: 'in ZooKeeper, the fence is set whatever its version is',
+    find: "const once = { step: 'set', path, data, version } as const;",
+    replace: "const once = { step: 'set', path, data, version: undefined } as const;",
+    why: 'an older holder lowers the fence, and writes',
+    by: inTest(IN_ZOOKEEPER, 'a newer holder that came in meanwhile is found'),
+  },
+  {
+    ...check,
+    name: 'in Redis, a write does not compare the entry',
+    find: 'if seen[1] ~= entry or seen[2] ~= token then',
+    replace: 'if false then',
+    why: 'an old holder writes after a new one has entered',
+    by: inTest(
+      IN_REDIS,
+      'a write that its connection holds back does not come after what was done since',
+    ),
+  },
+  {
+    ...check,
+    name: 'in Redis, a request that comes twice is carried out twice',
+    find: 'if tonumber(seen[3]) >= tonumber(seq) then',
+    replace: 'if tonumber(seen[3]) > tonumber(seq) then',
+    why: 'what a client sends again is sold twice',
+    by: inTest(IN_REDIS, 'a request that is repeated, or overtaken, is refused by its number'),
+  },
+  {
+    file: 'src/fences/redis/enter.lua',
+    name: 'in Redis, an older token may enter',
+    find: ' or highest > token or ',
+    replace: ' or ',
+    why: 'an old holder lowers the fence, and writes',
+    by: inTest(
+      'test/stores/redis/fence.test.ts',
+      'redis',
+      "'ioredis 6'",
+      'whoever entered before writes no more, though the newer one has only read',
+    ),
+  },
+  {
+    ...fence,
+    name: 'of objects, an entry does not look at the tokens before it',
+    find: 'raised(verb, token, () => before.mark)',
+    replace: 'raised(verb, token, () => undefined)',
+    why: 'an old holder enters after a new one, and writes',
+    by: inTest(
+      OBJECT_FENCE,
+      'ETags of the text',
+      'fence: the newest holder passes, an older one never again',
+    ),
+  },
+  {
+    ...fence,
+    name: 'of objects, a write goes onto whatever is there',
+    find: 'if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {',
+    replace: 'if (!late.mark || late.mark.entry === mark.entry) {',
+    why: 'an old holder writes after a new one has entered',
+    by: inTest(
+      OBJECT_FENCE,
+      'ETags of the text',
+      'fence: a holder that has only read already stops the older one',
+    ),
+  },
+  {
+    file: 'src/clients/objects/probe.ts',
+    name: 'of objects, the probe takes a service that compares and writes in two steps',
+    find: "if (rivals.filter((one) => 'etag' in one).length > 1) {",
+    replace: "if (rivals.filter((one) => 'etag' in one).length > AT_ONCE) {",
+    why: 'two holders write onto the same value, and one of the writes is lost',
+    by: inTest(
+      'test/fences/object-probe.test.ts',
+      'the probe finds',
+      'those that compare first and write then, by the probe',
+    ),
+  },
+  {
+    ...dialects,
+    name: 'sql: on MySQL an older holder takes the fence back',
+    find: 'AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)',
+    replace: 'AND floor <= VALUES(token), VALUES(token), token)',
+    why: 'an old holder writes after a new one',
+    by: inTest(
+      'test/database-locks/fences.test.ts',
+      "'MariaDB'",
+      'mysql2',
+      'the newest holder passes, an older one never again: undefined',
+    ),
+  },
+];
