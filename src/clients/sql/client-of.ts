@@ -124,12 +124,12 @@ function postgres(sql: Postgres): Sender {
 
 /** `Bun.sql` has the methods of postgres.js on every database. */
 interface Bun extends Postgres {
-  readonly options?: { readonly adapter?: string };
+  readonly options?: Answer;
 }
 
-/** Undefined unless it speaks with MySQL or MariaDB, where only its transaction tells what it is. */
+/** Undefined unless it speaks with MySQL or MariaDB. */
 function ofBun(sql: Bun, place: Place): Sender | undefined {
-  if (!/^(mysql|mariadb)$/.test(sql.options?.adapter ?? '')) return undefined;
+  if (!/^(mysql|mariadb)$/.test(String(sql.options?.adapter))) return undefined;
   if (place !== 'transaction') throw new UsageError('Of Bun.sql on MySQL, give the transaction.');
   return {
     dialect: 'mysql',
