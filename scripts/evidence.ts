@@ -38,17 +38,22 @@ interface Entry {
   readonly machine: string;
 }
 
-export async function writeEvidence(ended: readonly Ended[]): Promise<void> {
-  const before = read();
-  const commit = await commitNow();
-  const now = ended.map(({ step, seconds, passed, failed, skipped, said }): Entry => {
-    return {
-      ...{ step, commit, day: new Date().toISOString().slice(0, 10) },
-      ...{ run: Number(process.env.HOLDFAST_RUN), seconds: Math.round(seconds) },
-      ...{ passed, failed, skipped: skipped.length, ...(said && { said }), machine: machine() },
-    };
-  });
-  const entries = new Map([...before, ...now].map((entry) => [entry.step, entry]));
+let writing: Promise<void> = Promise.resolve();
+
+/** After each step, for a run may be cut short; one after the other. */
+export function writeEvidence(ended: Ended): Promise<void> {
+  writing = writing.then(() => write(ended));
+  return writing;
+}
+
+async function write(ended: Ended): Promise<void> {
+  const { step, seconds, passed, failed, skipped, said } = ended;
+  const now: Entry = {
+    ...{ step, commit: await commitNow(), day: new Date().toISOString().slice(0, 10) },
+    ...{ run: Number(process.env.HOLDFAST_RUN), seconds: Math.round(seconds) },
+    ...{ passed, failed, skipped: skipped.length, ...(said && { said }), machine: machine() },
+  };
+  const entries = new Map([...read(), now].map((entry) => [entry.step, entry]));
   const known = [...BATTERY.map(({ step }) => step.name), 'soak'];
   const all = known.flatMap((name) => entries.get(name) ?? []);
   writeFileSync(join(ROOT, LEDGER), `${JSON.stringify(all, null, 2)}\n`);
@@ -68,7 +73,7 @@ function read(): Entry[] {
 async function commitNow(): Promise<string> {
   const [commit, changes] = await Promise.all([
     run(['git', 'rev-parse', '--short=10', 'HEAD']),
-    run(['git', 'status', '--porcelain']),
+    run(['git', 'status', '--porcelain', '--', '.', `:!${LEDGER}`, `:!${PAGE}`]),
   ]);
   return `${commit.trim()}${changes.trim() === '' ? '' : ', changed'}`;
 }

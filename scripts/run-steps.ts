@@ -26,7 +26,11 @@ interface Running {
 /** Between two looks of a log, in ms. */
 const LOG_MS = 60_000;
 
-export async function runSteps(steps: readonly Step[]): Promise<Ended[]> {
+/** @param onEnd is called after each step. */
+export async function runSteps(
+  steps: readonly Step[],
+  onEnd: (ended: Ended) => Promise<void> = async () => {},
+): Promise<Ended[]> {
   const ended: Ended[] = [];
   const running = new Set<Running>();
   const lane = async (those: readonly Step[]): Promise<void> => {
@@ -38,8 +42,10 @@ export async function runSteps(steps: readonly Step[]): Promise<Ended[]> {
       });
       running.delete(now);
       const seconds = (performance.now() - now.since) / 1000;
-      ended.push({ ...tally, step: step.name, seconds });
+      const one = { ...tally, step: step.name, seconds };
+      ended.push(one);
       line.say(lineOf(step, tally, seconds));
+      await onEnd(one);
     }
   };
   const line = progressLine(() => sayProgress(steps, ended, running));

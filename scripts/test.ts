@@ -66,7 +66,5 @@ if (steps.length === 0) {
 console.log(
   `Run ${env.HOLDFAST_RUN}: HOLDFAST_RUN=${env.HOLDFAST_RUN} takes the same course again.`,
 );
-const ended = await runSteps(steps);
-const good = summarize(ended);
-if (values.battery) await writeEvidence(ended);
-process.exit(good ? 0 : 1);
+const ended = await runSteps(steps, values.battery ? writeEvidence : undefined);
+process.exit(summarize(ended) ? 0 : 1);

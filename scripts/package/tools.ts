@@ -58,21 +58,22 @@ export async function fetchTools(): Promise<Tools> {
   return { runtimes: runtimes(modules), modules, compilers: new Map(compilers) };
 }
 
-/** A folder with these packages, fetched if they are not there. */
+/** A folder with these packages, fetched if they are not there; with more options of npm's. */
 export async function fetchModules(
   name: string,
   dependencies: Readonly<Record<string, string>>,
+  ...more: readonly string[]
 ): Promise<string> {
   const folder = join(ROOT, 'node_modules/.cache', name);
   const manifest = `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`;
   const stamp = join(folder, 'complete.json');
   const known = existsSync(stamp) ? await readFile(stamp, 'utf8') : '';
-  if (known !== manifest) await install(folder, manifest);
+  if (known !== manifest) await install(folder, manifest, more);
   await writeFile(stamp, manifest);
   return folder;
 }
 
-async function install(folder: string, manifest: string): Promise<void> {
+async function install(folder: string, manifest: string, more: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), manifest);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
@@ -81,7 +82,7 @@ async function install(folder: string, manifest: string): Promise<void> {
   const network = ['--prefer-offline', '--fetch-retry-mintimeout=1000', ...patience];
   try {
     const limits = { cwd: folder, timeoutMs: 5 * MINUTE_MS };
-    await run(['npm', 'install', ...options, ...network], limits);
+    await run(['npm', 'install', ...options, ...network, ...more], limits);
   } catch (error) {
     const [line = ''] = String(error).match(/npm error .*|ended with.*/) ?? [];
     throw new StepError(`packages cannot be fetched from the npm registry (${line})`);

@@ -1,0 +1,76 @@
+/**
+ * `npm run mutation -- [rooms]`: Stryker changes one small thing after another in the rooms that
+ * know no server, and the tests of these rooms and the suite on memory have to notice each. Prints
+ * what survived, and the share that was noticed. It remembers what it knows of files that are as
+ * they were.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fetchModules } from './package/tools.ts';
+import { ROOT, run } from './steps.ts';
+
+/** The last that run on Node 20. */
+const VERSION = '9.6.1';
+const VERSIONS = {
+  '@stryker-mutator/core': VERSION,
+  '@stryker-mutator/vitest-runner': VERSION,
+};
+
+const ROOMS = ['base', 'contract', 'queue', 'store-calls', 'core', 'primitives', 'jobs'];
+
+interface Mutant {
+  readonly status: string;
+  readonly mutatorName: string;
+  readonly replacement?: string;
+  readonly location: { readonly start: { readonly line: number } };
+}
+
+interface Report {
+  readonly files: Readonly<Record<string, { readonly mutants: readonly Mutant[] }>>;
+}
+
+const words = process.argv.slice(2);
+const rooms = words.length > 0 ? words : ROOMS;
+// Vitest is the project's own.
+const folder = await fetchModules('mutation', VERSIONS, '--legacy-peer-deps');
+const modules = join(folder, 'node_modules/@stryker-mutator');
+const report = join(folder, 'report.json');
+const config = join(folder, 'stryker.json');
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  config,
+  JSON.stringify({
+    ...{ testRunner: 'vitest', coverageAnalysis: 'perTest' },
+    plugins: [join(modules, 'vitest-runner/dist/src/index.js')],
+    vitest: { configFile: 'test/methods/mutation/vitest.config.ts', related: false },
+    mutate: rooms.map((room) => `src/${room}/**/*.ts`),
+    ...{ incremental: true, incrementalFile: join(folder, 'incremental.json') },
+    ...{ reporters: ['json'], jsonReporter: { fileName: report } },
+    ...{ tempDirName: join(folder, 'sandbox'), ignorePatterns: ['docs', 'bench', 'examples'] },
+  }),
+);
+await run(['node', join(modules, 'core/bin/stryker.js'), 'run', config]);
+
+const { files }: Report = JSON.parse(readFileSync(report, 'utf8'));
+const counts = new Map<string, { noticed: number; all: number }>();
+for (const [file, { mutants }] of Object.entries(files)) {
+  const path = relative(ROOT, join(ROOT, file));
+  const room = path.split('/')[1] ?? '';
+  const count = counts.get(room) ?? { noticed: 0, all: 0 };
+  counts.set(room, count);
+  for (const { status, mutatorName, replacement = '', location } of mutants) {
+    if (status === 'Ignored' || status === 'CompileError') continue;
+    count.all += 1;
+    if (status === 'Killed' || status === 'Timeout') count.noticed += 1;
+    else console.log(`${path}:${location.start.line} ${mutatorName} ${replacement.slice(0, 80)}`);
+  }
+}
+const share = ({ noticed, all }: { noticed: number; all: number }): string =>
+  `${((100 * noticed) / all).toFixed(1)} %`;
+const total = [...counts.values()].reduce(
+  (sum, { noticed, all }) => ({ noticed: sum.noticed + noticed, all: sum.all + all }),
+  { noticed: 0, all: 0 },
+);
+console.log(`${total.noticed} passed, 0 failed`);
+const each = [...counts].map(([room, count]) => `${room} ${share(count)}`).join(', ');
+console.log(`${share(total)} of ${total.all} mutants noticed: ${each}`);
