@@ -11,7 +11,7 @@
  */
 
 /** The listeners of one signal. */
-class Audience {
+class AbortListeners {
   readonly #signal: AbortSignal;
   readonly #aborted = new Set<() => void>();
 
@@ -39,7 +39,7 @@ class Audience {
   };
 }
 
-const audiences = new WeakMap<AbortSignal, Audience>();
+const audiences = new WeakMap<AbortSignal, AbortListeners>();
 
 /**
  * Calls `aborted`, a function of this caller alone, when the signal aborts; never if it has aborted
@@ -47,7 +47,7 @@ const audiences = new WeakMap<AbortSignal, Audience>();
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   if (signal.aborted) return () => {};
-  const audience = audiences.get(signal) ?? new Audience(signal);
+  const audience = audiences.get(signal) ?? new AbortListeners(signal);
   audiences.set(signal, audience);
   audience.add(aborted);
   return () => audience.remove(aborted);

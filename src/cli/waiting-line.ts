@@ -29,7 +29,7 @@ const LOOK_MS = 1000;
 /** In a log, what is looked for is rare. */
 const LOG_LOOK_MS = 5000;
 
-export interface Wait {
+export interface ShownWait {
   readonly name: string;
   readonly verbose: boolean;
   /** What is written to the standard error is for programs. */
@@ -40,7 +40,7 @@ export interface Wait {
 
 export class WaitingLine {
   readonly #locks: Locks;
-  readonly #wait: Wait;
+  readonly #wait: ShownWait;
   readonly #since = performance.now();
   // Not `process.stderr`, which would make a pipe non-blocking for the command that shares it.
   readonly #terminal = isatty(2);
@@ -54,7 +54,7 @@ export class WaitingLine {
   #lostPlace = false;
   #over = false;
 
-  constructor(locks: Locks, wait: Wait) {
+  constructor(locks: Locks, wait: ShownWait) {
     this.#locks = locks;
     this.#wait = wait;
     this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;

@@ -11,9 +11,9 @@
  * What would break it: a line of a look whose key a report of the same would not have.
  */
 import { numberOf, tokenOf } from '../contract/token.ts';
-import { type Change, whoText } from './board.ts';
+import { type BoardChange, whoText } from './board.ts';
 import { Figures, keepNewest } from './figures.ts';
-import type { Rates, Report, Row, Seat, Told, Who } from './wire.ts';
+import type { QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
 
 /** How many lines are kept, over all resources. */
 const MAX_TOLD = 2_000;
@@ -30,7 +30,7 @@ const EARLY_MS = 10_000;
 /** A holder whose end was so near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
 
-type Line = Omit<Told, 'id'>;
+type Line = Omit<QueueEvent, 'id'>;
 
 /** A line that only looks know of yet. */
 interface Concluded {
@@ -41,7 +41,7 @@ interface Concluded {
 }
 
 export class History {
-  #lines: Told[] = [];
+  #lines: QueueEvent[] = [];
   /** The number of the first line that is kept. */
   #first = 0;
   readonly #figures = new Figures();
@@ -57,7 +57,7 @@ export class History {
   }
 
   /** All lines from that number on that are still kept. */
-  since(number: number): readonly Told[] {
+  since(number: number): readonly QueueEvent[] {
     return this.#lines.slice(Math.max(0, number - this.#first));
   }
 
@@ -102,19 +102,23 @@ export class History {
   }
 
   /** What the difference of two looks says. */
-  conclude(change: Change, rowNow: (name: string) => Row | undefined, now: number): void {
+  conclude(change: BoardChange, rowNow: (name: string) => QueueRow | undefined, now: number): void {
     for (const name of [...change.changed, ...change.gone]) {
       this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name), now);
     }
     this.#lookedAt = now;
   }
 
-  #compare(name: string, before: readonly Seat[], row: Row | undefined, now: number): void {
+  #compare(name: string, before: readonly Seat[], row: QueueRow | undefined, now: number): void {
     const after = row?.seats ?? [];
     const old = new Map(before.map((seat) => [seat.token, seat]));
     const left = before.filter(({ token }) => !after.some((seat) => seat.token === token));
     const gone = left.filter(({ holds }) => holds);
-    const line = (seat: Seat, rest: Pick<Told, 'what' | 'detail'>, ...keys: string[]): void => {
+    const line = (
+      seat: Seat,
+      rest: Pick<QueueEvent, 'what' | 'detail'>,
+      ...keys: string[]
+    ): void => {
       const { token } = seat;
       const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
       for (const key of keys)

@@ -14,9 +14,9 @@ import type { Locks } from '../locks.ts';
 import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
-import { Board, type Change, MAX_LABEL } from './board.ts';
+import { Board, type BoardChange, MAX_LABEL } from './board.ts';
 import { History } from './history.ts';
-import type { Frame, Report, Wait, Who } from './wire.ts';
+import type { BoardFrame, QueueWait, Report, Who } from './wire.ts';
 
 /** Most resources that are read and shown. */
 export const MAX_RESOURCES = 20_000;
@@ -34,11 +34,11 @@ export interface WatcherParts {
 
 /** Those who are told. */
 export interface Listeners {
-  tell(change: Pick<Change, 'changed' | 'gone' | 'beaten'>): void;
+  tell(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
   close(): void;
 }
 
-export class Watcher {
+export class StoreWatcher {
   readonly board: Board = new Board();
   readonly history: History = new History();
   readonly #parts: WatcherParts;
@@ -46,7 +46,7 @@ export class Watcher {
   #away: string | null = null;
   #cut = 0;
   #quarantineMs: number | null = null;
-  #waits: readonly Wait[] = [];
+  #waits: readonly QueueWait[] = [];
   #running: AbortController | undefined;
 
   constructor(parts: WatcherParts) {
@@ -96,7 +96,7 @@ export class Watcher {
   }
 
   /** A message without rows. */
-  frame(): Frame {
+  frame(): BoardFrame {
     const now = Date.now();
     const { engine, readOnly } = this.#parts;
     return {
@@ -152,7 +152,7 @@ export class Watcher {
   }
 
   /** The waits that tasks publish, without what is beyond the prefix. */
-  async #published(): Promise<readonly Wait[]> {
+  async #published(): Promise<readonly QueueWait[]> {
     const { engine, prefix } = this.#parts;
     if (!hasNotes(engine.services.calls.store)) return [];
     const notes = await allNotes(engine);

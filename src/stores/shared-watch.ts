@@ -10,26 +10,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The keys that change, from its opening on; it ends, or throws, if it breaks. */
-export interface Feed extends AsyncIterable<string> {
+export interface ChangeFeed extends AsyncIterable<string> {
   close(): Promise<unknown>;
 }
 
 /** Before a broken feed is opened anew, in ms: each is told to all watches. */
 const PAUSE_MS = 1000;
 
-interface Session {
+interface WatchSession {
   /** Opens the first feed. */
-  readonly opened: Promise<Feed>;
-  feed?: Feed | undefined;
+  readonly opened: Promise<ChangeFeed>;
+  feed?: ChangeFeed | undefined;
   over: boolean;
 }
 
 export class SharedWatch {
-  readonly #open: () => Promise<Feed>;
+  readonly #open: () => Promise<ChangeFeed>;
   readonly #watches = new Map<string, Set<() => void>>();
-  #session: Session | undefined;
+  #session: WatchSession | undefined;
 
-  constructor(open: () => Promise<Feed>) {
+  constructor(open: () => Promise<ChangeFeed>) {
     this.#open = open;
   }
 
@@ -62,8 +62,8 @@ export class SharedWatch {
     await closed(session.feed);
   }
 
-  #begin(): Session {
-    const session: Session = { opened: this.#open(), over: false };
+  #begin(): WatchSession {
+    const session: WatchSession = { opened: this.#open(), over: false };
     session.opened.then(
       (feed) => this.#follow(session, feed),
       () => {
@@ -73,8 +73,8 @@ export class SharedWatch {
     return session;
   }
 
-  async #follow(session: Session, first: Feed): Promise<void> {
-    let feed: Feed | undefined = first;
+  async #follow(session: WatchSession, first: ChangeFeed): Promise<void> {
+    let feed: ChangeFeed | undefined = first;
     while (!session.over) {
       session.feed = feed;
       if (feed) await this.#tell(feed).catch(() => {});
@@ -87,7 +87,7 @@ export class SharedWatch {
     await closed(feed);
   }
 
-  async #tell(feed: Feed): Promise<void> {
+  async #tell(feed: ChangeFeed): Promise<void> {
     for await (const key of feed) for (const watch of this.#watches.get(key) ?? []) watch();
   }
 
@@ -97,6 +97,6 @@ export class SharedWatch {
 }
 
 /** One that is broken fails to close, and is closed. */
-async function closed(feed: Feed | undefined): Promise<void> {
+async function closed(feed: ChangeFeed | undefined): Promise<void> {
   await feed?.close().catch(() => {});
 }

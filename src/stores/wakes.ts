@@ -27,14 +27,14 @@ import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 
 /** What the store has said of a claim, for a message to be compared with. */
-type Known = Turn | 'held' | 'nothing';
+type KnownTurn = Turn | 'held' | 'nothing';
 
 /** One object for each claim that is watched. */
-class Watch {
+class TagWatch {
   readonly tag: string;
   readonly wake: Wake;
   /** Undefined before the first reply. */
-  known: Known | undefined;
+  known: KnownTurn | undefined;
 
   constructor(tag: string, wake: Wake) {
     this.tag = tag;
@@ -48,8 +48,8 @@ export class Wakes {
   readonly #ear: Ear;
   readonly #channel: string;
   readonly #cannot: NonNullable<ListeningTerms['cannot']>;
-  readonly #byTag = new Map<string, Watch>();
-  readonly #byId = new Map<string, Watch>();
+  readonly #byTag = new Map<string, TagWatch>();
+  readonly #byId = new Map<string, TagWatch>();
   #listening: Promise<void> | undefined;
   #deaf = false;
   /** Why it cannot listen, until that is told; nothing is told of a store that never replied. */
@@ -74,7 +74,7 @@ export class Wakes {
   watch({ id, secret }: Claim, wake: Wake): Promise<AsyncDisposable> {
     const count = (++this.#count).toString(36);
     const proved = secret !== undefined && !this.#ear.own;
-    const watch = new Watch(proved ? hashOf(secret) : count, wake);
+    const watch = new TagWatch(proved ? hashOf(secret) : count, wake);
     this.#byTag.set(watch.tag, watch);
     this.#byId.set(id, watch);
     const watching = new Subscription(() => {
@@ -134,7 +134,7 @@ export class Wakes {
     }
   };
 
-  #tell(watch: Watch, news: string): void {
+  #tell(watch: TagWatch, news: string): void {
     const hint = news === '?' ? undefined : statusIn(news);
     if (this.#ear.own || watch.known === 'held') return watch.wake(hint);
     // When to ask, at most.
@@ -153,7 +153,7 @@ export class Wakes {
   };
 }
 
-function isProved(known: Known | undefined, hint: HeldStatus, news: string): boolean {
+function isProved(known: KnownTurn | undefined, hint: HeldStatus, news: string): boolean {
   if (typeof known !== 'object') return false;
   const { token, takeover } = hint;
   const { number, behind } = known;

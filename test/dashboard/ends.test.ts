@@ -6,7 +6,7 @@ import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { expect, it, onTestFinished } from 'vitest';
 import { Streams } from '../../src/dashboard/streams.ts';
-import { MAX_RESOURCES, Watcher } from '../../src/dashboard/watcher.ts';
+import { MAX_RESOURCES, StoreWatcher } from '../../src/dashboard/watcher.ts';
 import { engineOf } from '../../src/locks.ts';
 import { ask, BEARER, openSilently, Page, soon, start } from './bed.ts';
 
@@ -15,7 +15,7 @@ async function startStreams() {
   const locks = createLocks(memoryStore());
   const parts = { locks, engine: engineOf(locks), prefix: '', everyMs: 3_600_000, readOnly: true };
   let stops = 0;
-  class CountedWatcher extends Watcher {
+  class CountedWatcher extends StoreWatcher {
     override stop(): void {
       stops += 1;
       super.stop();

@@ -24,7 +24,7 @@ const DEMOTED_MS = 15_000;
 const AGAIN_MS = 1000;
 const REFUSED_MS = 60_000;
 
-export interface Group {
+export interface SentinelGroup {
   /** What the Sentinels call it. */
   readonly name: string;
   /** The Sentinels themselves. */
@@ -32,11 +32,11 @@ export interface Group {
 }
 
 export class Failovers {
-  readonly #group: Group;
+  readonly #group: SentinelGroup;
   /** By address: when it became no primary, on the clock of `performance`. */
   readonly #former = new Map<string, number>();
 
-  constructor(group: Group) {
+  constructor(group: SentinelGroup) {
     this.#group = group;
   }
 

@@ -26,10 +26,10 @@ export interface IoredisClient {
   ssubscribe(channel: string): Promise<unknown>;
   sunsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
-  readonly stream: Socket | null | undefined;
+  readonly stream: IoredisSocket | null | undefined;
 }
 
-interface Socket {
+interface IoredisSocket {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   cork(): void;

@@ -11,7 +11,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster/topology.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { type Place, type PlaceMap, placeOf } from './place-of.ts';
+import { type PlaceMap, placeOf, type RedisAddress } from './place-of.ts';
 
 type Heard = (message: string, channel: string) => void;
 
@@ -58,7 +58,10 @@ const OVERRIDES = {
   pingInterval: undefined,
 };
 
-export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): RedisSource {
+export function nodeRedisSource(
+  client: NodeRedisClient,
+  place: Partial<RedisAddress> = {},
+): RedisSource {
   const { socket, database = 0 } = (client.options ?? {}) as NodeRedisOptions;
   const strategy = socket?.reconnectStrategy;
   return {

@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
 import { Frames } from '../frames.ts';
 import { answerTooLong, connectionLoss, refused } from './errors.ts';
-import type { Place } from './hosts.ts';
+import type { ResolvedHost } from './hosts.ts';
 import type { Exchange } from './wire/exchange.ts';
 import {
   GarbageError,
@@ -31,7 +31,7 @@ const MAX_XID = 2 ** 31 - 1;
 const PING = new JuteWriter().int(XID.ping).int(OPCODE.ping).frame();
 
 export interface LinkTerms {
-  readonly place: Place;
+  readonly place: ResolvedHost;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
   /** The first request, and how long its reply may take. */
@@ -50,7 +50,7 @@ export interface LinkEvents {
   ended(error: Error): void;
 }
 
-export class Link {
+export class ZookeeperLink {
   /** The reply to the first request. */
   readonly hello: Promise<JuteReader>;
   heardAt: number;
@@ -228,7 +228,7 @@ export class Link {
   }
 }
 
-function socketTo({ ip, port, host }: Place, tls: ConnectionOptions | undefined): Socket {
+function socketTo({ ip, port, host }: ResolvedHost, tls: ConnectionOptions | undefined): Socket {
   if (tls === undefined) return connect({ host: ip, port, noDelay: true });
   const servername = host === ip ? {} : { servername: host };
   const socket = connectTls({ ...servername, ...tls, host: ip, port });

@@ -22,12 +22,12 @@ export interface WatchEvent {
   readonly path: string;
 }
 
-export type Watcher = (event: WatchEvent) => void;
+export type NodeWatcher = (event: WatchEvent) => void;
 
 /** The watch to keep, if the request finds something that can be watched. */
 export interface Watching {
   readonly kind: WatchKind;
-  readonly watcher: Watcher;
+  readonly watcher: NodeWatcher;
 }
 
 /** The code of a reply about a missing node. */
@@ -53,9 +53,9 @@ const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
 /** Paths of so many bytes go into one frame, far below servers' limits. */
 const BATCH_BYTES = 128 * 1024;
 
-export class Watches {
+export class NodeWatches {
   readonly #chroot: string;
-  readonly #kinds = new Map<WatchKind, Map<string, Set<Watcher>>>(
+  readonly #kinds = new Map<WatchKind, Map<string, Set<NodeWatcher>>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
 
@@ -70,13 +70,13 @@ export class Watches {
     else if (code === NO_NODE && kind === 'exists') this.#add(kind, path, watcher);
   }
 
-  #add(kind: WatchKind, path: string, watcher: Watcher): void {
+  #add(kind: WatchKind, path: string, watcher: NodeWatcher): void {
     const paths = this.#of(kind);
     const watchers = paths.get(path) ?? new Set();
     paths.set(path, watchers.add(watcher));
   }
 
-  drop(path: string, watcher: Watcher): void {
+  drop(path: string, watcher: NodeWatcher): void {
     for (const paths of this.#kinds.values()) {
       const watchers = paths.get(path);
       watchers?.delete(watcher);
@@ -90,7 +90,7 @@ export class Watches {
     answer.int();
     const path = answer.text();
     if (type === undefined) return;
-    const told = new Set<Watcher>();
+    const told = new Set<NodeWatcher>();
     for (const kind of ENDED_BY[type] ?? []) {
       for (const watcher of this.#of(kind).get(path) ?? []) told.add(watcher);
       this.#of(kind).delete(path);
@@ -124,13 +124,13 @@ export class Watches {
     }
   }
 
-  #tell(watchers: ReadonlySet<Watcher>, type: WatchEvent['type'], path: string): void {
+  #tell(watchers: ReadonlySet<NodeWatcher>, type: WatchEvent['type'], path: string): void {
     const event = { type, path: path.slice(this.#chroot.length) || '/' };
     for (const watcher of watchers) apart(() => watcher(event));
   }
 
-  #of(kind: WatchKind): Map<string, Set<Watcher>> {
-    return this.#kinds.get(kind) as Map<string, Set<Watcher>>;
+  #of(kind: WatchKind): Map<string, Set<NodeWatcher>> {
+    return this.#kinds.get(kind) as Map<string, Set<NodeWatcher>>;
   }
 }
 
@@ -156,7 +156,7 @@ export interface SessionChange {
 export type SessionListener = (change: SessionChange) => void;
 
 /** The listeners of a session. Each gets all changes in order, even if one causes the next. */
-export class Changes {
+export class SessionChanges {
   readonly #listeners = new Set<SessionListener>();
   readonly #untold: SessionChange[] = [];
   #telling = false;

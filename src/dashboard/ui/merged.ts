@@ -1,4 +1,4 @@
-import type { Told } from '../wire.ts';
+import type { QueueEvent } from '../wire.ts';
 
 const MAX_TOLD = 2_000;
 
@@ -6,7 +6,10 @@ const MAX_TOLD = 2_000;
  * The newest lines in the order in which things happened, which need not be that in which they were
  * told; of lines with the same id, the one that was told last.
  */
-export function merged(known: readonly Told[], news: readonly Told[]): readonly Told[] {
+export function merged(
+  known: readonly QueueEvent[],
+  news: readonly QueueEvent[],
+): readonly QueueEvent[] {
   const byId = new Map([...known, ...news].map((line) => [line.id, line] as const));
   return [...byId.values()].sort((a, b) => a.at - b.at).slice(-MAX_TOLD);
 }

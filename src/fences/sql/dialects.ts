@@ -6,7 +6,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
-import type { Need } from '../../clients/sql/columns.ts';
+import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
@@ -33,7 +33,7 @@ const RESOURCE_BYTES = 640;
 const LINEAGE_BYTES = 512;
 
 /** What the table must be like on servers. */
-export const NEEDS: readonly Need[] = [
+export const NEEDS: readonly ColumnNeed[] = [
   { column: 'resource', kind: 'bytes', room: RESOURCE_BYTES },
   { column: 'lineage', kind: 'bytes', room: LINEAGE_BYTES },
   { column: 'token', kind: 'bigint' },
@@ -85,10 +85,10 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
   }),
 };
 
-type Statements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'tells' | 'look'>;
+type FenceStatements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'tells' | 'look'>;
 
 /** The same for SQLite and PostgreSQL. */
-function standard(table: string): Statements {
+function standard(table: string): FenceStatements {
   const row = `INSERT INTO ${table} AS f (resource, lineage, token, floor)`;
   const token = 'CAST(CAST(? AS text) AS bigint)';
   return {
@@ -110,7 +110,7 @@ FROM ${table} WHERE resource = ?`,
   };
 }
 
-function mysql(table: string): Statements {
+function mysql(table: string): FenceStatements {
   const row = `INSERT INTO ${table} (resource, lineage, token, floor)`;
   const same = 'lineage = VALUES(lineage)';
   return {

@@ -10,14 +10,14 @@ import { heard } from '../../stores/listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 
-interface Watched {
+interface OwnWatch {
   readonly wake: Wake;
   following?: Promise<AsyncDisposable>;
 }
 
 /** The same store, whose waiting claims also hear what Java tells them. */
 export function hearingJava(store: Store, follow: Follow): Store {
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, OwnWatch>();
 
   async function listen(claim: Claim): Promise<void> {
     const own = watched.get(claim.id);
@@ -43,7 +43,7 @@ export function hearingJava(store: Store, follow: Follow): Store {
       return statuses;
     },
     async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-      const own: Watched = { wake };
+      const own: OwnWatch = { wake };
       watched.set(claim.id, own);
       const watching = await store.watch?.(claim, wake);
       return {

@@ -1,13 +1,13 @@
 import type { Claim } from '../../contract/store.ts';
-import type { Member } from './member.ts';
-import { type Standing, Vote, type VoteParts } from './vote.ts';
+import type { MemberStore } from './member.ts';
+import { Vote, type VoteParts, type VoteState } from './vote.ts';
 
 /** The votes of all members on one claim, lowest member first. */
 export class Ballot {
   readonly votes: readonly Vote[];
   readonly majority: number;
 
-  constructor(claim: Claim, members: readonly Member[], parts: Omit<VoteParts, 'member'>) {
+  constructor(claim: Claim, members: readonly MemberStore[], parts: Omit<VoteParts, 'member'>) {
     this.votes = members.map((member) => new Vote(claim, { ...parts, member }));
     this.majority = majorityOf(members.length);
   }
@@ -21,7 +21,7 @@ export class Ballot {
     return this.held.length >= this.majority;
   }
 
-  count(...standings: readonly Standing[]): number {
+  count(...standings: readonly VoteState[]): number {
     return this.votes.filter((vote) => standings.includes(vote.standing)).length;
   }
 

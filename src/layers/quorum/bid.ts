@@ -23,14 +23,14 @@ import type {
   WaitingStatus,
 } from '../../contract/store.ts';
 import { Ballot } from './ballot.ts';
-import { Hold } from './hold.ts';
-import { type Member, PATIENCES_PER_TTL } from './member.ts';
-import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';
+import { QuorumHold } from './hold.ts';
+import { type MemberStore, PATIENCES_PER_TTL } from './member.ts';
+import { ABLE, above, awaitBriefly, lowestFit, type QuorumVerb, tryAll } from './room.ts';
 import { closedMs, failureOf, goneOf, refusalOf } from './tally.ts';
 import type { Vote } from './vote.ts';
 
 export interface BidParts {
-  readonly members: readonly Member[];
+  readonly members: readonly MemberStore[];
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
@@ -47,7 +47,7 @@ export class Bid {
   readonly #claim: Claim;
   readonly #parts: BidParts;
   readonly #ballot: Ballot;
-  readonly #hold: Hold;
+  readonly #hold: QuorumHold;
   #over = false;
   /** It has been claimed here; otherwise another instance may have done so. */
   #known = false;
@@ -68,11 +68,11 @@ export class Bid {
     this.#parts = parts;
     const tell = wake && ((hint?: ClaimStatus) => this.#tell(hint, wake));
     this.#ballot = new Ballot(claim, members, { clock, wake: tell });
-    this.#hold = new Hold(this.#ballot, parts.raises);
+    this.#hold = new QuorumHold(this.#ballot, parts.raises);
   }
 
   /** One round: returns as soon as the outcome is certain. Never rejects. */
-  async ask(verb: Verb): Promise<ClaimStatus> {
+  async ask(verb: QuorumVerb): Promise<ClaimStatus> {
     if (this.#over) return OVER;
     const startedAt = this.#parts.clock.now();
     const running = this.#round;
@@ -105,7 +105,7 @@ export class Bid {
     for (const vote of this.#ballot.votes) vote.adopt();
   }
 
-  #ask(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+  #ask(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
     for (const vote of this.#ballot.votes) vote.forget();
     const renews = verb === 'renew' || startedAt >= this.#livesUntil;
     if (renews) this.#livesUntil = startedAt + this.#claim.ttlMs;
@@ -144,7 +144,7 @@ export class Bid {
   }
 
   /** A heartbeat of a hold, which wins back missing votes. */
-  async #confirm(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+  async #confirm(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
     const { votes, majority } = this.#ballot;
     const heals = verb === 'renew' && !this.#evicted;
     await this.#ballot.poll(
@@ -168,7 +168,7 @@ export class Bid {
   }
 
   /** A heartbeat of a wait: only the room and the members below it matter. */
-  async #stand(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+  async #stand(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
     const room = this.#room as Vote;
     await this.#ballot.poll(
       (vote) => (vote.cast ? vote.ask(verb) : undefined),
@@ -181,7 +181,7 @@ export class Bid {
   }
 
   /** Tries all members at once; then waits for one after the other, upwards. */
-  async #seek(verb: Verb, startedAt: number): Promise<ClaimStatus> {
+  async #seek(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
     const ballot = this.#ballot;
     let room = this.#room ?? lowestFit(ballot, startedAt);
     await this.#try(verb, room);
@@ -207,7 +207,7 @@ export class Bid {
     return this.#soon();
   }
 
-  #try(verb: Verb, room: Vote): Promise<void> {
+  #try(verb: QuorumVerb, room: Vote): Promise<void> {
     const { queue } = this.#claim;
     return tryAll(this.#ballot, { clock: this.#parts.clock, verb, room, queue });
   }

@@ -24,7 +24,7 @@ import { leftOf, takeoverOf, tokenOf } from './tally.ts';
 /** The share of a life that is safe against clocks of different rates. */
 const SURE = 0.9;
 
-export class Hold {
+export class QuorumHold {
   readonly #ballot: Ballot;
   readonly #raises: boolean;
   #token: bigint | undefined;

@@ -16,7 +16,7 @@ import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
 import { Bid } from './bid.ts';
-import { Member } from './member.ts';
+import { MemberStore } from './member.ts';
 import { traitsOf } from './traits.ts';
 import { find, inspect, majorityAnswers } from './view.ts';
 
@@ -58,14 +58,14 @@ class Quorum implements Store {
   /** Names the parts of all members together. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #clock: Clock;
-  readonly #members: readonly Member[];
+  readonly #members: readonly MemberStore[];
   readonly #raises: boolean;
   readonly #bids = new Map<string, { readonly bid: Bid; until: number }>();
   readonly #wakes = new Map<string, Wake>();
 
   constructor(stores: readonly Store[], { patience: patienceMs, clock }: Checked<typeof CHECKS>) {
     this.#clock = clock;
-    this.#members = stores.map((store) => new Member(store, { clock, patienceMs }));
+    this.#members = stores.map((store) => new MemberStore(store, { clock, patienceMs }));
     this.traits = traitsOf(stores);
     if (stores.some((store) => store.partOf)) {
       this.partOf = (resource) => stores.map((store) => partOf(store, resource)).join(' ');

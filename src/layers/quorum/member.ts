@@ -26,9 +26,9 @@ export const PATIENCES_PER_TTL = 10;
 /** The time limit of a question about no claim, in ms. */
 const LOOK_MS = 1_000;
 
-type Verb = 'claim' | 'renew' | 'raise' | 'release';
+type MemberVerb = 'claim' | 'renew' | 'raise' | 'release';
 
-interface Request {
+interface MemberRequest {
   readonly claim: Claim;
   readonly number: bigint;
   readonly settle: (answer: unknown) => void;
@@ -41,14 +41,14 @@ export interface MemberTerms {
   readonly patienceMs: number | undefined;
 }
 
-export class Member {
+export class MemberStore {
   readonly store: Store;
   /** Parts that failed: no bid waits for them again until they reply. */
   readonly #suspects = new Set<string>();
   /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();
   readonly #options: MemberTerms;
-  readonly #pending = new Map<string, Request[]>();
+  readonly #pending = new Map<string, MemberRequest[]>();
 
   constructor(store: Store, options: MemberTerms) {
     this.store = store;
@@ -121,7 +121,7 @@ export class Member {
   }
 
   #send(
-    verb: Verb,
+    verb: MemberVerb,
     claim: Claim,
     { number = 0n, afterMs = 0 }: { readonly number?: bigint; readonly afterMs?: number },
   ): Promise<unknown> {
@@ -135,11 +135,11 @@ export class Member {
     });
   }
 
-  #flush(key: string, verb: Verb, afterMs: number): void {
+  #flush(key: string, verb: MemberVerb, afterMs: number): void {
     let left = this.#pending.get(key) ?? [];
     this.#pending.delete(key);
     while (left.length > 0) {
-      const batch = new Map<string, Request>();
+      const batch = new Map<string, MemberRequest>();
       left = left.filter((request) => {
         if (batch.size === MAX_BATCH || batch.has(request.claim.resource)) return true;
         batch.set(request.claim.resource, request);
@@ -151,7 +151,11 @@ export class Member {
   }
 
   /** Never rejects. */
-  async #deliver(batch: readonly Request[], verb: Verb, afterMs: number): Promise<void> {
+  async #deliver(
+    batch: readonly MemberRequest[],
+    verb: MemberVerb,
+    afterMs: number,
+  ): Promise<void> {
     try {
       const ttlMs = Math.min(...batch.map(({ claim }) => claim.ttlMs));
       const call = (): Promise<readonly unknown[]> => this.#call(batch, verb, afterMs);
@@ -169,7 +173,11 @@ export class Member {
     }
   }
 
-  #call(batch: readonly Request[], verb: Verb, afterMs: number): Promise<readonly unknown[]> {
+  #call(
+    batch: readonly MemberRequest[],
+    verb: MemberVerb,
+    afterMs: number,
+  ): Promise<readonly unknown[]> {
     const { store } = this;
     const claims = batch.map(({ claim }) => claim);
     if (verb === 'release') return store.release(claims, afterMs > 0 ? { ms: afterMs } : undefined);

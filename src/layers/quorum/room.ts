@@ -1,12 +1,12 @@
 /** The room of a bid: how it tries all members, and at which it waits if others were first. */
 import type { Clock } from '../../base/clock.ts';
 import type { Ballot } from './ballot.ts';
-import type { Standing, Vote } from './vote.ts';
+import type { Vote, VoteState } from './vote.ts';
 
-export type Verb = 'claim' | 'renew';
+export type QuorumVerb = 'claim' | 'renew';
 
 /** The standings of members at which it can wait. */
-export const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
+export const ABLE: readonly VoteState[] = ['unasked', 'refused', 'missing', 'waiting'];
 
 /** Least time in ms to wait for a silent room when the others have granted. */
 const GRACE_MS = 10;
@@ -27,7 +27,7 @@ export async function tryAll(
   ballot: Ballot,
   parts: {
     readonly clock: Clock;
-    readonly verb: Verb;
+    readonly verb: QuorumVerb;
     readonly room: Vote;
     readonly queue: boolean;
   },

@@ -11,7 +11,7 @@ import type { QueueView } from './queue-view.ts';
 
 /** In the order in which they come; a lone holder is woken again when the first waiter comes. */
 const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
-type News = (typeof NEWS)[number];
+type OwnState = (typeof NEWS)[number];
 
 export abstract class OwnClaim {
   readonly claim: Claim;
@@ -25,7 +25,7 @@ export abstract class OwnClaim {
   takeover: Takeover | undefined;
   /** Why it takes no more heartbeats. */
   sealed: GoneStatus | undefined;
-  #news: News | undefined;
+  #news: OwnState | undefined;
   #ahead = 0;
   #waiters = 0;
   #limit: number | undefined;
@@ -82,7 +82,7 @@ export abstract class OwnClaim {
     return { state: 'waiting', why: 'queue', ahead: this.#ahead, retryInMs, ...common };
   }
 
-  #learn(news: News): boolean {
+  #learn(news: OwnState): boolean {
     const before = this.#news === undefined ? -1 : NEWS.indexOf(this.#news);
     this.#news = news;
     return NEWS.indexOf(news) > before;

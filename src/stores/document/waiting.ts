@@ -11,7 +11,7 @@ import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
 /** The status of a claim, whether it knows that it is the first waiter, and what it waits for. */
-export interface Standing {
+export interface QueueStanding {
   readonly status: ClaimStatus;
   readonly first: boolean;
   /** How many of the holds before it end without another heartbeat. */
@@ -19,27 +19,27 @@ export interface Standing {
 }
 
 /** Undefined for a claim that is not there: its next heartbeat says why. */
-type Standings = ReadonlyMap<string, Standing | undefined>;
+type QueueStandings = ReadonlyMap<string, QueueStanding | undefined>;
 
 export interface WaitingParts {
   readonly documents: Documents;
   readonly clock: Clock;
   /** Reads the document of the resource for these claims. */
-  readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<Standings>;
+  readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<QueueStandings>;
 }
 
 /** A resource whose changes the service tells. */
-interface Followed {
+interface FollowedDocument {
   readonly watching: Promise<AsyncDisposable>;
   looking: boolean;
   again: boolean;
 }
 
-export class Waiting {
+export class WaitingClaims {
   readonly #parts: WaitingParts;
   readonly #wakes = new ClaimWakes();
   readonly #polling: Polling;
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, FollowedDocument>();
   /** The claims that want to be woken, by resource, with the news that each knows. */
   readonly #known = new Map<string, Map<string, string>>();
 
@@ -66,14 +66,14 @@ export class Waiting {
   }
 
   /** Takes what a verb has returned to a claim. */
-  saw(claim: Claim, standing: Standing): void {
+  saw(claim: Claim, standing: QueueStanding): void {
     this.#polling.saw(claim, standing.status);
     const known = this.#known.get(claim.resource);
     if (known?.has(claim.id)) known.set(claim.id, newsIn(standing));
   }
 
   /** Wakes a claim that a verb of this process has changed. */
-  tell(resource: string, id: string, standing: Standing): void {
+  tell(resource: string, id: string, standing: QueueStanding): void {
     const claim = { id, resource } as Claim;
     this.saw(claim, standing);
     this.#wakes.wake(claim, standing.status);
@@ -127,7 +127,7 @@ export class Waiting {
   }
 
   /** Wakes the claims for which there is news. */
-  async #look(resource: string): Promise<Standings> {
+  async #look(resource: string): Promise<QueueStandings> {
     const known = this.#known.get(resource);
     if (!known) return new Map();
     const before = new Map(known);
@@ -163,7 +163,7 @@ async function end(watching: Promise<AsyncDisposable>): Promise<void> {
 }
 
 /** What a claim is woken for, if it changes. */
-function newsIn(standing: Standing | undefined): string {
+function newsIn(standing: QueueStanding | undefined): string {
   const { status, first, ending } = standing ?? {};
   if (status?.state === 'held') return `held ${status.waiters > 0}`;
   return status?.state === 'waiting' ? `waiting ${first && ending}` : 'gone';

@@ -6,7 +6,7 @@
  * news later. When a member comes or goes, all watches look.
  */
 import { EventEmitter, on } from 'node:events';
-import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { Hazelcast, HazelcastMap } from './client.ts';
 
 /** What the names of all objects begin with, unless the options say otherwise. */
@@ -18,7 +18,7 @@ export const ENTRY_MS = 60_000;
 /** The name of the map. */
 export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
 
-export class Changes {
+export class MapChanges {
   readonly #open: () => Promise<Hazelcast>;
   readonly #name: string;
   readonly #watches = new SharedWatch(() => this.#feed());
@@ -54,7 +54,7 @@ export class Changes {
     return this.#map;
   }
 
-  async #feed(): Promise<Feed> {
+  async #feed(): Promise<ChangeFeed> {
     const map = await this.#getMap();
     const cluster = (await this.#open()).getCluster();
     const news = new EventEmitter();

@@ -10,7 +10,7 @@
  */
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
 import type { Documents } from '../document/documents.ts';
-import { Changes, mapOf, PREFIX } from './changes.ts';
+import { MapChanges, mapOf, PREFIX } from './changes.ts';
 import type { AtomicReference, Hazelcast } from './client.ts';
 import { objectName, Proxies } from './proxies.ts';
 
@@ -32,7 +32,7 @@ export function hazelcastDocuments(
 ): Documents {
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
   const { prefix = PREFIX, group = 'default', allowUnsafe } = given;
-  const changes = new Changes(open, mapOf(prefix));
+  const changes = new MapChanges(open, mapOf(prefix));
   const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
     withNull(await cp.getAtomicReference(name)),
   );

@@ -62,13 +62,13 @@ async function entryTime(map: HazelcastMap): Promise<number | undefined> {
   return expirationTime.toNumber() - ttl.toNumber();
 }
 
-interface Named {
+interface HazelcastUrl {
   readonly common: DocumentStoreOptions;
   readonly own: HazelcastOptions;
   connect(): Promise<OwnHazelcast>;
 }
 
-async function read(rest: string): Promise<Named> {
+async function read(rest: string): Promise<HazelcastUrl> {
   const [, places, clusterName = 'dev', query = ''] =
     /^\/\/([^/?#@]+)(?:\/([^/?#]+))?\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (places === undefined) {

@@ -17,12 +17,12 @@
  */
 import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../../clients/abortable.ts';
-import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
+import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { RING } from '../sql/wire.ts';
-import { HELD_LINE, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';
+import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
 export const ON_PRIMARY = 'FOR UPDATE';
@@ -43,8 +43,8 @@ const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
 const RUNG: readonly (number | undefined)[] = [1317, 1969, 3024];
 
 export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
-  readonly connect: Connect;
-  readonly tables: Tables;
+  readonly connect: ConnectMysql;
+  readonly tables: MysqlTables;
   readonly channel: string;
   /** The named lock that another session of this process holds. */
   readonly gate: string;
@@ -58,7 +58,7 @@ export interface Bell {
   /** Takes a message that is written down nowhere. */
   tell(message: string): void;
   /** Tells all news; on the session that has the gate, whenever `RING` was heard. */
-  look(connection: Connection): Promise<void>;
+  look(connection: MysqlSession): Promise<void>;
   end(): void;
 }
 
@@ -74,7 +74,7 @@ export function sessionOf(address: string): string {
  * Interrupts the listening session of another process. The brackets are for proxies, which take a
  * bare number for that of a session of their own.
  */
-export async function ring(connection: Connection, session: string): Promise<void> {
+export async function ring(connection: MysqlSession, session: string): Promise<void> {
   await connection.query(`KILL QUERY (${session})`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
@@ -109,7 +109,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
     if (own === '0') throw new Error('The named lock of the channel is not to be had');
     if (opened === '1') throw new Error('The session that this one belongs to is over');
   };
-  const look = async (asking: Connection): Promise<void> => {
+  const look = async (asking: MysqlSession): Promise<void> => {
     const [of, since] = [turn, now - BACK];
     for (const [each, at] of seen) if (at < since) seen.delete(each);
     const text = lookOf(tables, { address, begun: begun(), since });
@@ -144,7 +144,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
 }
 
 /** Takes the channel, so that a ring finds this session; returns the time. */
-async function take(connection: Connection, channel: string): Promise<number> {
+async function take(connection: MysqlSession, channel: string): Promise<number> {
   await endFormer(connection, channel);
   const [[own, now] = []] = await connection.query(
     `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}), ${NOW} ${ON_PRIMARY}`,
@@ -159,14 +159,14 @@ function waitOf(channel: string, { begun, gate }: { begun: string; gate: string 
   GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
-interface Look {
+interface WakeLook {
   readonly address: string;
   readonly begun: string;
   readonly since: number;
 }
 
 /** Whether the wait has begun, and the time, both before anything is read; then all news since. */
-function lookOf({ lock, news }: Tables, { address, begun, since }: Look): string {
+function lookOf({ lock, news }: MysqlTables, { address, begun, since }: WakeLook): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
   return `SELECT IS_USED_LOCK(${begun}), ${NOW} ${ON_PRIMARY};
 SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
@@ -184,7 +184,7 @@ FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
  * Ends the session of a connection that this process gave up, which may not know it yet, with the
  * rights of the program's own user.
  */
-async function endFormer(connection: Connection, channel: string): Promise<void> {
+async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);
   if (!former) return;

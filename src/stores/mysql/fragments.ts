@@ -14,14 +14,14 @@ export function checkPrefix(prefix: string): string {
 }
 
 /** The tables, with their prefix. */
-export interface Tables {
+export interface MysqlTables {
   readonly lock: string;
   readonly store: string;
   readonly news: string;
   readonly kept: string;
 }
 
-export function tablesOf(prefix: string): Tables {
+export function tablesOf(prefix: string): MysqlTables {
   const [lock, store, news, kept] = ['lock', 'store', 'news', 'kept'].map(
     (table) => `${prefix}${table}`,
   ) as [string, string, string, string];

@@ -14,7 +14,11 @@ import { checkPrefix, PREFIX } from './fragments.ts';
 import { sourceOf } from './source.ts';
 
 export type { MysqlClient } from '../../clients/mysql/client.ts';
-export { type MigrationOptions, migrateMysql, mysqlMigration } from './migration.ts';
+export {
+  type MysqlMigrationOptions as MigrationOptions,
+  migrateMysql,
+  mysqlMigration,
+} from './migration.ts';
 
 export interface MysqlOptions extends SqlOptions {
   /** The prefix of the tables that `holdfast migrate` made; default `holdfast_`. */

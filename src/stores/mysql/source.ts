@@ -1,6 +1,6 @@
 /** The statements on the tables, over connections of a client package. */
 import { randomId } from '../../base/random-id.ts';
-import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
+import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
@@ -16,7 +16,7 @@ export interface SourceParts {
   readonly maxTtlMs: number;
 }
 
-export function sourceOf(client: Connect, { prefix, maxTtlMs }: SourceParts): SqlSource {
+export function sourceOf(client: ConnectMysql, { prefix, maxTtlMs }: SourceParts): SqlSource {
   const connect = prepared(client);
   const common: Common = { tables: tablesOf(prefix), maxTtlMs, stuck: new Map() };
   return {
@@ -36,13 +36,16 @@ export function sourceOf(client: Connect, { prefix, maxTtlMs }: SourceParts): Sq
   };
 }
 
-interface Terms extends WireTerms {
+interface MysqlTerms extends WireTerms {
   readonly common: Common;
-  readonly connect: Connect;
+  readonly connect: ConnectMysql;
   readonly verbs: Verbs;
 }
 
-function wireOf(connection: Connection, { common, connect, verbs, ...terms }: Terms): SqlWire {
+function wireOf(
+  connection: MysqlSession,
+  { common, connect, verbs, ...terms }: MysqlTerms,
+): SqlWire {
   let closed = false;
   let own: Bell | undefined;
   return {

@@ -7,13 +7,13 @@
  * never wait for a row, since all of the process share a session. Claims that are concerned are
  * notified after the commit.
  */
-import { type Connection, execute } from '../../clients/mysql/connection.ts';
+import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
-import { columnOf, type Row } from '../../clients/sql/session.ts';
+import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
 import { type Bell, ring, sessionOf } from './bell.ts';
-import type { Tables } from './fragments.ts';
-import { isDue, type Known, settle } from './history.ts';
+import type { MysqlTables } from './fragments.ts';
+import { isDue, type KnownHistory, settle } from './history.ts';
 import {
   type Args,
   anyValues,
@@ -33,14 +33,14 @@ import {
   holderOf,
   keep,
   lockRows,
-  type News,
   names,
   nextOf,
+  type RowWake,
+  type RowWrite,
   raiseHighest,
   read,
   recall,
   sweep,
-  type Write,
   write,
   writtenIn,
 } from './statements.ts';
@@ -60,22 +60,22 @@ const MOST_STUCK = 1000;
 
 /** What all sessions of a process share. */
 export interface Common {
-  readonly tables: Tables;
+  readonly tables: MysqlTables;
   readonly maxTtlMs: number;
   /** Until when names are asked about only in ways that do not wait. */
   readonly stuck: Map<string, number>;
   bell?: Bell | undefined;
 }
 
-type Ask = (session: Connection) => Promise<readonly Row[]>;
+type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
 
 export class Verbs {
-  readonly #connection: Connection;
+  readonly #connection: MysqlSession;
   readonly #common: Common;
   readonly #batches: Batches;
-  #known: Known;
+  #known: KnownHistory;
 
-  constructor(connection: Connection, common: Common, known: Known) {
+  constructor(connection: MysqlSession, common: Common, known: KnownHistory) {
     this.#connection = connection;
     this.#common = common;
     this.#known = known;
@@ -153,7 +153,7 @@ export class Verbs {
     sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
   };
 
-  get #tables(): Tables {
+  get #tables(): MysqlTables {
     return this.#common.tables;
   }
 
@@ -162,7 +162,7 @@ export class Verbs {
     return this.#take(args, (session) => execute(session, text, freeValues(args)));
   }
 
-  async #take(args: Args, ask: Ask): Promise<Args> {
+  async #take(args: Args, ask: SessionCall): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
     const [done] = await this.#inLine(name, ask, secondBy([args]));
@@ -174,19 +174,19 @@ export class Verbs {
     return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
   }
 
-  #read(textOf: typeof read, list: string): Promise<readonly Row[]> {
+  #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {
     return this.#query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
   }
 
-  async #write(args: Args, ask: (text: string) => Promise<readonly Row[]>): Promise<Args> {
-    const [rows, news] = args.map((text) => JSON.parse(text)) as [Write[], News[]];
+  async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
+    const [rows, news] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
     const { bell } = this.#common;
     const [own, others] = [true, false].map((is) =>
       news.filter(({ address }) => (address === bell?.address) === is),
-    ) as [News[], News[]];
+    ) as [RowWake[], RowWake[]];
     const done = await ask(write(this.#tables, rows, others));
     const written = writtenIn(rows, done.slice(1));
-    const told = (each: News): boolean => written.includes(each.name);
+    const told = (each: RowWake): boolean => written.includes(each.name);
     for (const { message } of own.filter(told)) bell?.tell(message);
     for (const address of new Set(others.filter(told).map((each) => each.address))) {
       this.#ring(sessionOf(address));
@@ -207,7 +207,7 @@ export class Verbs {
     }
   }
 
-  #tell(row: Row, others: (address: string) => void): void {
+  #tell(row: TextRow, others: (address: string) => void): void {
     const { bell } = this.#common;
     const [address = '', ...words] = String(row[0]).split(' ');
     if (address === bell?.address) bell.news(words.join(' '));
@@ -224,7 +224,7 @@ export class Verbs {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async #inLine(name: string, ask: Ask, by?: number): Promise<readonly Row[]> {
+  async #inLine(name: string, ask: SessionCall, by?: number): Promise<readonly TextRow[]> {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
@@ -238,7 +238,7 @@ export class Verbs {
     }
   }
 
-  async #transact(text: string, by?: number): Promise<readonly Row[]> {
+  async #transact(text: string, by?: number): Promise<readonly TextRow[]> {
     try {
       return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`, by);
     } catch (error) {
@@ -247,12 +247,16 @@ export class Verbs {
     }
   }
 
-  #query(text: string, by?: number): Promise<readonly Row[]> {
+  #query(text: string, by?: number): Promise<readonly TextRow[]> {
     return this.#again((session) => session.query(text), by);
   }
 
   /** A deadlock has rolled everything back, so another try, until then, does nothing twice. */
-  async #again(ask: Ask, by = Number.POSITIVE_INFINITY, tries = TRIES): Promise<readonly Row[]> {
+  async #again(
+    ask: SessionCall,
+    by = Number.POSITIVE_INFINITY,
+    tries = TRIES,
+  ): Promise<readonly TextRow[]> {
     try {
       return await ask(this.#connection);
     } catch (error) {
@@ -264,7 +268,7 @@ export class Verbs {
 }
 
 /** By the number of the insert. */
-function isDone(row: Row | undefined): boolean {
+function isDone(row: TextRow | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }
 

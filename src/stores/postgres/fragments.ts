@@ -1,7 +1,7 @@
 /** What several statements have in common; `l` is the row of a lock. */
 
 /** The tables, with their schema. */
-export interface Tables {
+export interface PostgresTables {
   readonly lock: string;
   readonly store: string;
   readonly witness: string;

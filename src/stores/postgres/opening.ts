@@ -8,12 +8,12 @@
  * under a name, and no setting of the session, which another client would inherit.
  */
 
-import type { Connection, Statement } from '../../clients/postgres/connection.ts';
+import type { PostgresSession, PostgresStatement } from '../../clients/postgres/connection.ts';
 import { POSTGRES } from '../../clients/postgres/errors.ts';
 import { impossible } from '../../clients/sql/judge.ts';
 import type { Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { type Known, settle } from './history.ts';
+import { type KnownSchema, settle } from './history.ts';
 import { quoted } from './literal.ts';
 
 /** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
@@ -42,7 +42,7 @@ const SETTINGS: readonly (readonly [name: string, value: string, since: number])
   ['plan_cache_mode', 'force_generic_plan', 0],
 ];
 
-export interface OpeningParts extends Known {
+export interface OpeningParts extends KnownSchema {
   readonly warnings: Warnings;
 }
 
@@ -52,7 +52,7 @@ export interface OpeningParts extends Known {
  * @throws StoreError if locks cannot be kept there, and what the client throws.
  */
 export async function check(
-  connection: Connection,
+  connection: PostgresSession,
   { schema, maxTtlMs, fast, warnings }: OpeningParts,
 ): Promise<string | undefined> {
   const [row] = await connection.query({ text: LOOK });
@@ -82,7 +82,7 @@ export async function check(
   }
   const prelude = direct ? '' : preludeOf(commit);
   const bounded = {
-    query: ({ text }: Statement) => connection.query({ text: `${prelude}${text}` }),
+    query: ({ text }: PostgresStatement) => connection.query({ text: `${prelude}${text}` }),
   };
   const { hidden } = await settle(bounded, { schema: quoted(schema), maxTtlMs, fast });
   if (hidden) {

@@ -12,7 +12,7 @@
  */
 
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
-import type { Greeting, Reply } from '../../clients/redis/link.ts';
+import type { RedisGreeting, RedisReply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { warnOfSilence } from '../listening.ts';
@@ -35,7 +35,7 @@ export class Hazards {
   }
 
   /** Looks at the server of a new connection; rejects if it must not keep locks. */
-  readonly look: Greeting = async (ask, { cluster }) => {
+  readonly look: RedisGreeting = async (ask, { cluster }) => {
     const info = fieldsOf(await ask(['INFO', 'everything']));
     const version = Number.parseInt(info.get('redis_version') ?? '', 10);
     if (version < OLDEST) throw impossible(`it is Redis ${info.get('redis_version')}`);
@@ -126,7 +126,7 @@ function refusal(message: string): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-function fieldsOf(reply: Reply): Map<string, string> {
+function fieldsOf(reply: RedisReply): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of String(reply).split('\r\n')) {
     const colon = line.indexOf(':');

@@ -7,7 +7,7 @@ import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { Polling } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
-import { type Crowd, crowdOf, type Moment } from './row.ts';
+import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import type { Table } from './table.ts';
 
 export class Hearing {
@@ -65,7 +65,7 @@ export class Hearing {
 
 function living(
   { queue }: Crowd,
-  { now }: Moment,
+  { now }: RowMoment,
   ids: ReadonlySet<string>,
 ): (readonly [string, ClaimStatus])[] {
   return [...queue.state.claims]

@@ -16,7 +16,7 @@ import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled } from '../status-lines.ts';
-import { Applying, type How, type Step } from './applying.ts';
+import { Applying, type CrowdStep, type How } from './applying.ts';
 import { Hearing } from './hearing.ts';
 import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
@@ -36,7 +36,7 @@ const TRAITS: Traits = {
   hintsGrant: true,
 };
 
-export interface RowStoreParts {
+export interface SqlRowStoreParts {
   readonly name: string;
   readonly lineage: string;
   readonly table: Table;
@@ -54,13 +54,13 @@ export class SqlRowStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly lineage: string;
   readonly maxTtlMs: number;
-  readonly #parts: RowStoreParts;
+  readonly #parts: SqlRowStoreParts;
   readonly #table: Table;
   readonly #applying: Applying;
   readonly #hearing: Hearing;
   readonly #sweeper: Sweeper;
 
-  constructor(parts: RowStoreParts) {
+  constructor(parts: SqlRowStoreParts) {
     const { table, clock } = parts;
     this.#parts = parts;
     this.#table = table;
@@ -208,7 +208,7 @@ export class SqlRowStore implements Store {
     claims: readonly Claim[],
     how: How,
     known: ReadonlyMap<string, ClaimStatus>,
-    stepOf: (claim: Claim) => Step<ClaimStatus>,
+    stepOf: (claim: Claim) => CrowdStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     const rest = claims.filter(({ id }) => !known.has(id));
     const replies = await Promise.allSettled(this.#apply(rest, how, stepOf));
@@ -236,7 +236,7 @@ export class SqlRowStore implements Store {
   #apply<T>(
     claims: readonly Claim[],
     how: How,
-    stepOf: (claim: Claim) => Step<T>,
+    stepOf: (claim: Claim) => CrowdStep<T>,
   ): readonly Promise<T>[] {
     if (claims.length === 0) return [];
     const steps = claims.map((claim) => {
@@ -245,7 +245,7 @@ export class SqlRowStore implements Store {
     return this.#applying.apply(steps, how);
   }
 
-  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: Step<T>): Promise<T> {
+  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: CrowdStep<T>): Promise<T> {
     const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
     return made as Promise<T>;
   }

@@ -12,7 +12,7 @@
  * a claim before the commit.
  */
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
@@ -34,7 +34,7 @@ export interface QueuesParts {
 }
 
 /** A claim whose process is to be told the news, which were true `at` this time. */
-export interface Told {
+export interface ClaimWake {
   readonly address: string;
   readonly id: string;
   readonly at: number;
@@ -72,7 +72,7 @@ const KEEP_DEAD_US = 86_400_000_000;
 export class Queues {
   /** The claims of this process: true for those that held when last seen, with none waiting. */
   readonly known: Map<string, boolean> = new Map();
-  told: Told[] = [];
+  told: ClaimWake[] = [];
   readonly address: string;
   /** Numbers count from it, as far as it is known: that of the file may be another by now. */
   base = 0;
@@ -82,7 +82,7 @@ export class Queues {
   readonly #quiet: Quiet;
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(connection: Connection, parts: QueuesParts) {
+  constructor(connection: FileConnection, parts: QueuesParts) {
     this.#parts = parts;
     this.address = parts.address;
     this.#quiet = new Quiet(connection);

@@ -10,7 +10,7 @@
  */
 
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Claim, HeldStatus } from '../../contract/store.ts';
 import { toTakeover, toUs } from './rows.ts';
 
@@ -63,7 +63,7 @@ export interface Now {
 export class Quiet {
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(connection: Connection) {
+  constructor(connection: FileConnection) {
     this.#sql = connection.prepareAll(SQL);
   }
 

@@ -15,20 +15,20 @@ import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
 import { statusIn } from '../status-lines.ts';
-import type { Told } from './queues.ts';
+import type { ClaimWake } from './queues.ts';
 
 /** Locks that are held for less than this, in ms, need no news of waiters. */
 const LISTEN_AFTER_MS = 50;
 
 /** One object for each claim that is watched. */
-class Watch implements AsyncDisposable {
+class ClaimWatch implements AsyncDisposable {
   readonly wake: Wake;
   /** When the last of what is known of it was true. */
   at = 0;
-  readonly #watches: Map<string, Watch>;
+  readonly #watches: Map<string, ClaimWatch>;
   readonly #id: string;
 
-  constructor(watches: Map<string, Watch>, id: string, wake: Wake) {
+  constructor(watches: Map<string, ClaimWatch>, id: string, wake: Wake) {
     this.#watches = watches;
     this.#id = id;
     this.wake = wake;
@@ -39,11 +39,11 @@ class Watch implements AsyncDisposable {
   }
 }
 
-type News = Omit<Told, 'address'>;
+type WakeLine = Omit<ClaimWake, 'address'>;
 
-export class Wakes {
+export class SqliteWakes {
   readonly #file: WakeFile;
-  readonly #watches = new Map<string, Watch>();
+  readonly #watches = new Map<string, ClaimWatch>();
   readonly #clock: Clock;
   #timer: Timer | undefined;
 
@@ -60,7 +60,7 @@ export class Wakes {
   }
 
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
-    const watch = new Watch(this.#watches, id, wake);
+    const watch = new ClaimWatch(this.#watches, id, wake);
     this.#watches.set(id, watch);
     return watch;
   }
@@ -77,7 +77,7 @@ export class Wakes {
   }
 
   /** Called after the commit: wakes claims of this process directly, others through their files. */
-  tell(told: readonly Told[]): void {
+  tell(told: readonly ClaimWake[]): void {
     for (const [address, those] of grouped(told, (each) => each.address)) {
       if (address === this.address) timers.queueMicrotask(() => this.#received(those));
       else
@@ -94,7 +94,7 @@ export class Wakes {
     this.#file.close();
   }
 
-  #received(all: readonly News[]): void {
+  #received(all: readonly WakeLine[]): void {
     for (const { id, at, news } of all) {
       const watch = this.#watches.get(id);
       if (!watch || at < watch.at) continue;
@@ -115,7 +115,7 @@ export class Wakes {
 }
 
 /** Later versions may add to a line; one that makes no sense is passed over. */
-function parse(line: string): News[] {
+function parse(line: string): WakeLine[] {
   try {
     const [id, at, news] = JSON.parse(line) as [string, number, string];
     return [{ id, at, news }];

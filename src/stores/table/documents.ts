@@ -38,7 +38,7 @@ export interface TableOptions {
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
-interface Told {
+interface ClockRow {
   readonly nowMs?: number;
 }
 
@@ -65,7 +65,7 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   }
 
   /** The time, if a row was written. */
-  async function write(statement: string, values: unknown[]): Promise<Told | undefined> {
+  async function write(statement: string, values: unknown[]): Promise<ClockRow | undefined> {
     if (sql.tells) {
       const [row] = await send(() => connection.rows(statement, values));
       return row && { nowMs: Number(row.now) };

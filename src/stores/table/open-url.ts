@@ -43,13 +43,13 @@ export function migrationText(scheme: string, rest: string): string {
   return tableSchema(dialect, options.table);
 }
 
-interface Named {
+interface TableUrl {
   readonly dialect: 'postgres' | 'mysql';
   readonly options: TableStoreOptions;
   client(): Promise<SqlDatabase & { end(): unknown }>;
 }
 
-function read(scheme: string, rest: string): Named {
+function read(scheme: string, rest: string): TableUrl {
   const database = scheme.replace('table+', '');
   const dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
   const split = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);

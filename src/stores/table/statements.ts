@@ -3,11 +3,11 @@
  * kept byte by byte: MySQL's collations equate different names, if only by a space at the end.
  */
 import { Buffer } from 'node:buffer';
-import type { Need } from '../../clients/sql/columns.ts';
+import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
-export interface Statements {
+export interface TableStatements {
   readonly get: string;
   readonly insert: string;
   readonly update: string;
@@ -28,7 +28,7 @@ export const MAX_NAME_BYTES = 767;
 export const MAX_TEXT_BYTES = 16_777_215;
 
 /** What the table must be like. */
-export const NEEDS: readonly Need[] = [
+export const NEEDS: readonly ColumnNeed[] = [
   { column: 'name', kind: 'sorted', room: MAX_NAME_BYTES },
   { column: 'text', kind: 'bytes', room: MAX_TEXT_BYTES },
   { column: 'version', kind: 'bytes', room: 32 },
@@ -66,7 +66,7 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS char)",
 };
 
-export function statementsFor(dialect: Dialect, table: string = TABLE): Statements {
+export function statementsFor(dialect: Dialect, table: string = TABLE): TableStatements {
   const quoted = quoteTable(table);
   const tells = dialect === 'postgres';
   const [insert, otherwise] = tells ? ['INSERT', ' ON CONFLICT DO NOTHING'] : ['INSERT IGNORE', ''];

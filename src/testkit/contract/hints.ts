@@ -217,7 +217,7 @@ export const hints: Topic = {
   ],
 };
 
-interface Watched {
+interface WatchedClaims {
   claim(i: number): Claim;
   /** Claims that got a hint since the last `settled`, in ascending order. */
   told(): number[];
@@ -228,7 +228,7 @@ interface Watched {
 }
 
 /** Subscribes to the claims and enters them in order, then waits for quiet. */
-async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<Watched> {
+async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<WatchedClaims> {
   const told = new Map<number, ClaimStatus | undefined>();
   for (const [i, each] of claims.entries()) {
     await bed.watch(each, (hint) => told.set(i, hint ?? told.get(i)));

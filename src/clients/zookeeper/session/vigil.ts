@@ -9,7 +9,7 @@
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { afterInput } from '../../../base/event-loop.ts';
-import type { Link } from '../link.ts';
+import type { ZookeeperLink } from '../link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export class Vigil {
   contactAt: number;
   readonly #timeoutMs: number;
   readonly #events: VigilEvents;
-  #link: Link | undefined;
+  #link: ZookeeperLink | undefined;
   #timer: Timer | undefined;
   #over = false;
 
@@ -38,7 +38,7 @@ export class Vigil {
   }
 
   /** Sets the connection; undefined: there is none. */
-  watch(link: Link | undefined): void {
+  watch(link: ZookeeperLink | undefined): void {
     this.#link = link;
     this.#arm();
   }
@@ -73,7 +73,7 @@ export class Vigil {
     return Math.min(over, askAt, giveUpAt);
   }
 
-  #times(link: Link): { readonly askAt: number; readonly giveUpAt: number } {
+  #times(link: ZookeeperLink): { readonly askAt: number; readonly giveUpAt: number } {
     const { sentAt, heardAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
     const silentAt = heardAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));

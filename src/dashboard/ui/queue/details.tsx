@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
-import type { DoneRecord, Row, Seat, Told } from '../../wire.ts';
+import type { DoneRecord, QueueEvent, QueueRow, Seat } from '../../wire.ts';
 import { age, dateTime, kindText } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Timeline } from './timeline.tsx';
@@ -10,8 +10,8 @@ import { Who } from './who.tsx';
 
 interface DetailsProps {
   readonly name: string;
-  readonly row: Row | undefined;
-  readonly told: readonly Told[];
+  readonly row: QueueRow | undefined;
+  readonly told: readonly QueueEvent[];
   readonly now: number;
   readonly readOnly: boolean;
   readonly close: () => void;

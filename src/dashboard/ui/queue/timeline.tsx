@@ -1,5 +1,5 @@
 /** What happened, the newest first. */
-import type { Told } from '../../wire.ts';
+import type { QueueEvent } from '../../wire.ts';
 import { clockTime, dateTime } from '../text.ts';
 
 const MAX_LINES = 200;
@@ -8,7 +8,7 @@ const MAX_LINES = 200;
 const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
-  readonly told: readonly Told[];
+  readonly told: readonly QueueEvent[];
   /** Also says of which resource. */
   readonly named: boolean;
   readonly choose?: (name: string) => void;
@@ -43,7 +43,7 @@ export function Timeline({ told, named, choose }: TimelineProps) {
   );
 }
 
-function classOf(what: Told['what']): string {
+function classOf(what: QueueEvent['what']): string {
   if (what === 'lost' || what === 'evicted') return 'bad';
   return what === 'granted' || what === 'handed on' ? 'good' : '';
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Link } from '../../../../src/clients/zookeeper/link.ts';
+import type { ZookeeperLink } from '../../../../src/clients/zookeeper/link.ts';
 import { Vigil } from '../../../../src/clients/zookeeper/session/vigil.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -41,7 +41,7 @@ function watched({ choice = false, timeoutMs = 3000 } = {}): Watched {
   const events = { clock, choice, expired: () => void expired.push(clock.now()) };
   const vigil = new Vigil(timeoutMs, clock.now(), events);
   const line = new Line(clock);
-  vigil.watch(line as unknown as Link);
+  vigil.watch(line as unknown as ZookeeperLink);
   return { clock, vigil, line, expired };
 }
 

@@ -67,7 +67,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     ...entry,
     name: 'the fence keeps its statements alive',
     find: 'kept.set(sql, new WeakRef(statement))',
-    replace: 'kept.set(sql, { deref: () => statement } as WeakRef<Statement>)',
+    replace: 'kept.set(sql, { deref: () => statement } as WeakRef<SqliteStep>)',
     why: 'each connection of node:sqlite that ever entered stays in memory, and open',
   },
   {

@@ -181,8 +181,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     file: 'src/base/aborts.ts',
     name: 'each wait listens to its signal for itself',
-    find: 'audiences.get(signal) ?? new Audience(signal)',
-    replace: 'new Audience(signal)',
+    find: 'audiences.get(signal) ?? new AbortListeners(signal)',
+    replace: 'new AbortListeners(signal)',
     why: 'Node warns of a leak that is none, and a thousand waits with a signal are slow to end',
   },
   {

@@ -313,8 +313,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...clusterLink,
     name: 'Redis: only the first primary of a cluster is looked at',
-    find: 'connection = new Connection(greeted(',
-    replace: 'connection = new Connection(this.#connections.size > 0 ? source : greeted(',
+    find: 'connection = new RedisConnection(greeted(',
+    replace: 'connection = new RedisConnection(this.#connections.size > 0 ? source : greeted(',
     why: 'a store that refuses hazards is granted locks by a server that evicts them',
   },
   {
