@@ -20,16 +20,16 @@ class AbortListeners {
   }
 
   add(aborted: () => void): void {
-    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#tell);
+    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#callAll);
     this.#aborted.add(aborted);
   }
 
   remove(aborted: () => void): void {
     if (!this.#aborted.delete(aborted) || this.#aborted.size > 0) return;
-    this.#signal.removeEventListener('abort', this.#tell);
+    this.#signal.removeEventListener('abort', this.#callAll);
   }
 
-  readonly #tell = (): void => {
+  readonly #callAll = (): void => {
     for (const aborted of [...this.#aborted]) {
       // The listener before it may have removed it.
       if (!this.#aborted.has(aborted)) continue;

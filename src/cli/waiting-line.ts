@@ -19,7 +19,7 @@ import type { Locks } from '../locks.ts';
 import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
-import { draw, tell } from './output.ts';
+import { draw, printError } from './output.ts';
 import { cycleText, lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
@@ -47,7 +47,7 @@ export class WaitingLine {
   readonly #nested: boolean;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #forget: readonly (() => void)[];
-  #telling: boolean;
+  #visible: boolean;
   #shown = false;
   /** When the claim that waits was made, by its own word. */
   #claimed: number | undefined;
@@ -58,11 +58,11 @@ export class WaitingLine {
     this.#locks = locks;
     this.#wait = wait;
     this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;
-    this.#telling = this.#terminal || wait.verbose;
+    this.#visible = this.#terminal || wait.verbose;
     this.#forget = [
       // This line is what the process would warn of.
       locks.on('slow', () => {}),
-      locks.on('quarantine', () => this.#tellOfLoss()),
+      locks.on('quarantine', () => this.#showLoss()),
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
@@ -80,9 +80,9 @@ export class WaitingLine {
     if (this.#shown && this.#terminal) await draw(ERASE);
   }
 
-  #tellOfLoss(): void {
-    if (this.#telling || this.#wait.asJson) return;
-    this.#telling = true;
+  #showLoss(): void {
+    if (this.#visible || this.#wait.asJson) return;
+    this.#visible = true;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
   }
 
@@ -96,14 +96,14 @@ export class WaitingLine {
       return this.#wait.refuse(new DeadlockError(name, why));
     }
     const lost = this.#loses(queue);
-    if (!this.#telling || (this.#shown && !this.#terminal && !lost)) return;
+    if (!this.#visible || (this.#shown && !this.#terminal && !lost)) return;
     const line = waitingLine(name, {
       waitedMs: performance.now() - this.#since,
       waiting: queue && { ...waitingAt(queue), cycle },
       lostPlace: this.#lostPlace,
     });
     this.#shown = true;
-    if (!this.#terminal) return tell(`holdfast: ${line}`);
+    if (!this.#terminal) return printError(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
     const columns = process.stderr.columns || 80;
     return draw(`${ERASE}${line.slice(0, columns - 1)}`);

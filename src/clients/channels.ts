@@ -66,10 +66,10 @@ export class Channels {
   }
 
   #listen(name: string): FollowedChannel {
-    const heard = (): void => {
+    const received = (): void => {
       for (const follower of [...channel.followers]) follower();
     };
-    const ready = this.#connection.listen({ channel: name, received: heard, resumed: heard });
+    const ready = this.#connection.listen({ channel: name, received, resumed: received });
     const channel: FollowedChannel = { followers: new Set(), ready };
     this.#channels.set(name, channel);
     ready.catch(() => {

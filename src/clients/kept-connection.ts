@@ -77,7 +77,7 @@ export class KeptConnection<W extends Wire> {
     this.#silence = new Silence(source.silenceMs, silent);
     this.#opening = new Opening(source, {
       closing: this.#closing.signal,
-      heard: (message, channel) => this.#heard(message, channel),
+      received: (message, channel) => this.#received(message, channel),
       ready: (wire) => this.#resume(wire),
     });
   }
@@ -257,7 +257,7 @@ export class KeptConnection<W extends Wire> {
   }
 
   /** A wire that does not say which channel has one. */
-  #heard(message: string, channel: string | undefined): void {
+  #received(message: string, channel: string | undefined): void {
     if (channel !== undefined) this.#listeners.get(channel)?.received(message);
     else for (const { received } of this.#listeners.values()) received(message);
   }

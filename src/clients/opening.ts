@@ -17,7 +17,7 @@ export interface OpenedWire<W> {
 
 export interface OpeningTerms<W> {
   readonly closing: AbortSignal;
-  readonly heard: WireTerms['heard'];
+  readonly received: WireTerms['received'];
   /** What to do with a wire before it counts as open. */
   readonly ready: (wire: W) => Promise<unknown>;
 }
@@ -49,11 +49,11 @@ export class Opening<W extends Wire> {
   }
 
   async #attempt(): Promise<OpenedWire<W>> {
-    const { closing, heard, ready } = this.#terms;
+    const { closing, received, ready } = this.#terms;
     const over = new AbortController();
     const lost = (cause: unknown): void => over.abort(cause);
     const wire = await limited(ATTEMPT_MS, [closing, over.signal], async (signal) => {
-      const opening = this.#source.open({ signal, lost, heard });
+      const opening = this.#source.open({ signal, lost, received });
       try {
         const opened = await abortable(signal, opening);
         await abortable(signal, ready(opened));

@@ -231,14 +231,14 @@ export function noticeQuarantine(
 }
 
 /** Until when each store grants nothing, as the process was told; in epoch ms. */
-const toldUntil = new WeakMap<Store, number>();
+const closedUntil = new WeakMap<Store, number>();
 
 /** Warns the process, once for each loss, that claims wait for that, unless listeners know. */
 export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: number): void {
   const { quarantine, slow } = events.of;
   const now = Date.now();
-  if (quarantine.isThere || slow.isThere || now < (toldUntil.get(store) ?? 0)) return;
-  toldUntil.set(store, now + leftMs);
+  if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;
+  closedUntil.set(store, now + leftMs);
   const left = `${(leftMs / 1000).toFixed(1)} s`;
   const message = `${store.name} is new or lost its data, and grants nothing for another ${left}.`;
   process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });

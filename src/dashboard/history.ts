@@ -16,7 +16,7 @@ import { Figures, keepNewest } from './figures.ts';
 import type { QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
 
 /** How many lines are kept, over all resources. */
-const MAX_TOLD = 2_000;
+const MAX_EVENTS = 2_000;
 
 /** How much of what was told is remembered, so that nothing tells it again. */
 const MAX_KNOWN = 40_000;
@@ -122,7 +122,7 @@ export class History {
       const { token } = seat;
       const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
       for (const key of keys)
-        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_TOLD);
+        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_EVENTS);
     };
     // Of a holder that another one follows, the line of that one tells, if it is from this look.
     const followed = after.some(
@@ -189,9 +189,9 @@ export class History {
   /** Returns its id: its own, or that of the line which it takes the place of. */
   #add(line: Line, id: number = this.next): number {
     this.#lines.push({ ...line, id });
-    const surplus = this.#lines.length - MAX_TOLD;
+    const surplus = this.#lines.length - MAX_EVENTS;
     // Not one by one, because each cut moves all the others.
-    if (surplus >= MAX_TOLD / 10) {
+    if (surplus >= MAX_EVENTS / 10) {
       this.#lines = this.#lines.slice(surplus);
       this.#first += surplus;
     }

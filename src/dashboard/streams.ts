@@ -60,9 +60,9 @@ export class Streams {
     return undefined;
   }
 
-  tell(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void {
+  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void {
     const alike = new Map<number, string>();
-    for (const page of this.#pages) page.tell(change, alike);
+    for (const page of this.#pages) page.send(change, alike);
   }
 
   /** For good: ends all pages, and takes no more. */
@@ -105,7 +105,7 @@ class OpenPage {
   }
 
   /** `alike` has the messages of this look for pages that know all before it. */
-  tell(
+  send(
     { changed, gone, beaten }: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>,
     alike: Alike,
   ): void {

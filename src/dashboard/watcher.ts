@@ -34,7 +34,7 @@ export interface WatcherParts {
 
 /** Those who are told. */
 export interface Listeners {
-  tell(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
+  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
   close(): void;
 }
 
@@ -122,7 +122,7 @@ export class StoreWatcher {
       } catch (error) {
         if (signal.aborted) return;
         this.#away = trouble(error);
-        listeners.tell({ changed: [], gone: [], beaten: [] });
+        listeners.send({ changed: [], gone: [], beaten: [] });
         if (isLockError(error, 'CLOSED')) listeners.close();
       }
       await sleep(clock, Math.max(everyMs, clock.now() - began), signal);
@@ -148,7 +148,7 @@ export class StoreWatcher {
     const change = this.board.take(queues, now);
     if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
     this.#hasLooked = true;
-    listeners.tell(change);
+    listeners.send(change);
   }
 
   /** The waits that tasks publish, without what is beyond the prefix. */

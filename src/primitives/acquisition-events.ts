@@ -26,7 +26,7 @@ export interface AcquireAttempt {
 }
 
 /** Emits `acquiring`, takes the lock, and emits `missed` if it got none. */
-export function tellOf(events: Events, attempt: AcquireAttempt): Promise<Lease | null> {
+export function withEvents(events: Events, attempt: AcquireAttempt): Promise<Lease | null> {
   const { acquisition, waits, options } = attempt;
   const { resource, kind } = acquisition;
   let refusal: GoneStatus | undefined;

@@ -107,9 +107,9 @@ export class ClaimQueue {
 
   /** The claims that the steps since the last call concern, and whose status was no reply. */
   takeTold(): readonly Entry[] {
-    const { told } = this.#claims;
-    if (told.length > 0) this.#claims.told = [];
-    return told;
+    const { woken } = this.#claims;
+    if (woken.length > 0) this.#claims.woken = [];
+    return woken;
   }
 
   /** All of it, for `JSON.stringify` and `ClaimQueue.from`. */
@@ -149,7 +149,7 @@ export class ClaimQueue {
     claims.push(entry);
     this.#settle(now, { entering: entry });
     if (entry.admitted || (claim.queue && claims.waiting <= maxWaiters)) {
-      if (!entry.admitted && claims.waiting === 1) claims.tellHolders();
+      if (!entry.admitted && claims.waiting === 1) claims.wakeHolders();
       return this.statusOf(entry, now);
     }
     claims.remove(entry);
@@ -174,7 +174,7 @@ export class ClaimQueue {
     else if (!entry.sealed) {
       this.#live(entry, now, afterMs);
       entry.sealed = UNKNOWN;
-      this.#claims.tellNext();
+      this.#claims.wakeNext();
     }
     return true;
   }
@@ -207,7 +207,7 @@ export class ClaimQueue {
       if (entry.number !== number) continue;
       const sealed: GoneStatus = { state: 'gone', why: 'evicted', detail: reason };
       entry.sealed = sealed;
-      this.#claims.told.push(entry);
+      this.#claims.woken.push(entry);
       if (!atOnce && entry.admitted) return true;
       this.#bury(entry, sealed, now);
       this.#remove(entry, now);

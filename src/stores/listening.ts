@@ -51,7 +51,7 @@ export async function listening(
  * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
  * asks by itself.
  */
-export async function heard(
+export async function followLasting(
   follow: () => Promise<AsyncDisposable>,
   late: () => void,
 ): Promise<AsyncDisposable> {
@@ -74,7 +74,7 @@ export function warnOfSilence(warnings: Warnings, error: unknown): void {
   const message =
     'The store cannot tell this process what becomes of its waiting claims, so they ask now and' +
     ` then instead of being woken, until it can: ${(error as StoreError).message}`;
-  warnings.tell('HOLDFAST_NO_WAKE', message);
+  warnings.warn('HOLDFAST_NO_WAKE', message);
 }
 
 const own = new Warnings();

@@ -115,7 +115,7 @@ export class Polling {
     this.#looking = true;
     try {
       const statuses = await look(due.map(([id]) => id));
-      for (const [id, seeker] of due) this.#tell(seeker, statuses.get(id));
+      for (const [id, seeker] of due) this.#wake(seeker, statuses.get(id));
     } catch {
       // A database in trouble is asked less often; the heartbeats report the error.
       for (const [, seeker] of due) seeker.dueAt = clock.now() + LONGEST_OF_ALL_MS;
@@ -125,7 +125,7 @@ export class Polling {
   }
 
   /** Wakes a claim with news; one that is gone learns why from the heartbeat that it then sends. */
-  #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
+  #wake(seeker: Seeker, status: ClaimStatus | undefined): void {
     const { known, askAt } = seeker;
     this.#learn(seeker, status);
     // A hold that was to last longer ends: nothing else tells of that.

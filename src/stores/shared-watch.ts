@@ -77,21 +77,21 @@ export class SharedWatch {
     let feed: ChangeFeed | undefined = first;
     while (!session.over) {
       session.feed = feed;
-      if (feed) await this.#tell(feed).catch(() => {});
+      if (feed) await this.#deliver(feed).catch(() => {});
       await closed(feed);
       if (session.over) return;
       await sleep(PAUSE_MS, undefined, { ref: false });
       feed = session.over ? undefined : await this.#open().catch(() => undefined);
-      if (feed && !session.over) this.#tellAll();
+      if (feed && !session.over) this.#wakeAll();
     }
     await closed(feed);
   }
 
-  async #tell(feed: ChangeFeed): Promise<void> {
+  async #deliver(feed: ChangeFeed): Promise<void> {
     for await (const key of feed) for (const watch of this.#watches.get(key) ?? []) watch();
   }
 
-  #tellAll(): void {
+  #wakeAll(): void {
     for (const watches of this.#watches.values()) for (const watch of watches) watch();
   }
 }

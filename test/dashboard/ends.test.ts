@@ -39,12 +39,12 @@ const NOTHING = { changed: [], gone: [], beaten: [] };
 it('ends a page at the first look after its server was closed', async () => {
   const { streams, server, url } = await startStreams();
   const { response } = await openSilently(server, url);
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   expect(response.writableEnded).toBe(false);
   server.close();
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   expect(response.writableEnded).toBe(true);
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
 });
 
 it('ends its streams with its server and with its locks', async () => {
@@ -103,9 +103,9 @@ it('cuts off a page that does not read to the end', async () => {
   const { streams, server, url } = await startStreams();
   const { response, incoming, read } = await openSilently(server, url);
   // More than a connection takes unread.
-  streams.tell({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
+  streams.send({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
   streams.close();
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   await soon(() => response.destroyed).toBe(true);
   read();
   await soon(() => incoming.destroyed).toBe(true);
@@ -117,7 +117,7 @@ it('cuts off a page that is behind by more names than two looks have', async () 
   const { response } = await openSilently(server, url);
   const look = (round: number): void => {
     const changed = Array.from({ length: MAX_RESOURCES }, (_, n) => `${round}:${n}`);
-    streams.tell({ ...NOTHING, changed });
+    streams.send({ ...NOTHING, changed });
   };
   // At once, so the connection takes little in between.
   for (const round of [1, 2]) look(round);

@@ -29,8 +29,10 @@ export async function hold(
     const ending = await Promise.race([command.ended, lost]);
     const { loss } = lease;
     if (!loss) return ending as CommandEnding;
-    const told = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, { cause: loss });
-    await Promise.all([command.end(graceMs), complainOf(told, asJson)]);
+    const failure = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, {
+      cause: loss,
+    });
+    await Promise.all([command.end(graceMs), complainOf(failure, asJson)]);
     return { status: STATUS.lost, signal: null };
   } finally {
     stop();

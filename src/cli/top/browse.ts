@@ -34,7 +34,7 @@ export async function browse(
     queues = await inUse();
     if (!interrupt.signal.aborted) await draw();
   };
-  const evictAndTell = async ({ name, ...options }: TopEviction): Promise<void> => {
+  const evictAndShow = async ({ name, ...options }: TopEviction): Promise<void> => {
     const notice = async (): Promise<string> => {
       const evicted = await evict(locks, name, options);
       return evicted
@@ -50,7 +50,7 @@ export async function browse(
       view = pressed.view;
       if (pressed.quits) return interrupt.abort();
       // A store that fails is told of by the next look.
-      if (pressed.evicts) evictAndTell(pressed.evicts).catch(() => {});
+      if (pressed.evicts) evictAndShow(pressed.evicts).catch(() => {});
     }
     drawAfterKey();
   });

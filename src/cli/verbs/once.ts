@@ -6,7 +6,7 @@ import { checkKey } from '../../jobs/key-lock.ts';
 import { once, type Running } from '../../jobs/once/index.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
-import { tell } from '../output.ts';
+import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { plain, quote } from '../text.ts';
 import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
@@ -96,7 +96,7 @@ async function runOnce(
     if (done.state === 'running') throw runningError(key, done);
     if (done.state === 'done' && verbose) {
       const { host, pid } = done.by;
-      await tell(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
+      await printError(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
     }
     return ending ?? { status: 0, signal: null };
   } catch (error) {

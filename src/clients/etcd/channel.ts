@@ -176,7 +176,7 @@ export class EtcdChannel implements StreamCourse {
     this.#socket.destroy();
   }
 
-  heard(): void {
+  arrived(): void {
     this.#silentLooks = 0;
   }
 

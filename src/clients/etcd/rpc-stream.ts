@@ -41,7 +41,7 @@ export interface Received {
 /** A stream's view of its connection. */
 export interface StreamCourse {
   /** The server is alive. */
-  heard(): void;
+  arrived(): void;
   /** One more stream awaits something, or one less. */
   expecting(change: 1 | -1): void;
   /** Whether the server may have processed the stream of this number. */
@@ -107,7 +107,7 @@ export class RpcStream {
   }
 
   #answered(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    this.#course.heard();
+    this.#course.arrived();
     const { ':status': http = 0, 'content-type': type } = headers;
     if (http !== 200) {
       const status = STATUS_OF_HTTP.get(http) ?? Status.unknown;
@@ -129,7 +129,7 @@ export class RpcStream {
 
   #take(piece: Buffer): void {
     if (this.#ended) return;
-    this.#course.heard();
+    this.#course.arrived();
     try {
       for (const message of this.#frames.add(piece)) {
         if (!this.#ended) this.#received.message(message);

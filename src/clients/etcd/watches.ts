@@ -106,7 +106,7 @@ export class EtcdWatches {
     if (response.created) return this.#created(response);
     const watch = this.#byId.get(response.id);
     if (watch === undefined) return;
-    if (!response.canceled) return this.#tell(watch, response);
+    if (!response.canceled) return this.#deliver(watch, response);
     this.#byId.delete(response.id);
     watch.id = undefined;
     if (response.compactRevision > 0n) this.#lose(watch);
@@ -131,7 +131,7 @@ export class EtcdWatches {
     watch.watcher.started(max(header.revision, watch.next - 1n));
   }
 
-  #tell(watch: EtcdWatch, { events }: WatchResponse): void {
+  #deliver(watch: EtcdWatch, { events }: WatchResponse): void {
     let batch: KeyChange[] = [];
     for (const [n, { type, kv }] of events.entries()) {
       if (kv === undefined) throw new MalformedError('an event is about no key');

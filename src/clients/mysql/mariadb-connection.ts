@@ -80,7 +80,7 @@ export function mariadbConnect(client: object): ConnectMysql {
       throw error;
     });
     const like = await lent(known, signal).catch((error: unknown) => {
-      if (isLockError(error, 'STORE')) warnings.tell('HOLDFAST_POOL_EXHAUSTED', error.message);
+      if (isLockError(error, 'STORE')) warnings.warn('HOLDFAST_POOL_EXHAUSTED', error.message);
       throw error;
     });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
@@ -149,14 +149,14 @@ async function baseOf(client: object): Promise<Base> {
 
 function baseUnder(wrapped: MariadbSession): Base {
   let base: unknown;
-  const tell = function (this: unknown): void {
+  const noteBase = function (this: unknown): void {
     base = this;
   };
   const nothing = (): void => {};
   // An emitter emits `newListener` for each new listener.
-  wrapped.on('newListener', tell);
+  wrapped.on('newListener', noteBase);
   wrapped.on('holdfast', nothing);
-  wrapped.removeListener('newListener', tell);
+  wrapped.removeListener('newListener', noteBase);
   wrapped.removeListener('holdfast', nothing);
   const { opts } = (base ?? {}) as Partial<Base>;
   if (typeof opts === 'object' && opts !== null && 'host' in opts) return base as Base;

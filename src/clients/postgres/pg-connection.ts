@@ -79,13 +79,13 @@ const AS_TEXT = {
 export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
   const config = configOf(client);
   const { Client = client.constructor } = client as { readonly Client?: unknown };
-  return async ({ signal, lost, heard }) => {
+  return async ({ signal, lost, received }) => {
     const session = new (Client as NewSession)(config);
     Object.assign(session.connectionParameters, OWN_PARAMETERS);
     session.binary = false;
     session.on('error', lost);
     session.on('end', () => lost(new Error('Connection terminated')));
-    session.on('notification', (said) => heard((said as { payload?: string }).payload ?? ''));
+    session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
     try {
       await abortable(signal, session.connect());
     } catch (error) {

@@ -69,7 +69,7 @@ const OWN = {
 export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
   const given = options as Options;
   let attempts = 0;
-  return async ({ signal, lost, heard }) => {
+  return async ({ signal, lost, received }) => {
     const postgres = await load();
     // Another host each time: one may be gone, or a standby.
     const nth = attempts++ % Math.max(1, given.host.length);
@@ -89,7 +89,7 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
       socket: socket.open,
       connection: { ...given.connection, application_name: 'holdfast' },
       onclose: () => lost(new Error('Connection terminated')),
-      onnotify: (_: string, message: string) => heard(message),
+      onnotify: (_: string, message: string) => received(message),
     });
     return connectionOf(instance, socket);
   };

@@ -42,14 +42,14 @@ export class Failovers {
 
   /** Calls `switched` at each fail-over; answers how to end that. */
   watch(switched: () => void): () => void {
-    const heard = (message: string): void => {
+    const received = (message: string): void => {
       const [name, oldHost, oldPort, host, port] = message.split(' ');
       if (name !== this.#group.name) return;
       this.#former.set(`${oldHost}:${oldPort}`, performance.now());
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, heard, switched));
+    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, received, switched));
     return () => {
       for (const end of ends) end();
     };

@@ -122,7 +122,7 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
 }
 
 async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWire> {
-  const { signal, lost, heard } = terms;
+  const { signal, lost, received } = terms;
   let cause: unknown;
   const close = (): void => {
     redis.disconnect();
@@ -133,7 +133,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     lost(error);
   });
   for (const event of ['message', 'smessage']) {
-    redis.on(event, (channel, message) => heard(String(message), String(channel)));
+    redis.on(event, (channel, message) => received(String(message), String(channel)));
   }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
   try {

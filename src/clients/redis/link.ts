@@ -1,4 +1,4 @@
-import type { Ear } from '../wire.ts';
+import type { MessageSource } from '../wire.ts';
 
 /** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = string | number | null | readonly RedisReply[];
@@ -30,7 +30,7 @@ export interface RedisLink {
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<RedisReply>)[]>;
   /** On a connection of its own. */
-  listen: Ear['listen'];
+  listen: MessageSource['listen'];
   /**
    * Calls `wake` with each message of a channel, and after an interruption, which may have lost
    * messages. In a cluster the channel is that of the key's slot, or one of the whole cluster. Many

@@ -83,14 +83,14 @@ interface PgLent extends Pg {
 }
 
 /** A connection that breaks tells its statement, too; unheard, the event would end the process. */
-const HEARD = (): void => {};
+const IGNORED = (): void => {};
 
 function pgPool(pool: PgPool): SqlSender {
   return {
     ...pg(pool),
     borrow: async () => {
       const one = await pool.connect();
-      one.on('error', HEARD);
+      one.on('error', IGNORED);
       return {
         ...pg(one),
         state: () => {
@@ -100,7 +100,7 @@ function pgPool(pool: PgPool): SqlSender {
         },
         // As its own `query` does: the server's last word may not have come yet.
         giveBack: (failed) => {
-          if (!failed) one.off('error', HEARD);
+          if (!failed) one.off('error', IGNORED);
           one.release(failed);
         },
         end: () => endAfter(one.query('ROLLBACK'), () => one.release(true)),

@@ -102,7 +102,7 @@ export class SqlConnection {
       const one = await this.#borrow();
       const sent = await this.#sendOn(one, () => one[what](sql, bound));
       if (sent) return sent.answer;
-      warnings.tell('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
+      warnings.warn('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
     }
     throw new TransactionError(LEFT_OPEN, { reason: 'aborted', retryable: true });
   }

@@ -63,9 +63,9 @@ export function mysqlPool(given: MysqlPool): SqlSender {
       return {
         rows,
         count: async (sql, values) => {
-          const told = (await rows(sql, values)) as ClientAnswer;
-          status = (told.serverStatus ?? one.info?.status) as number | undefined;
-          return told.affectedRows;
+          const result = (await rows(sql, values)) as ClientAnswer;
+          status = (result.serverStatus ?? one.info?.status) as number | undefined;
+          return result.affectedRows;
         },
         state: () => {
           if (status === undefined) return undefined;

@@ -90,12 +90,12 @@ export class NodeWatches {
     answer.int();
     const path = answer.text();
     if (type === undefined) return;
-    const told = new Set<NodeWatcher>();
+    const called = new Set<NodeWatcher>();
     for (const kind of ENDED_BY[type] ?? []) {
-      for (const watcher of this.#of(kind).get(path) ?? []) told.add(watcher);
+      for (const watcher of this.#of(kind).get(path) ?? []) called.add(watcher);
       this.#of(kind).delete(path);
     }
-    this.#tell(told, type, path);
+    this.#call(called, type, path);
   }
 
   /** Frames that set all watches at a server. */
@@ -120,11 +120,11 @@ export class NodeWatches {
     for (const paths of this.#kinds.values()) {
       const all = [...paths];
       paths.clear();
-      for (const [path, watchers] of all) this.#tell(watchers, 'expired', path);
+      for (const [path, watchers] of all) this.#call(watchers, 'expired', path);
     }
   }
 
-  #tell(watchers: ReadonlySet<NodeWatcher>, type: WatchEvent['type'], path: string): void {
+  #call(watchers: ReadonlySet<NodeWatcher>, type: WatchEvent['type'], path: string): void {
     const event = { type, path: path.slice(this.#chroot.length) || '/' };
     for (const watcher of watchers) apart(() => watcher(event));
   }
@@ -158,8 +158,8 @@ export type SessionListener = (change: SessionChange) => void;
 /** The listeners of a session. Each gets all changes in order, even if one causes the next. */
 export class SessionChanges {
   readonly #listeners = new Set<SessionListener>();
-  readonly #untold: SessionChange[] = [];
-  #telling = false;
+  readonly #pending: SessionChange[] = [];
+  #delivering = false;
 
   /** Returns how to stop it. */
   listen(listener: SessionListener): () => void {
@@ -167,14 +167,14 @@ export class SessionChanges {
     return () => void this.#listeners.delete(listener);
   }
 
-  tell(change: SessionChange): void {
-    this.#untold.push(change);
-    if (this.#telling) return;
-    this.#telling = true;
-    for (let next = this.#untold.shift(); next; next = this.#untold.shift()) {
+  deliver(change: SessionChange): void {
+    this.#pending.push(change);
+    if (this.#delivering) return;
+    this.#delivering = true;
+    for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
       for (const listener of this.#listeners) apart(() => listener(next));
     }
-    this.#telling = false;
+    this.#delivering = false;
   }
 }
 

@@ -145,10 +145,10 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     else this.#failed(error ?? status?.error ?? NO_REPLY, sentAt);
   }
 
-  readonly #wake = (news?: ClaimStatus): void => {
+  readonly #wake = (given?: ClaimStatus): void => {
     const { clock, calls } = this.services;
     const state = this.#state;
-    const hint = news && checkStatus(news);
+    const hint = given && checkStatus(given);
     if (state.at === 'asking') {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {

@@ -44,7 +44,9 @@ function App() {
     () => (view ? shownOf(view.rows, filter, words) : []),
     [view?.rows, filter, words],
   );
-  const told = view?.told.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase()));
+  const events = view?.events.filter(({ name }) =>
+    name.toLowerCase().includes(words.toLowerCase()),
+  );
   const pause = (): void => setHeld(held || !live ? undefined : { view: live, now });
   const move = (by: number): void => {
     const at = rows.findIndex(({ name }) => name === chosen);
@@ -95,7 +97,7 @@ function App() {
         <div class="view">
           {viewName === 'timeline' && (
             <section class="scrolls" aria-label="Timeline">
-              <Timeline told={told ?? []} named choose={setChosen} />
+              <Timeline events={events ?? []} named choose={setChosen} />
             </section>
           )}
           {viewName !== 'timeline' && rows.length === 0 && (
@@ -114,7 +116,7 @@ function App() {
             key={chosen}
             name={chosen}
             row={view.rows.get(chosen)}
-            {...{ told: view.told, now, readOnly: view.readOnly }}
+            {...{ events: view.events, now, readOnly: view.readOnly }}
             close={() => setChosen(null)}
             evict={(seat) => setEvicting({ name: chosen, seat })}
           />

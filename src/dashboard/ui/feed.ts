@@ -9,7 +9,7 @@ const POINTS = 60;
 export interface PageView {
   readonly version: number;
   readonly rows: ReadonlyMap<string, QueueRow>;
-  readonly told: readonly QueueEvent[];
+  readonly events: readonly QueueEvent[];
   readonly waits: readonly QueueWait[];
   /** Grants in each of the last seconds that it has seen. */
   readonly points: readonly number[];
@@ -30,7 +30,7 @@ const NONE: PageView = {
   ...{
     version: 0,
     rows: new Map(),
-    told: [],
+    events: [],
     waits: [],
     points: [],
     store: '',
@@ -86,14 +86,14 @@ export class Feed {
       rows.set(name, { ...row, seats });
     }
     const { now, store, readOnly, cut, away, quarantineMs, rates, waits, told, more } = frame;
-    const known = new Set(this.view.told.map(({ id }) => id));
+    const known = new Set(this.view.events.map(({ id }) => id));
     const grants = told.filter(
       ({ id, what }) => (what === 'granted' || what === 'handed on') && !known.has(id),
     ).length;
     this.#set({
       ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
       ...{ quarantineMs, waits },
-      told: told.length === 0 ? this.view.told : merged(this.view.told, told),
+      events: told.length === 0 ? this.view.events : merged(this.view.events, told),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
       isKnown: this.view.isKnown || !more,

@@ -1,6 +1,6 @@
 import type { QueueEvent } from '../wire.ts';
 
-const MAX_TOLD = 2_000;
+const MAX_EVENTS = 2_000;
 
 /**
  * The newest lines in the order in which things happened, which need not be that in which they were
@@ -8,8 +8,8 @@ const MAX_TOLD = 2_000;
  */
 export function merged(
   known: readonly QueueEvent[],
-  news: readonly QueueEvent[],
+  added: readonly QueueEvent[],
 ): readonly QueueEvent[] {
-  const byId = new Map([...known, ...news].map((line) => [line.id, line] as const));
-  return [...byId.values()].sort((a, b) => a.at - b.at).slice(-MAX_TOLD);
+  const byId = new Map([...known, ...added].map((line) => [line.id, line] as const));
+  return [...byId.values()].sort((a, b) => a.at - b.at).slice(-MAX_EVENTS);
 }

@@ -24,12 +24,12 @@ export function* entering(sql: FenceSql, verb: FenceVerb, mine: FencingToken): S
   const values = [resource, sql.encode(mine.lineage), String(mine.token)];
   const raise = mine.kind === 'read' ? sql.raiseFloor : sql.raise;
   const enter = verb === 'adopt' ? sql.adopt : raise;
-  const entered = yield { sql: enter, values, brings: sql.tells };
+  const entered = yield { sql: enter, values, brings: sql.returns };
   if (entered || verb === 'adopt') return;
   const row = yield { sql: sql.look, values: [resource], brings: true };
   const { lineage, token, floor } = row as Record<keyof SeenToken, string>;
   const seen = { lineage: sql.decode(lineage), token: BigInt(token), floor: BigInt(floor) };
-  if (sql.tells || !isIn(seen, mine)) throw stale(mine, seen);
+  if (sql.returns || !isIn(seen, mine)) throw stale(mine, seen);
 }
 
 /** Whether the row shows this entry. */

@@ -19,7 +19,7 @@ import { PLAIN_FORM } from '../../stores/redis/forms.ts';
 import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
 import { RedisStore } from '../../stores/redis/redis-store.ts';
 import { sharedStore } from '../../stores/redis/shared-store.ts';
-import { hearingJava } from './own-channels.ts';
+import { wokenByJava } from './own-channels.ts';
 import { RedissonPlaces } from './places.ts';
 import { type RedissonMutex, redissonScripts } from './scripts.ts';
 
@@ -104,7 +104,7 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   const follow = (claim: Claim, wake: () => void): Promise<AsyncDisposable> =>
     link.follow(places.keyOf(claim.resource), places.channelOf(claim), wake);
   if (fair) {
-    return hearingJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
+    return wokenByJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
   }
   const verbs = mutex === 'lock' ? (['downgrade'] as const) : [];
   return sharedStore(store, { retryMs: retry, verbs, follow });

@@ -6,7 +6,7 @@
  * `claim`, may come after the release.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { heard } from '../../stores/listening.ts';
+import { followLasting } from '../../stores/listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 
@@ -16,13 +16,13 @@ interface OwnWatch {
 }
 
 /** The same store, whose waiting claims also hear what Java tells them. */
-export function hearingJava(store: Store, follow: Follow): Store {
+export function wokenByJava(store: Store, follow: Follow): Store {
   const watched = new Map<string, OwnWatch>();
 
   async function listen(claim: Claim): Promise<void> {
     const own = watched.get(claim.id);
     if (!own || own.following) return;
-    own.following = heard(
+    own.following = followLasting(
       () => follow(claim, () => own.wake()),
       () => own.wake(),
     );

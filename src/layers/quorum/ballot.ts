@@ -59,18 +59,19 @@ export class Ballot {
     for (const vote of this.votes) if (!vote.cast) vote.letGo();
     const enough = Math.min(this.majority, cast.length);
     return new Promise((resolve, reject) => {
-      const told: boolean[] = [];
+      const answers: boolean[] = [];
       let failed = 0;
       const look = (error?: unknown): void => {
-        const all = told.length + failed === cast.length;
-        if (told.length >= enough && (all || told.includes(true))) resolve(told.includes(true));
+        const all = answers.length + failed === cast.length;
+        if (answers.length >= enough && (all || answers.includes(true)))
+          resolve(answers.includes(true));
         else if (all) reject(error);
       };
       if (cast.length === 0) look();
       for (const vote of cast) {
         vote.release(afterMs).then(
           (released) => {
-            told.push(released);
+            answers.push(released);
             look();
           },
           (error) => {

@@ -66,8 +66,8 @@ export class Bid {
     const { members, clock, wake } = parts;
     this.#claim = claim;
     this.#parts = parts;
-    const tell = wake && ((hint?: ClaimStatus) => this.#tell(hint, wake));
-    this.#ballot = new Ballot(claim, members, { clock, wake: tell });
+    const hinted = wake && ((hint?: ClaimStatus) => this.#hinted(hint, wake));
+    this.#ballot = new Ballot(claim, members, { clock, wake: hinted });
     this.#hold = new QuorumHold(this.#ballot, parts.raises);
   }
 
@@ -96,7 +96,7 @@ export class Bid {
     return this.#ballot.release(afterMs);
   }
 
-  #tell(hint: ClaimStatus | undefined, wake: () => void): void {
+  #hinted(hint: ClaimStatus | undefined, wake: () => void): void {
     if (hint?.state === 'held') this.#woken = true;
     wake();
   }

@@ -4,7 +4,7 @@ import type { Ballot } from './ballot.ts';
 import type { Vote } from './vote.ts';
 
 /** Reasons why a claim is gone, the most informative first. */
-const TELLING: readonly GoneReason[] = [
+const BY_WEIGHT: readonly GoneReason[] = [
   'evicted',
   'mismatch',
   'full',
@@ -17,7 +17,7 @@ const TELLING: readonly GoneReason[] = [
 /** The most informative reason of the members at which the claim is gone. */
 export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
   const gone = votes.flatMap(({ status }) => (status?.state === 'gone' ? [status] : []));
-  return TELLING.flatMap((why) => gone.filter((status) => status.why === why))[0];
+  return BY_WEIGHT.flatMap((why) => gone.filter((status) => status.why === why))[0];
 }
 
 /** For how long the member grants nothing, in ms, because it lost its memory. */

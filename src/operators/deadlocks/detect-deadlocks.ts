@@ -31,7 +31,7 @@ import { knotOf, stuckOf, victimOf } from './graph.ts';
 import { heldAround } from './holding.ts';
 import { detailOf, isConfirmed, keyOf } from './knots.ts';
 import { hasNotes, notesAround, type WaitNote, waitOf } from './notes.ts';
-import { OwnWait, Unheard, type WaiterPlace } from './own-wait.ts';
+import { NoEvents, OwnWait, type WaiterPlace } from './own-wait.ts';
 
 export interface DeadlockOptions {
   /**
@@ -101,7 +101,7 @@ class Detector {
 
   constructor(engine: Engine, onDeadlock: WaitNote['onDeadlock'], afterMs: number) {
     this.#engine = engine;
-    this.#services = { ...engine.services, events: new Unheard() };
+    this.#services = { ...engine.services, events: new NoEvents() };
     this.#onDeadlock = onDeadlock;
     this.#afterMs = afterMs;
     const { events } = engine.services;
@@ -218,7 +218,7 @@ class Detector {
     if (agreed) wait.cycle = cycle;
     wait.dueAt = this.#next(wait, isVictim || !wait.told);
     if (agreed && !wait.told) {
-      this.#tell(wait, queue, { cycle, victim });
+      this.#emit(wait, queue, { cycle, victim });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
       waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
@@ -226,7 +226,7 @@ class Detector {
     }
   }
 
-  #tell(
+  #emit(
     { acquisition, began }: OwnWait,
     { resource, kind }: LocalQueue,
     found: Pick<LockEvents['deadlock'], 'cycle' | 'victim'>,

@@ -19,7 +19,7 @@ function nextId(): string {
 }
 
 /** What listens to locks hears nothing of notes, but that `heartbeat` counts them. */
-export class Unheard extends Events {
+export class NoEvents extends Events {
   override emit(): void {}
 }
 

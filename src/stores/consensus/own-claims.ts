@@ -39,7 +39,7 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>>
   }
 
   /** With its news, or to ask. */
-  protected wake(own: C, news: boolean): void {
-    this.#wakes.wake(own.claim, news ? own.status(this.clock.now()) : undefined);
+  protected wake(own: C, changed: boolean): void {
+    this.#wakes.wake(own.claim, changed ? own.status(this.clock.now()) : undefined);
   }
 }

@@ -193,8 +193,8 @@ export class DocumentStore implements Store {
         clock,
         heading: { service: documents.name, resource, clock: this.#life.clock },
         nextWrite: () => `${this.#address}.${++this.#writes}`,
-        told: ({ id }, status, queue) => {
-          this.#waiting.tell(resource, id, standingWith(queue, id, status));
+        wake: ({ id }, status, queue) => {
+          this.#waiting.wake(resource, id, standingWith(queue, id, status));
         },
       });
       this.#documents.set(resource, document);

@@ -39,7 +39,7 @@ export interface DocumentParts {
   /** The name of the next write. */
   readonly nextWrite: () => string;
   /** Takes the status of a claim that was changed by a verb of another. */
-  readonly told: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
+  readonly wake: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
 }
 
 /** The text as far as it is known, with all that was asked up to here before it was read. */
@@ -51,7 +51,7 @@ interface KnownDocument extends StoredDocument {
 interface Draft {
   readonly asks: readonly Ask[];
   readonly answers: readonly unknown[];
-  readonly told: readonly (readonly [Entry, ClaimStatus])[];
+  readonly woken: readonly (readonly [Entry, ClaimStatus])[];
   readonly queue: ClaimQueue;
   readonly write: string;
   readonly text: string;
@@ -228,7 +228,7 @@ export class Document {
     const moment = this.#moment(queue);
     const asks = this.#asks.all;
     const answers = asks.map(({ step }) => step(queue, moment));
-    const told = queue
+    const woken = queue
       .takeTold()
       .map((entry) => [entry, queue.statusOf(entry, moment.now)] as const);
     for (const entry of queue.claims) {
@@ -237,17 +237,17 @@ export class Document {
     }
     const changed = JSON.stringify(queue) !== before;
     const write = nextWrite();
-    return { asks, answers, told, queue, write, text: toText(heading, write, queue), changed };
+    return { asks, answers, woken, queue, write, text: toText(heading, write, queue), changed };
   }
 
-  #done({ asks, answers, told, queue }: Draft): void {
+  #done({ asks, answers, woken, queue }: Draft): void {
     if (queue.last > this.#last) this.#last = queue.last;
     const signs = new Set([...queue.claims].map(signOf));
     for (const sign of this.#sent.keys()) if (!signs.has(sign)) this.#sent.delete(sign);
     this.#asks.answer(asks, answers);
     // After the replies, which are older.
     timers.queueMicrotask(() => {
-      for (const [entry, status] of told) this.#parts.told(entry, status, queue);
+      for (const [entry, status] of woken) this.#parts.wake(entry, status, queue);
     });
   }
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import { heard } from '../listening.ts';
+import { followLasting } from '../listening.ts';
 import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
@@ -53,9 +53,9 @@ export class WaitingClaims {
     const woken = this.#wakes.subscribe(claim, wake);
     const known = this.#known.get(resource) ?? new Map<string, string>();
     this.#known.set(resource, known.set(id, ''));
-    const hears = this.#parts.documents.watch !== undefined;
-    const polled = hears ? undefined : this.#polling.watch(claim, () => {});
-    if (hears) await this.#follow(resource);
+    const notifies = this.#parts.documents.watch !== undefined;
+    const polled = notifies ? undefined : this.#polling.watch(claim, () => {});
+    if (notifies) await this.#follow(resource);
     return {
       [Symbol.asyncDispose]: async () => {
         await woken[Symbol.asyncDispose]();
@@ -69,11 +69,11 @@ export class WaitingClaims {
   saw(claim: Claim, standing: QueueStanding): void {
     this.#polling.saw(claim, standing.status);
     const known = this.#known.get(claim.resource);
-    if (known?.has(claim.id)) known.set(claim.id, newsIn(standing));
+    if (known?.has(claim.id)) known.set(claim.id, signOf(standing));
   }
 
   /** Wakes a claim that a verb of this process has changed. */
-  tell(resource: string, id: string, standing: QueueStanding): void {
+  wake(resource: string, id: string, standing: QueueStanding): void {
     const claim = { id, resource } as Claim;
     this.saw(claim, standing);
     this.#wakes.wake(claim, standing.status);
@@ -92,7 +92,7 @@ export class WaitingClaims {
     let followed = this.#followed.get(resource);
     if (!followed) {
       const changed = (): void => void this.#changed(resource);
-      const watching = heard(
+      const watching = followLasting(
         async () => (await this.#parts.documents.watch?.(resource, changed)) ?? NONE,
         changed,
       );
@@ -134,10 +134,10 @@ export class WaitingClaims {
     const standings = await this.#parts.look(resource, new Set(before.keys()));
     for (const [id, old] of before) {
       const standing = standings.get(id);
-      const news = newsIn(standing);
+      const sign = signOf(standing);
       // A verb may have returned something newer meanwhile.
-      if (known.get(id) !== old || news === old) continue;
-      known.set(id, news);
+      if (known.get(id) !== old || sign === old) continue;
+      known.set(id, sign);
       if (standing) this.#wakes.wake({ id }, standing.status);
     }
     return standings;
@@ -163,7 +163,7 @@ async function end(watching: Promise<AsyncDisposable>): Promise<void> {
 }
 
 /** What a claim is woken for, if it changes. */
-function newsIn(standing: QueueStanding | undefined): string {
+function signOf(standing: QueueStanding | undefined): string {
   const { status, first, ending } = standing ?? {};
   if (status?.state === 'held') return `held ${status.waiters > 0}`;
   return status?.state === 'waiting' ? `waiting ${first && ending}` : 'gone';

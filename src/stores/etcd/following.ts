@@ -33,7 +33,7 @@ export interface QueueWatchParts {
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, EtcdClaim>;
   /** Wakes it: with news, or to ask. */
-  readonly wake: (own: EtcdClaim, news: boolean) => void;
+  readonly wake: (own: EtcdClaim, changed: boolean) => void;
 }
 
 /** The changes of one revision. */
@@ -45,7 +45,7 @@ interface WatchedChanges {
 /** A status that waits longer for this watch is of no use. */
 const PATIENCE_MS = 1000;
 /** A claim that waits longer for this watch reads the queue. */
-const NEWS_MS = 100;
+const WATCH_MS = 100;
 
 /** Something that a reply has said of a claim. */
 interface Awaited {
@@ -118,7 +118,7 @@ export class QueueWatch {
   /** The view that has this key, which a reply has told of; undefined if it is late. */
   async viewWith(key: string): Promise<EtcdView | undefined> {
     const known = (): boolean => this.#places.has(key);
-    await this.#wait(key, NEWS_MS, known);
+    await this.#wait(key, WATCH_MS, known);
     this.#late ||= !known();
     return known() ? this.view : undefined;
   }
@@ -173,7 +173,7 @@ export class QueueWatch {
     this.#readAt = revision;
     for (const key of own.keys()) {
       const place = this.#places.get(key);
-      if (!place || place.sealed) this.#tell(key, false);
+      if (!place || place.sealed) this.#wake(key, false);
     }
     const missed = this.#missed(old);
     if (missed) return this.#settleAfter(missed);
@@ -205,7 +205,7 @@ export class QueueWatch {
       if (now) this.#places.set(kv.key, now);
       else this.#places.delete(kv.key);
       if (!now && this.#admitted.has(kv.key)) last = before ?? last;
-      if (before && (!now || now.sealed)) this.#tell(kv.key, false);
+      if (before && (!now || now.sealed)) this.#wake(kv.key, false);
     }
     if (last && noted?.token !== last.number) void this.#settleAfter(last);
     else this.#settle(last && noted);
@@ -243,11 +243,11 @@ export class QueueWatch {
     for (const key of this.#admitted) {
       const own = this.#parts.own.get(key);
       if (own && !own.held) own.succeed(this.#ended);
-      if (own?.see(view)) this.#tell(key, true);
+      if (own?.see(view)) this.#wake(key, true);
     }
     for (const { known, done } of this.#waitingFor.values()) if (known()) done();
     const first = view.places[view.admitted];
-    if (first && this.#parts.own.get(first.id)?.see(view)) this.#tell(first.id, true);
+    if (first && this.#parts.own.get(first.id)?.see(view)) this.#wake(first.id, true);
     if (view.admitted > 0) this.#ended = undefined;
   }
 
@@ -259,8 +259,8 @@ export class QueueWatch {
     return viewOf(front, this.#places.size, this.#ended);
   }
 
-  #tell(key: string, news: boolean): void {
+  #wake(key: string, changed: boolean): void {
     const own = this.#parts.own.get(key);
-    if (own) this.#parts.wake(own, news);
+    if (own) this.#parts.wake(own, changed);
   }
 }

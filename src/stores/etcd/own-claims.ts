@@ -100,7 +100,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     let queue = this.queues.get(resource);
     if (!queue) {
       const claims = new Map<string, EtcdClaim>();
-      const wake = (told: EtcdClaim, news: boolean): void => this.wake(told, news);
+      const wake = (woken: EtcdClaim, changed: boolean): void => this.wake(woken, changed);
       queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
       this.queues.set(resource, queue);
     }

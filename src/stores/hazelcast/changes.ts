@@ -30,7 +30,7 @@ export class MapChanges {
   }
 
   /** Never rejects. */
-  async ring(key: string): Promise<void> {
+  async wake(key: string): Promise<void> {
     try {
       await (await this.#getMap()).set(key, '', ENTRY_MS);
     } catch {
@@ -57,10 +57,10 @@ export class MapChanges {
   async #feed(): Promise<ChangeFeed> {
     const map = await this.#getMap();
     const cluster = (await this.#open()).getCluster();
-    const news = new EventEmitter();
-    const keys = on(news, 'changed', { close: ['closed'] });
-    const changed = ({ key }: { readonly key: string }): boolean => news.emit('changed', key);
-    const end = (): boolean => news.emit('closed');
+    const changes = new EventEmitter();
+    const keys = on(changes, 'changed', { close: ['closed'] });
+    const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
+    const end = (): boolean => changes.emit('closed');
     const entries = await map.addEntryListener(
       { added: changed, updated: changed },
       undefined,

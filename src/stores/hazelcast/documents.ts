@@ -49,7 +49,7 @@ export function hazelcastDocuments(
       return ask(key, async (reference) => {
         const done = await reference.compareAndSet(onto ?? null, text);
         if (!done && (await reference.get()) !== text) return 'other';
-        void changes.ring(key);
+        void changes.wake(key);
         return { version: text };
       });
     },

@@ -10,7 +10,6 @@
  * is as old as the statement.
  */
 import { literal } from '../../clients/mysql/connection.ts';
-import { CHANNEL } from './bell.ts';
 import {
   BEGAN,
   FIRST_LINE,
@@ -24,6 +23,7 @@ import {
   wordOf,
 } from './fragments.ts';
 import { intact, type KnownHistory, WRITABLE } from './history.ts';
+import { CHANNEL } from './wake-session.ts';
 
 /** Numbers are greater than this one of 2001, and what tells of a wait is smaller. */
 const LEAST_NUMBER = 1e15;
@@ -166,7 +166,7 @@ WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} A
  * it is of this process; no session was found that hears. Anything greater is such a session, with
  * this added.
  */
-export const NEXT = { none: 1, own: 2, deaf: 3 } as const;
+export const NEXT = { none: 1, own: 2, unwoken: 3 } as const;
 
 /** Of one claim; the first line of the crowd holds, where there is one. */
 export function leaveAny({ lock, store }: MysqlTables, known: KnownHistory): string {
@@ -180,7 +180,7 @@ UPDATE ${lock} SET
   next_told = IF(waiters > 1, ${toldOf(wordOf(2, 5))}, NULL),
   crowd = SUBSTRING(crowd, CHAR_LENGTH(${FIRST_LINE}) + 2), waiters = GREATEST(waiters - 1, 0),
   tail = ${next('tail')}, rev = rev + 1 + 0 * LAST_INSERT_ID(IF(told IS NULL, ${NEXT.none},
-    IF(LEFT(told, 16) = ?, ${NEXT.own}, ${NEXT.deaf} + ${session})))
+    IF(LEFT(told, 16) = ?, ${NEXT.own}, ${NEXT.unwoken} + ${session})))
 WHERE name = ? AND id = ? AND state IS NULL AND until > ${NOW}
   AND ${lives(1)} AND ${lives(2)} AND ${WRITABLE}
   AND IF(waiters = 0, TRUE, (

@@ -9,9 +9,9 @@ import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
-import { CHANNEL } from './bell.ts';
 import { checkPrefix, PREFIX } from './fragments.ts';
 import { sourceOf } from './source.ts';
+import { CHANNEL } from './wake-session.ts';
 
 export type { MysqlClient } from '../../clients/mysql/client.ts';
 export {

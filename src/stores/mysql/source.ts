@@ -5,11 +5,11 @@ import { judge } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { SQL_SERVER, type SqlSource, type SqlWire } from '../sql/wire.ts';
-import { type Bell, listen, ON_PRIMARY } from './bell.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';
 import { check, prepared } from './opening.ts';
 import { type Common, Verbs } from './verbs.ts';
+import { listen, ON_PRIMARY, type WakeSession } from './wake-session.ts';
 
 export interface SourceParts {
   readonly prefix: string;
@@ -47,7 +47,7 @@ function wireOf(
   { common, connect, verbs, ...terms }: MysqlTerms,
 ): SqlWire {
   let closed = false;
-  let own: Bell | undefined;
+  let own: WakeSession | undefined;
   return {
     call: (statement, args) => verbs.call(statement, args),
     async listen(channel) {
@@ -57,7 +57,7 @@ function wireOf(
       // NULL is an error, and no other session knows the name.
       if (held !== '1') throw new Error('GET_LOCK failed');
       own = await listen({ ...terms, connect, tables: common.tables, channel, gate });
-      common.bell = own;
+      common.wakeSession = own;
       if (closed) own.end();
     },
     ping: () => connection.query('DO 0'),

@@ -26,7 +26,7 @@ function lineOf(moment: string): string {
 }
 
 /** How long news are found, in µs. */
-const NEWS = 60_000_000;
+const WAKES_KEPT = 60_000_000;
 
 /** The address of the process of the claim that holds, and what it is told. */
 export function holderOf({ lock }: MysqlTables, name: string): string {
@@ -99,13 +99,13 @@ const WRITTEN = 2;
 export function write(
   { lock, news: table }: MysqlTables,
   rows: readonly RowWrite[],
-  news: readonly RowWake[],
+  wakes: readonly RowWake[],
 ): string {
   const wait = rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT';
   const all = rows.map(({ name, rev, ...columns }) => {
     const key = literal(name);
     const values = SET.map((column) => written(columns[column] ?? null));
-    const told = news.filter((each) => each.name === name);
+    const own = wakes.filter((each) => each.name === name);
     const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
     const [, , first = ''] = String(columns.crowd).split('\t');
     const still = `@holdfast > 0 AND name = ${key} AND rev = ${rev}`;
@@ -120,7 +120,7 @@ SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
   next_told = IF(${wordOf(1, 3)} = ${literal(first)}, next_told, NULL), ${set}, rev = rev + 1
 WHERE ${still} AND ${WRITABLE}`
 };
-${told.length === 0 ? 'DO 0' : tell(table, told)}`;
+${own.length === 0 ? 'DO 0' : insertWakes(table, own)}`;
   });
   return all.join(';\n');
 }
@@ -132,18 +132,18 @@ function nthOf(): number {
 
 /** Writes the news in a plain row down elsewhere, with their times, by which they are told once. */
 function askAbout({ lock, news }: Pick<MysqlTables, 'lock' | 'news'>, which: string): string {
-  const told = [
+  const both = [
     ['told', 'tag'],
     ['next_told', wordOf(1, 5)],
   ].map(([column, tag]) => {
     return `SELECT SUBSTRING(${column}, 18), ${nthOf()}, LEFT(${column}, 16),
   CONCAT(SUBSTRING(${tag}, 18), ' ?') FROM ${lock} WHERE ${which} AND ${column} IS NOT NULL`;
   });
-  return `INSERT INTO ${news} (at, nth, address, message) ${told.join(' UNION ALL ')}`;
+  return `INSERT INTO ${news} (at, nth, address, message) ${both.join(' UNION ALL ')}`;
 }
 
-function tell(table: string, news: readonly RowWake[]): string {
-  const rows = news.map(({ address, message }) => {
+function insertWakes(table: string, wakes: readonly RowWake[]): string {
+  const rows = wakes.map(({ address, message }) => {
     return `SELECT ${NOW} AS at, ${nthOf()} AS nth,
   ${literal(address)} AS a, ${literal(message)} AS m`;
   });
@@ -222,6 +222,6 @@ DELETE l FROM (
   FOR UPDATE SKIP LOCKED
 ) AS i STRAIGHT_JOIN ${lock} l ON l.name = i.name;
 ${forget(kept, Number(most))};
-DELETE FROM ${news} WHERE at < ${BEGAN} - ${NEWS};
+DELETE FROM ${news} WHERE at < ${BEGAN} - ${WAKES_KEPT};
 SELECT CONVERT(@holdfast_last USING utf8mb4) FROM DUAL WHERE @holdfast_count = ${Number(most)}`;
 }

@@ -11,7 +11,6 @@ import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
-import { type Bell, ring, sessionOf } from './bell.ts';
 import type { MysqlTables } from './fragments.ts';
 import { isDue, type KnownHistory, settle } from './history.ts';
 import {
@@ -44,6 +43,7 @@ import {
   write,
   writtenIn,
 } from './statements.ts';
+import { interrupt, sessionOf, type WakeSession } from './wake-session.ts';
 
 const TOO_LONG = 1205;
 const DEADLOCK = 1213;
@@ -64,7 +64,7 @@ export interface Common {
   readonly maxTtlMs: number;
   /** Until when names are asked about only in ways that do not wait. */
   readonly stuck: Map<string, number>;
-  bell?: Bell | undefined;
+  wakeSession?: WakeSession | undefined;
 }
 
 type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
@@ -119,15 +119,15 @@ export class Verbs {
     leave: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveAny(this.#tables, this.#known);
-      const own = this.#common.bell?.address ?? '-';
+      const own = this.#common.wakeSession?.address ?? '-';
       const [done] = await this.#inLine(name, (session) => execute(session, text, [own, name, id]));
       if (!isDone(done)) return [];
       const next = Number(done?.[0]);
-      if (next > NEXT.deaf) this.#ring(String(next - NEXT.deaf));
-      if (next === NEXT.own) this.#say(this.#tellOwn(name));
+      if (next > NEXT.unwoken) this.#interrupt(String(next - NEXT.unwoken));
+      if (next === NEXT.own) this.#say(this.#wakeOwn(name));
       // A session that begins to wait has no name for a moment. After the commit, it has one, or it
       // will find the news by its own look.
-      if (next === NEXT.deaf) this.#say(this.#tellHolder(name));
+      if (next === NEXT.unwoken) this.#say(this.#wakeHolder(name));
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
@@ -147,7 +147,7 @@ export class Verbs {
     names: async (args) => columnOf(await this.#query(names(this.#tables, args))),
     raise_highest: async (args) => columnOf(await this.#query(raiseHighest(this.#tables, args))),
     look: async () => {
-      await this.#common.bell?.look(this.#connection);
+      await this.#common.wakeSession?.look(this.#connection);
       return [];
     },
     sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
@@ -170,7 +170,7 @@ export class Verbs {
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
     const { number, ahead, leftMs } = taken;
-    if (ahead === 1) this.#say(this.#tellHolder(name));
+    if (ahead === 1) this.#say(this.#wakeHolder(name));
     return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
   }
 
@@ -179,43 +179,43 @@ export class Verbs {
   }
 
   async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
-    const [rows, news] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
-    const { bell } = this.#common;
+    const [rows, wakes] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
+    const { wakeSession } = this.#common;
     const [own, others] = [true, false].map((is) =>
-      news.filter(({ address }) => (address === bell?.address) === is),
+      wakes.filter(({ address }) => (address === wakeSession?.address) === is),
     ) as [RowWake[], RowWake[]];
     const done = await ask(write(this.#tables, rows, others));
     const written = writtenIn(rows, done.slice(1));
-    const told = (each: RowWake): boolean => written.includes(each.name);
-    for (const { message } of own.filter(told)) bell?.tell(message);
-    for (const address of new Set(others.filter(told).map((each) => each.address))) {
-      this.#ring(sessionOf(address));
+    const isWritten = (each: RowWake): boolean => written.includes(each.name);
+    for (const { message } of own.filter(isWritten)) wakeSession?.wake(message);
+    for (const address of new Set(others.filter(isWritten).map((each) => each.address))) {
+      this.#interrupt(sessionOf(address));
     }
     return written;
   }
 
   /** What the row says of the claims of this process that hold or wait first. */
-  async #tellOwn(name: string): Promise<void> {
-    const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
-    for (const row of await this.#query(told)) this.#tell(row, () => {});
+  async #wakeOwn(name: string): Promise<void> {
+    const both = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
+    for (const row of await this.#query(both)) this.#wake(row, () => {});
   }
 
   /** A process that has no session for news finds them when it looks. */
-  async #tellHolder(name: string): Promise<void> {
+  async #wakeHolder(name: string): Promise<void> {
     for (const row of await this.#query(holderOf(this.#tables, name))) {
-      this.#tell(row, (address) => this.#ring(sessionOf(address)));
+      this.#wake(row, (address) => this.#interrupt(sessionOf(address)));
     }
   }
 
-  #tell(row: TextRow, others: (address: string) => void): void {
-    const { bell } = this.#common;
+  #wake(row: TextRow, others: (address: string) => void): void {
+    const { wakeSession } = this.#common;
     const [address = '', ...words] = String(row[0]).split(' ');
-    if (address === bell?.address) bell.news(words.join(' '));
+    if (address === wakeSession?.address) wakeSession.takeLine(words.join(' '));
     else others(address);
   }
 
-  #ring(session: string): void {
-    this.#say(ring(this.#connection, session));
+  #interrupt(session: string): void {
+    this.#say(interrupt(this.#connection, session));
   }
 
   /** Nothing depends on what is said: a connection that breaks says so to the next request too. */

@@ -89,7 +89,7 @@ export async function migratePostgres(
   const connect = connectLike(client);
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);
-    const connection = await connect({ signal, lost: () => {}, heard: () => {} });
+    const connection = await connect({ signal, lost: () => {}, received: () => {} });
     await connection.query({ text }).finally(() => connection.end());
   } catch (error) {
     throw judge(error, 'open').error;

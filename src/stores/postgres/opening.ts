@@ -70,7 +70,7 @@ export async function check(
     const message =
       'Notifications do not come through the connection pooler, so the store polls. Give the' +
       ' locks a direct connection for quicker hand-offs.';
-    warnings.tell('HOLDFAST_POOLER', message);
+    warnings.warn('HOLDFAST_POOLER', message);
   }
   const [, commits] = durability;
   const commit = commitsOf(commits, fast);
@@ -90,7 +90,7 @@ export async function check(
       'The server does not tell which history its data has: this user may not call' +
       ' pg_control_system() or pg_current_wal_lsn(). So after every crash and fail-over the store' +
       ' grants nothing for maxTtl.';
-    warnings.tell('HOLDFAST_HIDDEN_HISTORY', message);
+    warnings.warn('HOLDFAST_HIDDEN_HISTORY', message);
   }
   return direct ? undefined : prelude;
 }
@@ -120,13 +120,13 @@ function warn(
     const message =
       'The server does not force its writes to disk (fsync is off): when its machine crashes,' +
       ' locks may be lost unnoticed, and two callers may hold the same one. Set fsync on.';
-    warnings.tell('HOLDFAST_NO_FSYNC', message);
+    warnings.warn('HOLDFAST_NO_FSYNC', message);
   }
   if (commits === 'off' && !fast) {
     const message =
       'synchronous_commit is off on this server. The store still commits locks with it on;' +
       " durability: 'fast' would not wait.";
-    warnings.tell('HOLDFAST_ASYNC_COMMIT', message);
+    warnings.warn('HOLDFAST_ASYNC_COMMIT', message);
   }
   const split = splitBy({ commits, synchronous, fast });
   if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
@@ -134,7 +134,7 @@ function warn(
       'A primary that is cut off from its standbys keeps granting, beside the one promoted in its' +
       ` place, because commits do not wait for a standby: ${split}. Change that, or make sure` +
       ' that a primary is stopped before another one is promoted.';
-    warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
+    warnings.warn('HOLDFAST_SPLIT_PRIMARY', message);
   }
 }
 

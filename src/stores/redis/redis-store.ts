@@ -25,7 +25,7 @@ export interface RedisStoreParts {
   readonly places: Places;
   readonly clockWatch: ClockWatch;
   /** Gets the reason why this process may not listen. */
-  readonly deaf: (error: unknown) => void;
+  readonly unwoken: (error: unknown) => void;
   readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
   /** What names of channels begin with; default: one of the namespace. */
@@ -59,7 +59,7 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
-    this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
+    this.#wakes = new Wakes(link, wakePrefix, parts.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;

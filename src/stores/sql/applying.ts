@@ -58,7 +58,7 @@ export interface LockWrite {
   /** The version that was read; 0 if the row is to be made. */
   readonly rev: number;
   readonly columns: LockColumns;
-  readonly news: readonly SentWake[];
+  readonly wakes: readonly SentWake[];
 }
 
 export interface SentWake {
@@ -231,18 +231,18 @@ function madeOf(
   const crowd = crowdOf(row, moment);
   const before = JSON.stringify(comparable(row));
   const replies = tasks.map((task) => attempt(task, crowd, moment));
-  const told = crowd.queue.takeTold();
+  const woken = crowd.queue.takeTold();
   const columns = columnsOf(crowd, moment.now);
-  const same = told.length === 0 && JSON.stringify(comparable(columns)) === before;
+  const same = woken.length === 0 && JSON.stringify(comparable(columns)) === before;
   if (same) return { replies };
   // One message says it, however often the claim was concerned.
-  const news = [...new Set(told)].flatMap((entry): SentWake[] => {
+  const wakes = [...new Set(woken)].flatMap((entry): SentWake[] => {
     const [address = '-', tag] = (crowd.tags.get(entry.id) ?? NO_TAG).split(' ');
     if (address === '-') return [];
     const status = crowd.queue.statusOf(entry, moment.now / 1000);
     return [{ address, message: `${tag} ${lineOf(status)}` }];
   });
-  return { write: { name, rev: row?.rev ?? 0, columns, news }, replies };
+  return { write: { name, rev: row?.rev ?? 0, columns, wakes }, replies };
 }
 
 /** What is compared: an empty row says no more than none. */

@@ -14,8 +14,8 @@ export function textsOf(writes: readonly LockWrite[]): string[] {
   const rows = writes.map(({ name, rev, columns }) => {
     return { name, rev, ...columns, kind: columns.kind && letterOf(columns.kind) };
   });
-  const news = writes.flatMap(({ name, news }) => news.map((each) => ({ name, ...each })));
-  return [JSON.stringify(rows), JSON.stringify(news)];
+  const wakes = writes.flatMap(({ name, wakes }) => wakes.map((each) => ({ name, ...each })));
+  return [JSON.stringify(rows), JSON.stringify(wakes)];
 }
 
 export function termsOf({ claim, tag }: TaggedClaim, nth: number): (string | number | boolean)[] {

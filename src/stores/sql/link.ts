@@ -1,7 +1,7 @@
 /** A store's way to its database. */
 import { KeptConnection } from '../../clients/kept-connection.ts';
-import type { Ear } from '../../clients/wire.ts';
-import { RING, type SqlSource, type SqlWire } from './wire.ts';
+import type { MessageSource } from '../../clients/wire.ts';
+import { LOOK, type SqlSource, type SqlWire } from './wire.ts';
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
@@ -21,7 +21,7 @@ export interface Aside {
   close(): void;
 }
 
-export interface SqlLink extends Ear {
+export interface SqlLink extends MessageSource {
   /**
    * Sends a statement, on connections of our own. Never sends it again once it may have run.
    * @throws StoreError, also for what the database refuses.
@@ -32,7 +32,7 @@ export interface SqlLink extends Ear {
   /** A session of its own, for long work; the caller closes it. */
   aside(): Aside;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */
-  hears(): boolean | Promise<boolean>;
+  sendsWakes(): boolean | Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -61,11 +61,11 @@ export function linkOf(source: SqlSource): SqlLink {
         close,
       };
     },
-    hears() {
-      const hears = (wire: SqlWire): boolean => wire.listen !== undefined;
-      return heartbeats.wire ? hears(heartbeats.wire) : heartbeats.ask(async (wire) => hears(wire));
+    sendsWakes() {
+      const sends = (wire: SqlWire): boolean => wire.listen !== undefined;
+      return heartbeats.wire ? sends(heartbeats.wire) : heartbeats.ask(async (wire) => sends(wire));
     },
-    listen(channel, told, resumed) {
+    listen(channel, deliver, resumed) {
       let looks = false;
       const look = (): void => {
         if (looks) return;
@@ -81,8 +81,8 @@ export function linkOf(source: SqlSource): SqlLink {
         });
       };
       const received = (message: string): void => {
-        if (message === RING) look();
-        else told(message);
+        if (message === LOOK) look();
+        else deliver(message);
       };
       return heartbeats.listen({ channel, received, resumed });
     },

@@ -17,7 +17,7 @@ import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
-import { Hearing } from './hearing.ts';
+import { LockWakes } from './lock-wakes.ts';
 import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
@@ -57,7 +57,7 @@ export class SqlRowStore implements Store {
   readonly #parts: SqlRowStoreParts;
   readonly #table: Table;
   readonly #applying: Applying;
-  readonly #hearing: Hearing;
+  readonly #wakes: LockWakes;
   readonly #sweeper: Sweeper;
 
   constructor(parts: SqlRowStoreParts) {
@@ -68,7 +68,7 @@ export class SqlRowStore implements Store {
     this.lineage = parts.lineage;
     this.maxTtlMs = parts.maxTtlMs;
     this.#applying = new Applying(table, clock);
-    this.#hearing = new Hearing(table, clock, parts.maxTtlMs);
+    this.#wakes = new LockWakes(table, clock, parts.maxTtlMs);
     this.#sweeper = new Sweeper(clock, table);
   }
 
@@ -77,7 +77,7 @@ export class SqlRowStore implements Store {
     // However many statements it takes: the tombstone of a claim that is given up ends soon after.
     const since = clock.now();
     const asked = runs(claims, maxWaiters).map((claim) => {
-      return { claim, tag: this.#hearing.tagOf(claim) };
+      return { claim, tag: this.#wakes.tagOf(claim) };
     });
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
     const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
@@ -91,7 +91,7 @@ export class SqlRowStore implements Store {
           const number = BigInt(Math.max(moment.now, moment.highest + 1));
           const options = { number, maxWaiters, trusts: trust };
           const status = queue.enter(claim, moment.now / 1000, options);
-          if (status.state !== 'gone') tags.set(claim.id, this.#hearing.tagOf(claim));
+          if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
           return status;
         },
     );
@@ -138,7 +138,7 @@ export class SqlRowStore implements Store {
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    return this.#hearing.watch(claim, wake);
+    return this.#wakes.watch(claim, wake);
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
@@ -199,7 +199,7 @@ export class SqlRowStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#hearing.close();
+    this.#wakes.close();
     await this.#table.link.close();
   }
 
@@ -218,7 +218,7 @@ export class SqlRowStore implements Store {
     const others = replies.map(statusOf).values();
     return claims.map((claim) => {
       const status = known.get(claim.id) ?? others.next().value ?? statusOf(undefined);
-      this.#hearing.saw(claim, status);
+      this.#wakes.saw(claim, status);
       return status;
     });
   }

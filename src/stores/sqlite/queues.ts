@@ -39,7 +39,7 @@ export interface ClaimWake {
   readonly id: string;
   readonly at: number;
   /** Its status, as a line. */
-  readonly news: string;
+  readonly said: string;
 }
 
 /** The time of a step in ms, and the number of a claim that enters then. */
@@ -72,7 +72,7 @@ const KEEP_DEAD_US = 86_400_000_000;
 export class Queues {
   /** The claims of this process: true for those that held when last seen, with none waiting. */
   readonly known: Map<string, boolean> = new Map();
-  told: ClaimWake[] = [];
+  wakes: ClaimWake[] = [];
   readonly address: string;
   /** Numbers count from it, as far as it is known: that of the file may be another by now. */
   base = 0;
@@ -95,7 +95,7 @@ export class Queues {
    * @throws StoreError if the clock stands still
    */
   begin(): void {
-    this.told = [];
+    this.wakes = [];
     const { machine } = this.#parts;
     let now = machine.nowUs();
     for (let again = 0; now <= this.now; again++) {
@@ -222,16 +222,16 @@ export class Queues {
       const answer = step(part.queue, { now, number: BigInt(this.base + this.now) });
       if (!part.isEnough) continue;
       part.write(this.address);
-      this.#tell(part, now);
+      this.#wake(part, now);
       return answer;
     }
   }
 
-  #tell(part: QueuePart, now: number): void {
+  #wake(part: QueuePart, now: number): void {
     for (const entry of part.queue.takeTold()) {
       const address = part.addressOf(entry) ?? this.address;
-      const news = lineOf(part.queue.statusOf(entry, now));
-      this.told.push({ address, id: entry.id, at: this.now, news });
+      const said = lineOf(part.queue.statusOf(entry, now));
+      this.wakes.push({ address, id: entry.id, at: this.now, said });
     }
   }
 

@@ -154,7 +154,7 @@ export class SqliteStore implements Store {
         queues.begin();
         return work(queues, records);
       });
-      this.#wakes.tell(queues.told);
+      this.#wakes.send(queues.wakes);
       return result;
     });
   }

@@ -77,13 +77,13 @@ export class SqliteWakes {
   }
 
   /** Called after the commit: wakes claims of this process directly, others through their files. */
-  tell(told: readonly ClaimWake[]): void {
-    for (const [address, those] of grouped(told, (each) => each.address)) {
+  send(wakes: readonly ClaimWake[]): void {
+    for (const [address, those] of grouped(wakes, (each) => each.address)) {
       if (address === this.address) timers.queueMicrotask(() => this.#received(those));
       else
         this.#file.send(
           address,
-          those.map(({ id, at, news }) => JSON.stringify([id, at, news])),
+          those.map(({ id, at, said }) => JSON.stringify([id, at, said])),
         );
     }
   }
@@ -95,11 +95,11 @@ export class SqliteWakes {
   }
 
   #received(all: readonly WakeLine[]): void {
-    for (const { id, at, news } of all) {
+    for (const { id, at, said } of all) {
       const watch = this.#watches.get(id);
       if (!watch || at < watch.at) continue;
       watch.at = at;
-      const status = news === '?' ? undefined : statusIn(news);
+      const status = said === '?' ? undefined : statusIn(said);
       watch.wake(status && 'leftMs' in status && status.leftMs > 0 ? status : undefined);
     }
   }
@@ -117,8 +117,8 @@ export class SqliteWakes {
 /** Later versions may add to a line; one that makes no sense is passed over. */
 function parse(line: string): WakeLine[] {
   try {
-    const [id, at, news] = JSON.parse(line) as [string, number, string];
-    return [{ id, at, news }];
+    const [id, at, said] = JSON.parse(line) as [string, number, string];
+    return [{ id, at, said }];
   } catch {
     return [];
   }

@@ -33,8 +33,8 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
 /** Of a server on which the store works. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { dialect, options, client } = read(scheme, rest);
-  const told = await sqlFacts(await client(), dialect);
-  return { ...told, tables: `the table ${options.table ?? TABLE}` };
+  const found = await sqlFacts(await client(), dialect);
+  return { ...found, tables: `the table ${options.table ?? TABLE}` };
 }
 
 /** @throws UsageError */

@@ -12,7 +12,7 @@ export interface TableStatements {
   readonly insert: string;
   readonly update: string;
   /** Whether these two return the time if they have written. MySQL's do not. */
-  readonly tells: boolean;
+  readonly returns: boolean;
   readonly now: string;
   readonly remove: string;
   readonly list: string;
@@ -68,17 +68,19 @@ const NOW: Readonly<Record<Dialect, string>> = {
 
 export function statementsFor(dialect: Dialect, table: string = TABLE): TableStatements {
   const quoted = quoteTable(table);
-  const tells = dialect === 'postgres';
-  const [insert, otherwise] = tells ? ['INSERT', ' ON CONFLICT DO NOTHING'] : ['INSERT IGNORE', ''];
+  const returns = dialect === 'postgres';
+  const [insert, otherwise] = returns
+    ? ['INSERT', ' ON CONFLICT DO NOTHING']
+    : ['INSERT IGNORE', ''];
   const now = `${NOW[dialect]} AS "now"`;
-  const told = tells ? ` RETURNING ${now}` : '';
+  const reply = returns ? ` RETURNING ${now}` : '';
   return {
     // One row, also where there is no document.
     get: `SELECT c.now AS "now", d.text AS "text", d.version AS "version"
 FROM (SELECT ${NOW[dialect]} AS now) c LEFT JOIN ${quoted} d ON d.name = ?`,
-    insert: `${insert} INTO ${quoted} (name, text, version) VALUES (?, ?, ?)${otherwise}${told}`,
-    update: `UPDATE ${quoted} SET text = ?, version = ? WHERE name = ? AND version = ?${told}`,
-    tells,
+    insert: `${insert} INTO ${quoted} (name, text, version) VALUES (?, ?, ?)${otherwise}${reply}`,
+    update: `UPDATE ${quoted} SET text = ?, version = ? WHERE name = ? AND version = ?${reply}`,
+    returns,
     now: `SELECT ${now}`,
     remove: `DELETE FROM ${quoted} WHERE name = ? AND version = ?`,
     list: `SELECT name AS "name" FROM ${quoted} WHERE name >= ? ORDER BY name LIMIT ${PAGE}`,

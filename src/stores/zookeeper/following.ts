@@ -30,7 +30,7 @@ export interface QueueParts {
   /** Of its node. */
   readonly path: string;
   /** Wakes it: with news, or to ask. */
-  readonly wake: (own: ZookeeperClaim, news: boolean) => void;
+  readonly wake: (own: ZookeeperClaim, changed: boolean) => void;
 }
 
 interface ListedQueue {
@@ -90,9 +90,9 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     if (index < view.admitted) {
       if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
     } else if (!own.held) own.seen = { view, index };
-    const news = own.see(view);
+    const changed = own.see(view);
     // An entering claim gets a status anyway.
-    if (news && !own.entering) this.#parts.wake(own, true);
+    if (changed && !own.entering) this.#parts.wake(own, true);
     if (!own.held) return this.#await(own, view);
     this.#announce(own, view);
     this.#attend(own);

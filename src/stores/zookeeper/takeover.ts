@@ -46,8 +46,8 @@ export async function takeoverOf(
   if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
     return { reason: 'released', token: before.number };
   }
-  const told = note ?? (await readNote(own.kept, path));
-  const ending = told && { reason: told.reason, token: told.token };
+  const known = note ?? (await readNote(own.kept, path));
+  const ending = known && { reason: known.reason, token: known.token };
   if (ending?.reason === 'evicted') forgetNote(own, path);
   if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
   const there = new Set(view.places.map(({ sequence }) => sequence));
@@ -56,8 +56,8 @@ export async function takeoverOf(
   const last = earlier.at(-1);
   // A writer that has become a reader has ended nothing.
   const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
-  const silent = left && told?.sequence !== last.sequence;
-  const noted = told && ended.some(({ sequence }) => sequence === told.sequence);
+  const silent = left && known?.sequence !== last.sequence;
+  const noted = known && ended.some(({ sequence }) => sequence === known.sequence);
   // An earlier claim's note says nothing of one that may have held alone afterwards.
   if (noted && (view.note?.latest || !(silent && holdsAlone(last)))) return ending;
   return silent ? { reason: 'expired', token: before.number } : undefined;

@@ -161,7 +161,8 @@ function ofRedis(file: string): Kind | undefined {
 /** What sends the statements itself is quicker than the suite, and than hundreds of worlds. */
 function ofSql(file: string, part: string): Kind | undefined {
   if (file.startsWith('test/stores/sql/')) return 'units';
-  const about = 'schema|durability|restores|given|source|bell|permissions|opening|migration';
+  const about =
+    'schema|durability|restores|given|source|wake-session|permissions|opening|migration';
   if (new RegExp(`^test/${part}/(${about})`).test(file)) return 'conformance';
   const all = 'differential|faults-sessions|conformance/(pg|mariadb-mariadb)';
   return new RegExp(`^test/${part}/(${all})\\.test`).test(file) ? 'servers' : undefined;

@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
 import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
 import type { Store } from '../../../src/contract/store.ts';
-import { CHANNEL } from '../../../src/stores/mysql/bell.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
+import { CHANNEL } from '../../../src/stores/mysql/wake-session.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
@@ -93,7 +93,7 @@ export class World {
     };
     const { signal } = new AbortController();
     const source = sourceOf(connect, { prefix: PREFIX, maxTtlMs: 30_000 });
-    const wire = await source.open({ signal, lost: () => {}, heard: () => {} });
+    const wire = await source.open({ signal, lost: () => {}, received: () => {} });
     this.#ends.push(async () => wire.close());
     return { wire, connection: connection as unknown as MysqlSession };
   }

@@ -82,7 +82,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       return { ...real, query };
     };
     const { signal } = new AbortController();
-    const terms = { signal, lost: () => {}, heard: () => {} };
+    const terms = { signal, lost: () => {}, received: () => {} };
     const wire = await sourceOf(nulls, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
@@ -111,7 +111,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     };
     const lost: unknown[] = [];
     const { signal } = new AbortController();
-    const terms = { signal, lost: (error: unknown) => lost.push(error), heard: () => {} };
+    const terms = { signal, lost: (error: unknown) => lost.push(error), received: () => {} };
     const wire = await sourceOf(proxy, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await wire.listen?.('holdfast_proxied');

@@ -70,7 +70,7 @@ describe.each(CLIENTS)('%s', (name) => {
       ...{ schema: 'holdfast', maxTtlMs: 30_000, fast: false, warnings: new Warnings() },
     });
   const open = (source: SqlSource): Promise<SqlWire> => {
-    const opening = source.open({ signal: new AbortController().signal, lost, heard: lost });
+    const opening = source.open({ signal: new AbortController().signal, lost, received: lost });
     return opening.then((wire) => bed.use(wire));
   };
 

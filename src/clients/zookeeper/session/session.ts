@@ -212,12 +212,12 @@ export class Session {
     });
     this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);
     this.#confirmations.connected(sentAt);
-    this.#vigil.heard(sentAt);
+    this.#vigil.answered(sentAt);
     this.#link = link;
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        heard: (at) => this.#heard(at),
+        answered: (at) => this.#answered(at),
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {
@@ -227,13 +227,13 @@ export class Session {
       });
       this.#outbox.sendAll(link, this.watches.frames(this.#lastZxid));
       this.#vigil?.watch(link);
-      this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
+      this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
     });
   }
 
-  #heard(sentAt: number): void {
-    this.#vigil?.heard(sentAt);
-    this.#confirmations?.heard(sentAt, this.#clock.now());
+  #answered(sentAt: number): void {
+    this.#vigil?.answered(sentAt);
+    this.#confirmations?.answered(sentAt, this.#clock.now());
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {
@@ -256,7 +256,7 @@ export class Session {
     this.#vigil?.watch(undefined);
     if (this.#over.signal.aborted) return;
     this.#state = 'suspended';
-    this.#changes.tell({ to: 'suspended', cause });
+    this.#changes.deliver({ to: 'suspended', cause });
   }
 
   #expire(by: 'server' | 'clock'): void {
@@ -278,6 +278,6 @@ export class Session {
     this.#outbox.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
-    this.#changes.tell({ to, ...refusal, ...(by && { by }) });
+    this.#changes.deliver({ to, ...refusal, ...(by && { by }) });
   }
 }

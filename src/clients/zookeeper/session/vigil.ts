@@ -43,7 +43,7 @@ export class Vigil {
     this.#arm();
   }
 
-  heard(sentAt: number): void {
+  answered(sentAt: number): void {
     this.contactAt = Math.max(this.contactAt, sentAt);
   }
 
@@ -74,9 +74,9 @@ export class Vigil {
   }
 
   #times(link: ZookeeperLink): { readonly askAt: number; readonly giveUpAt: number } {
-    const { sentAt, heardAt, waitingSince } = link;
+    const { sentAt, answeredAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
-    const silentAt = heardAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
+    const silentAt = answeredAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
     const times = { askAt: sentAt + twelfth, giveUpAt: silentAt };
     if (!this.#events.choice || waitingSince === undefined) return times;
     return {
@@ -96,7 +96,7 @@ export class Vigil {
     if (this.#over || !link) return this.#arm();
     const { askAt, giveUpAt } = this.#times(link);
     if (now >= giveUpAt) {
-      const silentMs = now - Math.min(link.heardAt, link.waitingSince ?? link.heardAt);
+      const silentMs = now - Math.min(link.answeredAt, link.waitingSince ?? link.answeredAt);
       link.end(new Error(`there was no answer for ${Math.round(silentMs)} ms`));
     } else if (now >= askAt) link.ping();
     this.#arm();

@@ -8,15 +8,15 @@ const MAX_LINES = 200;
 const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
-  readonly told: readonly QueueEvent[];
+  readonly events: readonly QueueEvent[];
   /** Also says of which resource. */
   readonly named: boolean;
   readonly choose?: (name: string) => void;
 }
 
-export function Timeline({ told, named, choose }: TimelineProps) {
-  if (told.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
-  const lines = told.slice(-MAX_LINES).reverse();
+export function Timeline({ events, named, choose }: TimelineProps) {
+  if (events.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
+  const lines = events.slice(-MAX_LINES).reverse();
   return (
     <ol class="timeline">
       {lines.map(({ id, at, name, what, who, detail, from }) => (

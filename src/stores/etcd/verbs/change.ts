@@ -47,8 +47,8 @@ export async function evict(
     if (!place) return false;
     const holds = index < view.admitted;
     if (place.sealed && !how.now) return true;
-    const heard = view.admitted === 1 || view.waiters > 0;
-    const success = await eviction(parts, { ...how, resource, place, holds, heard });
+    const noted = view.admitted === 1 || view.waiters > 0;
+    const success = await eviction(parts, { ...how, resource, place, holds, noted });
     const compare = [unchanged(place.id, revision)];
     const { succeeded } = await client.txn({ compare, success });
     if (succeeded) return true;
@@ -61,14 +61,14 @@ interface EtcdEviction {
   readonly place: EtcdPlace;
   readonly holds: boolean;
   /** A claim takes over, now or later. */
-  readonly heard: boolean;
+  readonly noted: boolean;
   readonly reason: string;
   readonly now: boolean;
 }
 
 async function eviction(
   { keys, leases, client }: EtcdParts,
-  { resource, place, holds, heard, reason, now }: EtcdEviction,
+  { resource, place, holds, noted, reason, now }: EtcdEviction,
 ): Promise<Operation[]> {
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const { id: key } = place;
@@ -83,7 +83,7 @@ async function eviction(
   return [
     { delete: { key } },
     burial(keys.tombstone(idIn(key)), lease, 'evicted', reason),
-    ...(holds && heard ? [{ put: { ...note, value: ended } }] : []),
+    ...(holds && noted ? [{ put: { ...note, value: ended } }] : []),
   ];
 }
 

@@ -95,9 +95,9 @@ async function explained(
   const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
   if (asking.length === 0) return outcomes;
   const reply = await client.txn(together(asking.map((entry) => ({ success: entry.reasons }))));
-  const told = apart(reply, asking.length);
+  const replies = apart(reply, asking.length);
   return outcomes.map((outcome, i) => {
-    const { answers } = told[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
+    const { answers } = replies[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
     return { succeeded: outcome.succeeded, answers };
   });
 }

@@ -52,7 +52,7 @@ it('asks for a sign of life after a twelfth of the timeout, again and again', as
     const last = line.pings.at(-1);
     if (last === undefined) continue;
     line.heardAt = clock.now();
-    vigil.heard(last);
+    vigil.answered(last);
   }
   expect(line.pings).toEqual(Array.from({ length: 20 }, (_, n) => 1250 + 250 * n));
   expect([line.ended, expired]).toEqual([undefined, []]);
@@ -92,7 +92,7 @@ it('waits for an answer for a sixth where there are others, for the only one lon
     for (let n = 0; n < 4; n += 1) {
       await clock.advance(499);
       line.heardAt = clock.now();
-      vigil.heard(clock.now());
+      vigil.answered(clock.now());
     }
     expect(line.ended).toBeUndefined();
     // It looks when a ping is due.
@@ -116,7 +116,7 @@ it('who stood still himself reads what has come before he calls the server silen
   // Input is read when the timers have had their turn.
   clock.setImmediate(() => {
     line.heardAt = clock.now();
-    vigil.heard(clock.now());
+    vigil.answered(clock.now());
   });
   await clock.rest();
   expect(line.ended).toBeUndefined();

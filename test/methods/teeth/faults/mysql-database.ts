@@ -3,7 +3,7 @@ import type { Fault } from '../fault.ts';
 const history = { file: 'src/stores/mysql/history.ts' };
 const opening = { file: 'src/stores/mysql/opening.ts' };
 const source = { file: 'src/stores/mysql/source.ts' };
-const bell = { file: 'src/stores/mysql/bell.ts' };
+const wakeSession = { file: 'src/stores/mysql/wake-session.ts' };
 
 /** What can go wrong around the statements: sessions, lost data, copies of it, migrations. */
 export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
@@ -85,7 +85,7 @@ export const MYSQL_DATABASE_FAULTS: readonly Fault[] = [
     why: 'a program that waits for its own transaction does not learn it',
   },
   {
-    ...bell,
+    ...wakeSession,
     name: 'mysql: named locks are asked for wherever a proxy reads',
     find: `export const ON_PRIMARY = 'FOR UPDATE';`,
     replace: `export const ON_PRIMARY = '';`,

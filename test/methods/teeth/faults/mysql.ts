@@ -5,7 +5,7 @@ const holding = { file: 'src/stores/mysql/holding.ts' };
 const batches = { file: 'src/stores/mysql/batches.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
 const verbs = { file: 'src/stores/mysql/verbs.ts' };
-const bell = { file: 'src/stores/mysql/bell.ts' };
+const wakeSession = { file: 'src/stores/mysql/wake-session.ts' };
 const failures = { file: 'src/clients/sql/failures.ts' };
 const source = { file: 'src/stores/mysql/source.ts' };
 
@@ -153,8 +153,8 @@ UPDATE`,
   {
     ...statements,
     name: 'mysql: who was evicted is not told',
-    find: `told.length === 0 ? 'DO 0'`,
-    replace: `told.length >= 0 ? 'DO 0'`,
+    find: `own.length === 0 ? 'DO 0'`,
+    replace: `own.length >= 0 ? 'DO 0'`,
     why: 'somebody evicted goes on until the next heartbeat, beside the next holder',
   },
   {
@@ -207,21 +207,21 @@ UPDATE`,
     why: 'a claim that was released meanwhile holds for a ttl, once its tombstone is over',
   },
   {
-    ...bell,
+    ...wakeSession,
     name: 'mysql: a commit that took long is not looked for',
     find: '[turn, now - BACK]',
     replace: '[turn, now]',
     why: 'on a busy server a hand-off waits for a heartbeat',
   },
   {
-    ...bell,
+    ...wakeSession,
     name: 'mysql: whoever is rung takes it for a broken connection',
-    find: 'if (!RUNG.includes(numberOf(error))) throw error;',
+    find: 'if (!INTERRUPTED.includes(numberOf(error))) throw error;',
     replace: 'throw error;',
     why: 'a new connection for every hand-off',
   },
   {
-    ...bell,
+    ...wakeSession,
     name: 'mysql: who looks goes on until the wait has begun',
     find: 'if (waits === null) setTimeout(',
     replace: 'if (waits === null && !over.signal.aborted) return look(asking);\n    setTimeout(',
@@ -230,7 +230,7 @@ UPDATE`,
   {
     ...verbs,
     name: 'mysql: a release interrupts nobody',
-    find: 'if (next > NEXT.deaf)',
+    find: 'if (next > NEXT.unwoken)',
     replace: 'if (next < 0)',
     why: 'who is let in learns of it when it looks, up to a second later',
   },
@@ -244,12 +244,12 @@ UPDATE`,
   {
     ...verbs,
     name: 'mysql: a release looks for a session only before its commit',
-    find: 'if (next === NEXT.deaf)',
+    find: 'if (next === NEXT.unwoken)',
     replace: 'if (next < 0)',
     why: 'who takes its name meanwhile learns of it when it looks, up to a second later',
   },
   {
-    ...bell,
+    ...wakeSession,
     name: 'mysql: a wait is two statements',
     find: `GET_LOCK(\${begun}, 0),`,
     replace: `GET_LOCK(\${begun}, 0) \${ON_PRIMARY};\nSELECT`,
@@ -292,6 +292,6 @@ UPDATE`,
     name: 'mysql: NULL of GET_LOCK counts as the lock',
     find: `if (held !== '1')`,
     replace: `if (held === '0')`,
-    why: 'the bell rings for nobody, and every hand-off waits for a heartbeat',
+    why: 'nobody is woken, and every hand-off waits for a heartbeat',
   },
 ];

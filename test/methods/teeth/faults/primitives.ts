@@ -188,8 +188,8 @@ export const PRIMITIVE_FAULTS: readonly Fault[] = [
   {
     ...candidate,
     name: 'a lost term is the last one',
-    find: 'this.#tell();\n      await lease.ended;',
-    replace: 'this.#tell();\n      await lease.ended;\n      if (lease.loss) return;',
+    find: 'this.#emit();\n      await lease.ended;',
+    replace: 'this.#emit();\n      await lease.ended;\n      if (lease.loss) return;',
     why: 'a candidate that was cut off once never stands again',
   },
   {

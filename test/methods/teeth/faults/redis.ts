@@ -33,7 +33,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...wakes,
     name: 'Redis: who may not listen has an address all the same',
-    find: 'this.#deaf ? undefined : this.#byId.get(id)?.tag',
+    find: 'this.#unwoken ? undefined : this.#byId.get(id)?.tag',
     replace: 'this.#byId.get(id)?.tag',
     why: 'whoever would have to write to it is refused',
   },

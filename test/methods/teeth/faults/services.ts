@@ -70,8 +70,8 @@ export const SERVICE_FAULTS: readonly Fault[] = [
   {
     ...table,
     name: 'table: a write asks for no version',
-    find: `WHERE name = ? AND version = ?\${told}`,
-    replace: `WHERE name = ? AND (version = ? OR true)\${told}`,
+    find: `WHERE name = ? AND version = ?\${reply}`,
+    replace: `WHERE name = ? AND (version = ? OR true)\${reply}`,
     why: LOST,
   },
   {

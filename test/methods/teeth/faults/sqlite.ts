@@ -147,10 +147,10 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     name: 'wake-ups come before the commit',
     find: `        return work(queues, records);
       });
-      this.#wakes.tell(queues.told);
+      this.#wakes.send(queues.wakes);
       return result;`,
     replace: `        const done = work(queues, records);
-        this.#wakes.tell(queues.told);
+        this.#wakes.send(queues.wakes);
         return done;
       });
       return result;`,
@@ -173,8 +173,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     ...wakes,
     name: 'an evicted claim that is gone is not woken',
-    find: "const status = news === '?' ? undefined : statusIn(news);",
-    replace: "if (news === '?') continue;\n      const status = statusIn(news);",
+    find: "const status = said === '?' ? undefined : statusIn(said);",
+    replace: "if (said === '?') continue;\n      const status = statusIn(said);",
     why: 'a holder that was evicted at once works on for a third of a TTL',
   },
   {

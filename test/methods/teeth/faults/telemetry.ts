@@ -71,10 +71,10 @@ export const TELEMETRY_FAULTS: readonly Fault[] = [
   {
     file: 'src/primitives/lock.ts',
     name: 'a wait is told of after the first turn of the loop',
-    find: 'return tellOf(events, { acquisition, waits, options, take });',
+    find: 'return withEvents(events, { acquisition, waits, options, take });',
     replace: `return new Promise((resolve, reject) =>
       setImmediate(() => {
-        tellOf(events, { acquisition, waits, options, take }).then(resolve, reject);
+        withEvents(events, { acquisition, waits, options, take }).then(resolve, reject);
       }),
     );`,
     why: 'a lock that is asked for last may be taken first',

@@ -316,7 +316,7 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   {
     ...at('semaphore/semaphore-claim'),
     name: 'ZooKeeper semaphore: a waiter that has lost the mutex keeps its leases',
-    find: 'return this.told(store, parts, await store.renew(parts));',
+    find: 'return this.statusOf(store, parts, await store.renew(parts));',
     replace: 'await store.renew(parts);\n    return this.ask(store);',
     why: 'a program in Java that comes then waits for ever: two newcomers are more than fit',
   },

@@ -10,7 +10,7 @@ import { Wakes } from '../wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import type { Table } from './table.ts';
 
-export class Hearing {
+export class LockWakes {
   readonly #table: Table;
   readonly #maxTtlMs: number;
   readonly #wakes: Wakes;
@@ -31,9 +31,9 @@ export class Hearing {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const known = this.#table.link.hears();
-    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
-    if (hears) return this.#wakes.watch(claim, wake);
+    const known = this.#table.link.sendsWakes();
+    const sends = typeof known === 'boolean' ? known : await known.catch(() => true);
+    if (sends) return this.#wakes.watch(claim, wake);
     const { id, resource } = claim;
     this.#polled.set(id, resource);
     const watching = this.#polling.watch(claim, wake);

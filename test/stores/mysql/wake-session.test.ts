@@ -137,7 +137,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     };
     const parts = { prefix: bed.name, maxTtlMs: 30_000 };
     const { signal } = new AbortController();
-    const wire = await sourceOf(noted, parts).open({ signal, lost: () => {}, heard: () => {} });
+    const wire = await sourceOf(noted, parts).open({ signal, lost: () => {}, received: () => {} });
     bed.use({ close: () => wire.close() });
     await wire.listen?.('holdfast_channel');
     const waits = () => texts.filter((text) => text.includes('RELEASE_ALL_LOCKS'));

@@ -21,7 +21,7 @@ import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mys
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { RING } from '../sql/wire.ts';
+import { LOOK } from '../sql/wire.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
@@ -40,9 +40,9 @@ const BACK = 3_000_000;
 /** The session has ended, or is another user's. */
 const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
 /** Interrupted, or ended by a time limit of the server. */
-const RUNG: readonly (number | undefined)[] = [1317, 1969, 3024];
+const INTERRUPTED: readonly (number | undefined)[] = [1317, 1969, 3024];
 
-export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
+export interface WakeSessionParts extends Pick<WireTerms, 'received' | 'lost'> {
   readonly connect: ConnectMysql;
   readonly tables: MysqlTables;
   readonly channel: string;
@@ -50,13 +50,13 @@ export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
   readonly gate: string;
 }
 
-export interface Bell {
+export interface WakeSession {
   /** The address of this process, where news is for it. */
   readonly address: string;
   /** Takes news that came with the reply to something else: a tag, its time and a status. */
-  news(line: string): void;
+  takeLine(line: string): void;
   /** Takes a message that is written down nowhere. */
-  tell(message: string): void;
+  wake(message: string): void;
   /** Tells all news; on the session that has the gate, whenever `RING` was heard. */
   look(connection: MysqlSession): Promise<void>;
   end(): void;
@@ -74,15 +74,15 @@ export function sessionOf(address: string): string {
  * Interrupts the listening session of another process. The brackets are for proxies, which take a
  * bare number for that of a session of their own.
  */
-export async function ring(connection: MysqlSession, session: string): Promise<void> {
+export async function interrupt(connection: MysqlSession, session: string): Promise<void> {
   await connection.query(`KILL QUERY (${session})`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }
 
 /** Resolves when no news can be missed. */
-export async function listen(parts: BellParts): Promise<Bell> {
-  const { connect, tables, channel, gate, heard, lost } = parts;
+export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
+  const { connect, tables, channel, gate, received, lost } = parts;
   const address = channel.slice(CHANNEL.length);
   const over = new AbortController();
   const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
@@ -92,18 +92,18 @@ export async function listen(parts: BellParts): Promise<Bell> {
   connection.unref();
   let now = await first(connection, over.signal, () => take(connection, channel));
   const seen = new Map<string, number>();
-  const news = (line: string): void => {
+  const takeLine = (line: string): void => {
     const [tag, at, ...status] = line.split(' ');
     if (seen.has(`${tag} ${at}`)) return;
     seen.set(`${tag} ${at}`, Number(at));
-    heard(`${tag} ${status.join(' ')}`);
+    received(`${tag} ${status.join(' ')}`);
   };
   let turn = 0;
   const begun = (): string => literal(`${gate}_${turn}`);
   const wait = async (): Promise<void> => {
     turn += 1;
     const waiting = inTime(connection.query(waitOf(channel, { begun: begun(), gate })));
-    heard(RING);
+    received(LOOK);
     const [[, own, , opened] = []] = await waiting;
     // Either is NULL when rung, on MariaDB.
     if (own === '0') throw new Error('The named lock of the channel is not to be had');
@@ -114,17 +114,17 @@ export async function listen(parts: BellParts): Promise<Bell> {
     for (const [each, at] of seen) if (at < since) seen.delete(each);
     const text = lookOf(tables, { address, begun: begun(), since });
     const [[waits, at] = [], ...finds] = await asking.query(text);
-    for (const [line] of finds) news(String(line));
+    for (const [line] of finds) takeLine(String(line));
     now = Number(at);
     // Not at once: heartbeats have their turn on this session, whenever the wait begins.
-    if (waits === null) setTimeout(() => of === turn && heard(RING), AGAIN_MS).unref();
+    if (waits === null) setTimeout(() => of === turn && received(LOOK), AGAIN_MS).unref();
   };
   const repeat = async (): Promise<void> => {
     while (!over.signal.aborted) {
       try {
         await wait();
       } catch (error) {
-        if (!RUNG.includes(numberOf(error))) throw error;
+        if (!INTERRUPTED.includes(numberOf(error))) throw error;
       }
     }
   };
@@ -140,7 +140,7 @@ export async function listen(parts: BellParts): Promise<Bell> {
   };
   // Not at once: a listener hears nothing, no RING either, until this function has returned.
   setImmediate(start);
-  return { address, news, tell: heard, look, end };
+  return { address, takeLine, wake: received, look, end };
 }
 
 /** Takes the channel, so that a ring finds this session; returns the time. */
