@@ -34,7 +34,7 @@ class CountBySecond {
   readonly #bySecond = new Map<number, number>();
   #newest = 0;
 
-  /** What happened earlier may be told later. */
+  /** What happened earlier may be reported later. */
   add(at: number): void {
     const second = Math.floor(at / 1_000);
     if (second <= this.#newest - WINDOW_S) return;

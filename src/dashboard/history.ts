@@ -1,5 +1,5 @@
 /**
- * What happened, by two sources. Reports are what the locks of this process tell: exact, with
+ * What happened, by two sources. Reports are events of the locks of this process: exact, with
  * reasons. Two looks at the store show who came and who is gone, but neither what came and went in
  * between nor why.
  *
@@ -18,13 +18,13 @@ import type { QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
 /** How many lines are kept, over all resources. */
 const MAX_EVENTS = 2_000;
 
-/** How much of what was told is remembered, so that nothing tells it again. */
+/** How much of what was reported is remembered, so that nothing reports it again. */
 const MAX_KNOWN = 40_000;
 
 /** Most waits of one process for one name that are remembered. */
 const MAX_ALIKE = 100;
 
-/** So long before the look that saw a waiter last, its miss may have been told, in ms. */
+/** So long before the look that saw a waiter last, its miss may have been reported, in ms. */
 const EARLY_MS = 10_000;
 
 /** A holder whose end was so near at the last look may have expired, in ms. */
@@ -65,7 +65,7 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** What the own locks tell; a repetition is left out. */
+  /** An event of the own locks; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
@@ -172,7 +172,7 @@ export class History {
     return taken;
   }
 
-  /** Whether its process has told of a wait that ended; each time for one wait. */
+  /** Whether its process has reported a wait that ended; each time for one wait. */
   #isMissed(key: string): boolean {
     const since = this.#lookedAt - EARLY_MS;
     const [first, ...rest] = this.#misses.get(key)?.filter((at) => at > since) ?? [];

@@ -1,6 +1,6 @@
 /**
  * The one watcher of a store, however many pages are open: it looks at all queues again and again
- * while there is a page, and tells every page the differences.
+ * while there is a page, and sends every page the differences.
  *
  * Between two looks it waits for at least as long as the last one took, so that it keeps a store
  * with many resources busy for no more than half of the time.
@@ -32,7 +32,7 @@ export interface WatcherParts {
   readonly readOnly: boolean;
 }
 
-/** Those who are told. */
+/** Who gets the events. */
 export interface Listeners {
   send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
   close(): void;
@@ -68,14 +68,14 @@ export class StoreWatcher {
     return resource.startsWith(own + this.prefix) && resource !== own;
   }
 
-  /** What a process tells of its locks; what is beyond the prefix is neither told nor counted. */
+  /** An event of a process's locks; what is beyond the prefix is neither shown nor counted. */
   report(report: Report, by: Who, at: number): void {
     if (!this.shows(report.resource)) return;
     const name = report.resource.slice(this.#parts.engine.services.settings.prefix.length);
     this.history.report(name, report, by, at);
   }
 
-  /** Looks until `stop`, and tells these listeners. */
+  /** Looks until `stop`, and sends the changes to these listeners. */
   start(listeners: Listeners): void {
     if (this.#running) return;
     this.#running = new AbortController();

@@ -69,11 +69,11 @@ export interface QueueEvent {
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Told by the locks of a process, or concluded from two looks at the store. */
+  /** Reported by the locks of a process, or concluded from two looks at the store. */
   readonly from: 'locks' | 'store';
 }
 
-/** What the own locks tell. */
+/** An event of the own locks. */
 export interface Report {
   /** The full name, prefix included. */
   readonly resource: string;

@@ -26,7 +26,7 @@ export class Claims {
   greatest: bigint;
   /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
-  /** To be notified: admitted, first in line, evicted, or holders with their first waiter. */
+  /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
   woken: Entry[] = [];
   /** By so many ms it may be later than `now`: lives are counted from then, and end by `now`. */
   lead = 0;
@@ -111,13 +111,13 @@ export class Claims {
     if (first !== entering) this.woken.push(first);
   }
 
-  /** Notifies the first waiter that it has to ask at another time. */
+  /** Wakes the first waiter, which has to ask at another time. */
   wakeNext(): void {
     const { first } = this.#waiters;
     if (first) this.woken.push(first);
   }
 
-  /** Notifies the holders that the first waiter has come. */
+  /** Wakes the holders, because the first waiter has come. */
   wakeHolders(): void {
     this.woken.push(...this.#holders.all());
   }

@@ -3,8 +3,8 @@
  *
  * Invariant: claims are in order of arrival, the admitted ones in front, and every step ends by
  * settling them: dead claims are out of the way and all claims that fit are admitted. A step looks
- * at no clock and waits for nothing: time comes in as a number, and who is to be notified is left
- * in `told`. So a store has only to make steps one at a time, each on the queue that the step
+ * at no clock and waits for nothing: time comes in as a number, and who is to be woken is left
+ * for `takeTold`. So a store has only to make steps one at a time, each on the queue that the step
  * before left: in memory, in a transaction, or by writing a text on the condition that it is still
  * the one that was read. Numbers count arrivals, and admission goes in that order, so tokens grow
  * from holder to holder. A dead holder is looked for only when a step touches its queue, so that

@@ -1,5 +1,5 @@
 /**
- * Listening that goes on: whoever cannot listen tries again as long as somebody wants to hear.
+ * Listening that goes on: whoever cannot listen tries again as long as somebody wants to be woken.
  *
  * Invariant: while the server can be reached, nobody who waits is without messages for longer than
  * one try and one pause, about a second; and since messages were lost meanwhile, all are woken once

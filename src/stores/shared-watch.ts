@@ -2,8 +2,8 @@
  * One feed of changes for all keys that a process watches: opened with the first watch, closed with
  * the last.
  *
- * Invariant: a change after `watch` has resolved is told. Either the feed that was open then brings
- * it; or that feed has broken, and then all watches are told of a change, after the next one is
+ * Invariant: a change after `watch` has resolved wakes. Either the feed that was open then brings
+ * it; or that feed has broken, and then all watches are woken, after the next one is
  * open: a reader that looks now sees all that was between the two.
  * What would break it: a feed that claims to be open before it is.
  */
@@ -14,7 +14,7 @@ export interface ChangeFeed extends AsyncIterable<string> {
   close(): Promise<unknown>;
 }
 
-/** Before a broken feed is opened anew, in ms: each is told to all watches. */
+/** Before a broken feed is opened anew, in ms: each wakes all watches. */
 const PAUSE_MS = 1000;
 
 interface WatchSession {

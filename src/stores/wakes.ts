@@ -52,7 +52,7 @@ export class Wakes {
   readonly #byId = new Map<string, TagWatch>();
   #listening: Promise<void> | undefined;
   #unwoken = false;
-  /** Why it cannot listen, until that is told; nothing is told of a store that never replied. */
+  /** Why it cannot listen, until it has warned; of a store that never replied it does not. */
   #silence: unknown;
   #replied = false;
   #count = 0;
@@ -146,7 +146,7 @@ export class Wakes {
 
   readonly #resumed = (): void => {
     for (const watch of [...this.#byTag.values()]) {
-      // Whoever has left the queue may not have heard of it.
+      // Whoever has left the queue may not have learned of it.
       if (watch.known !== 'held') watch.known = 'nothing';
       watch.wake();
     }

@@ -15,7 +15,7 @@ export async function hold(
   words: readonly string[],
   { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
 ): Promise<CommandEnding> {
-  // This hears any later loss; `assertHeld` throws on an earlier one, before a command starts.
+  // This gets any later loss; `assertHeld` throws on an earlier one, before a command starts.
   const lost = once(lease.signal, 'abort');
   lease.assertHeld();
   let command: Command | undefined;

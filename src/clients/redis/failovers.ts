@@ -1,5 +1,5 @@
 /**
- * Hears from Sentinels that another server is the primary now.
+ * Learns from Sentinels that another server is the primary now.
  *
  * A planned fail-over leaves the old primary alive, and it takes writes until a Sentinel makes a
  * replica of it, some ten seconds later. A connection that stayed there would be granted what the

@@ -82,7 +82,7 @@ interface PgLent extends Pg {
   release(destroy: boolean): void;
 }
 
-/** A connection that breaks tells its statement, too; unheard, the event would end the process. */
+/** A connection that breaks fails its statement, too; unlistened, the event ends the process. */
 const IGNORED = (): void => {};
 
 function pgPool(pool: PgPool): SqlSender {

@@ -48,7 +48,7 @@ const MARK: Buffer = Buffer.from('holdfast wakes\n');
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
 
-/** More is not read: heartbeats bring the news. */
+/** More is not read: heartbeats show the same. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
 /** A file without writes for so long is left over. */

@@ -1,5 +1,5 @@
 /**
- * A fair lock of Redisson tells its first waiter alone, on a channel of that waiter.
+ * A fair lock of Redisson wakes its first waiter alone, on a channel of that waiter.
  *
  * Invariant: a waiting claim asks once more after it has begun to listen, so that it misses no
  * message. Claims that get the lock at once need no channel. It asks by `renew`, which, unlike
@@ -15,7 +15,7 @@ interface OwnWatch {
   following?: Promise<AsyncDisposable>;
 }
 
-/** The same store, whose waiting claims also hear what Java tells them. */
+/** The same store, whose waiting claims are also woken by Java. */
 export function wokenByJava(store: Store, follow: Follow): Store {
   const watched = new Map<string, OwnWatch>();
 

@@ -34,7 +34,7 @@ export interface BidParts {
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
-  /** Called when a member may have news. */
+  /** Called when a member wakes the claim. */
   readonly wake: (() => void) | undefined;
 }
 

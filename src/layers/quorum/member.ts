@@ -100,7 +100,7 @@ export class MemberStore {
     }
   }
 
-  /** Without hints, news of a member comes only by asking it. Never rejects. */
+  /** Without hints, a change in a member shows only by asking it. Never rejects. */
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
     const { watch } = this.store;
     if (!watch) return undefined;

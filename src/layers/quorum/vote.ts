@@ -28,7 +28,7 @@ export type VoteState =
 export interface VoteParts {
   readonly member: MemberStore;
   readonly clock: Clock;
-  /** Called when the member has news. */
+  /** Called when the member wakes the claim. */
   readonly wake: Wake | undefined;
 }
 

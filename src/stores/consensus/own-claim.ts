@@ -1,5 +1,5 @@
 /**
- * A claim of this process, and the last news of its place in the queue.
+ * A claim of this process, and what is last known of its place in the queue.
  *
  * Invariant: its status is that of the last view that it was seen in, and each step forward wakes
  * it once: it waits, is the first to wait, holds, and has waiters behind it.
@@ -39,7 +39,7 @@ export abstract class OwnClaim {
   /** How long it surely lives from `at` on, in ms. */
   abstract leftMs(at: number): number;
 
-  /** When a waiter should ask again without news, in ms. */
+  /** When a waiter should ask again if nothing wakes it, in ms. */
   protected get retryInMs(): number {
     return this.claim.ttlMs;
   }

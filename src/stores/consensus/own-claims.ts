@@ -38,7 +38,7 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>>
     return this.#wakes.has(claim);
   }
 
-  /** With its news, or to ask. */
+  /** With its status, if that has changed, or to ask. */
   protected wake(own: C, changed: boolean): void {
     this.#wakes.wake(own.claim, changed ? own.status(this.clock.now()) : undefined);
   }

@@ -87,7 +87,7 @@ export class DocumentStore implements Store {
       claims.map(async (claim) => {
         const { ttlMs, resource, id } = claim;
         const document = this.#of(resource);
-        // It needs no news of its own end.
+        // It needs no wake for its own end.
         this.#waiting.saw(claim, { status: UNKNOWN, first: false, ending: 0 });
         const left = await document.change((queue, { now }) => queue.leave(claim, now, after?.ms), {
           ttlMs,

@@ -28,7 +28,7 @@ export interface WaitingParts {
   readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<QueueStandings>;
 }
 
-/** A resource whose changes the service tells. */
+/** A resource whose changes the service reports. */
 interface FollowedDocument {
   readonly watching: Promise<AsyncDisposable>;
   looking: boolean;
@@ -40,7 +40,7 @@ export class WaitingClaims {
   readonly #wakes = new ClaimWakes();
   readonly #polling: Polling;
   readonly #followed = new Map<string, FollowedDocument>();
-  /** The claims that want to be woken, by resource, with the news that each knows. */
+  /** The claims that want to be woken, by resource, with what each knows. */
   readonly #known = new Map<string, Map<string, string>>();
 
   constructor(parts: WaitingParts) {
@@ -87,7 +87,7 @@ export class WaitingClaims {
     await Promise.all(all.map(({ watching }) => end(watching)));
   }
 
-  /** Resolves when no change can be missed, or when the service cannot tell any. */
+  /** Resolves when no change can be missed, or when the service cannot report any. */
   async #follow(resource: string): Promise<void> {
     let followed = this.#followed.get(resource);
     if (!followed) {
@@ -126,7 +126,7 @@ export class WaitingClaims {
     followed.looking = false;
   }
 
-  /** Wakes the claims for which there is news. */
+  /** Wakes the claims that have moved. */
   async #look(resource: string): Promise<QueueStandings> {
     const known = this.#known.get(resource);
     if (!known) return new Map();

@@ -32,7 +32,7 @@ export interface QueueWatchParts {
   readonly resource: string;
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, EtcdClaim>;
-  /** Wakes it: with news, or to ask. */
+  /** Wakes it: with its status, if that has changed, or to ask. */
   readonly wake: (own: EtcdClaim, changed: boolean) => void;
 }
 
@@ -63,7 +63,7 @@ export class QueueWatch {
   #pending: WatchedChanges[] | undefined;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
-  /** It has missed what a reply has told; until its next news. */
+  /** It has missed what a reply has shown; until its next change. */
   #late = false;
   readonly #waitingFor = new Map<string, Awaited>();
 
@@ -104,7 +104,7 @@ export class QueueWatch {
     this.#stopWaiting();
   }
 
-  /** Its news may have come before it was followed. */
+  /** Its wake may have come before it was followed. */
   join(own: EtcdClaim): void {
     const late = !own.held || (this.waiters > 0 && !own.crowded);
     if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
@@ -115,7 +115,7 @@ export class QueueWatch {
     return this.#wait(key, PATIENCE_MS, () => this.#admitted.has(key));
   }
 
-  /** The view that has this key, which a reply has told of; undefined if it is late. */
+  /** The view that has this key, which a reply has shown; undefined if it is late. */
   async viewWith(key: string): Promise<EtcdView | undefined> {
     const known = (): boolean => this.#places.has(key);
     await this.#wait(key, WATCH_MS, known);

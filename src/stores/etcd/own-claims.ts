@@ -48,7 +48,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     return own;
   }
 
-  /** It is about to be deleted, and needs no more news. */
+  /** It is about to be deleted, and needs no more wakes. */
   leave(own: EtcdClaim): void {
     this.byId.delete(own.claim.id);
     if (own.timer) this.clock.clearTimeout(own.timer);

@@ -1,9 +1,9 @@
 /**
- * News of documents, which an atomic reference does not tell: each writer sets the key of what it
- * has changed in a map, and every waiting process listens to that map.
+ * Changes of documents, which an atomic reference does not report: each writer sets the key of what
+ * it has changed in a map, and every waiting process listens to that map.
  *
- * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat brings the same
- * news later. When a member comes or goes, all watches look.
+ * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat shows the same
+ * later. When a member comes or goes, all watches look.
  */
 import { EventEmitter, on } from 'node:events';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
@@ -12,7 +12,7 @@ import type { Hazelcast, HazelcastMap } from './client.ts';
 /** What the names of all objects begin with, unless the options say otherwise. */
 export const PREFIX = 'holdfast/';
 
-/** An entry has been heard long before, in ms. */
+/** An entry has arrived long before, in ms. */
 export const ENTRY_MS = 60_000;
 
 /** The name of the map. */

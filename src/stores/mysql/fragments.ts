@@ -79,7 +79,7 @@ export function lives(line: number): string {
   return `IF(waiters < ${line}, TRUE, CAST(${wordOf(line, 2)} AS SIGNED) > ${NOW})`;
 }
 
-/** Whose process has news, and since when; null if it does not listen. */
+/** Whose process has a wake, and since when; null if it does not listen. */
 export function toldOf(tag: string): string {
   return `IF(${tag} = '- -', NULL, CONCAT(LEFT(${tag}, 16), ' ', ${NOW}))`;
 }

@@ -163,8 +163,8 @@ WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} A
 
 /**
  * What `leaveAny` says of the claim that holds then: there is none, or its process does not listen;
- * it is of this process; no session was found that hears. Anything greater is such a session, with
- * this added.
+ * it is of this process; no session was found that listens. Anything greater is such a session,
+ * with this added.
  */
 export const NEXT = { none: 1, own: 2, unwoken: 3 } as const;
 

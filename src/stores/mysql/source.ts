@@ -21,7 +21,7 @@ export function sourceOf(client: ConnectMysql, { prefix, maxTtlMs }: SourceParts
   const common: Common = { tables: tablesOf(prefix), maxTtlMs, stuck: new Map() };
   return {
     ...SQL_SERVER,
-    // The server has no messages: all news is read from the tables.
+    // The server has no messages: all wakes are read from the tables.
     own: true,
     judge,
     async open(terms) {

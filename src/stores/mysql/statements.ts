@@ -25,10 +25,10 @@ function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }
 
-/** How long news are found, in µs. */
+/** How long wakes are found, in µs. */
 const WAKES_KEPT = 60_000_000;
 
-/** The address of the process of the claim that holds, and what it is told. */
+/** The address of the process of the claim that holds, and what wakes it. */
 export function holderOf({ lock }: MysqlTables, name: string): string {
   return `SELECT CONCAT_WS(' ', tag, SUBSTRING(told, 18), ${HELD_LINE}) FROM ${lock}
 WHERE name = ${literal(name)} AND told IS NOT NULL`;
@@ -87,13 +87,13 @@ export interface RowWake {
   readonly message: string;
 }
 
-/** For each row: whether it is free, news of before, the row, and news if it was written. */
+/** For each row: whether it is free, wakes of before, the row, and wakes if it was written. */
 const PER_ROW = 4;
 const WRITTEN = 2;
 
 /**
- * Writes what is still as it was read, with its news. News of before are not lost, of which their
- * process may not have heard: a plain row keeps those of a claim that stays where it is, and those
+ * Writes what is still as it was read, with its wakes. Wakes of before are not lost, which may not
+ * have reached their process: a plain row keeps those of a claim that stays where it is, and those
  * in other rows are to be asked about.
  */
 export function write(
@@ -125,12 +125,12 @@ ${own.length === 0 ? 'DO 0' : insertWakes(table, own)}`;
   return all.join(';\n');
 }
 
-/** Tells news of a moment apart. */
+/** Keeps wakes of one moment apart. */
 function nthOf(): number {
   return Math.floor(Math.random() * 2 ** 52);
 }
 
-/** Writes the news in a plain row down elsewhere, with their times, by which they are told once. */
+/** Writes the wakes in a plain row down elsewhere, with their times, by which each wakes once. */
 function askAbout({ lock, news }: Pick<MysqlTables, 'lock' | 'news'>, which: string): string {
   const both = [
     ['told', 'tag'],

@@ -126,7 +126,7 @@ export class Verbs {
       if (next > NEXT.unwoken) this.#interrupt(String(next - NEXT.unwoken));
       if (next === NEXT.own) this.#say(this.#wakeOwn(name));
       // A session that begins to wait has no name for a moment. After the commit, it has one, or it
-      // will find the news by its own look.
+      // will find the wake by its own look.
       if (next === NEXT.unwoken) this.#say(this.#wakeHolder(name));
       return [id];
     },
@@ -200,7 +200,7 @@ export class Verbs {
     for (const row of await this.#query(both)) this.#wake(row, () => {});
   }
 
-  /** A process that has no session for news finds them when it looks. */
+  /** A process that has no session for wakes finds them when it looks. */
   async #wakeHolder(name: string): Promise<void> {
     for (const row of await this.#query(holderOf(this.#tables, name))) {
       this.#wake(row, (address) => this.#interrupt(sessionOf(address)));

@@ -1,17 +1,18 @@
 /**
- * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and a process that has news for it interrupts that (`ring`), after the
- * commit that made the news. The other session looks for them. Every user may ring sessions of the
- * same user; a process of another user finds the news when it looks by itself, within a second.
+ * Wakes, although MySQL sends none: a session of the process waits for a named lock, the gate, that
+ * its other session holds, and a process that has a wake for it interrupts that (`interrupt`),
+ * after the commit that wrote the wake. The other session looks for it. Every user may interrupt
+ * sessions of the same user; a process of another user finds the wake when it looks by itself,
+ * within a second.
  *
- * Invariant: no news is missed. Whenever the wait has ended, it is begun anew, and a look that
- * finds it begun (by a named lock that it takes with it) is made after that: of what was committed
- * before the look is told, and who commits later rings while this session waits. The wait is one
- * statement: of several sent together, a ring between two would end all without an answer. The
- * ringing session finds this one by the named lock of its channel, so it never mistakes another
- * connection for one that has ended. When the other session ends, the gate opens, and this one ends
- * as well. A look goes back a while before the last one, since a commit may come later than its
- * time says; so what has been seen is remembered for as long.
+ * Invariant: no wake is missed. Whenever the wait has ended, it is begun anew, and a look that
+ * finds it begun (by a named lock that it takes with it) is made after that: it finds what was
+ * committed before, and who commits later interrupts while this session waits. The wait is one
+ * statement: of several sent together, an interrupt between two would end all without an answer.
+ * The other process finds this session by the named lock of its channel, so it never mistakes
+ * another connection for one that has ended. When the other session ends, the gate opens, and this
+ * one ends as well. A look goes back a while before the last one, since a commit may come later than
+ * its time says; so what has been seen is remembered for as long.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */
@@ -51,13 +52,13 @@ export interface WakeSessionParts extends Pick<WireTerms, 'received' | 'lost'> {
 }
 
 export interface WakeSession {
-  /** The address of this process, where news is for it. */
+  /** The address of this process, in wakes for it. */
   readonly address: string;
-  /** Takes news that came with the reply to something else: a tag, its time and a status. */
+  /** Takes a wake that came with the reply to something else: a tag, its time and a status. */
   takeLine(line: string): void;
   /** Takes a message that is written down nowhere. */
   wake(message: string): void;
-  /** Tells all news; on the session that has the gate, whenever `RING` was heard. */
+  /** Takes all wakes; on the session that has the gate, whenever `LOOK` was received. */
   look(connection: MysqlSession): Promise<void>;
   end(): void;
 }
@@ -80,7 +81,7 @@ export async function interrupt(connection: MysqlSession, session: string): Prom
   });
 }
 
-/** Resolves when no news can be missed. */
+/** Resolves when no wake can be missed. */
 export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
   const { connect, tables, channel, gate, received, lost } = parts;
   const address = channel.slice(CHANNEL.length);
@@ -138,12 +139,12 @@ export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
       end();
     });
   };
-  // Not at once: a listener hears nothing, no RING either, until this function has returned.
+  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
   setImmediate(start);
   return { address, takeLine, wake: received, look, end };
 }
 
-/** Takes the channel, so that a ring finds this session; returns the time. */
+/** Takes the channel, so that an interrupt finds this session; returns the time. */
 async function take(connection: MysqlSession, channel: string): Promise<number> {
   await endFormer(connection, channel);
   const [[own, now] = []] = await connection.query(
@@ -165,7 +166,7 @@ interface WakeLook {
   readonly since: number;
 }
 
-/** Whether the wait has begun, and the time, both before anything is read; then all news since. */
+/** Whether the wait has begun, and the time, both before anything is read; then all wakes since. */
 function lookOf({ lock, news }: MysqlTables, { address, begun, since }: WakeLook): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
   return `SELECT IS_USED_LOCK(${begun}), ${NOW} ${ON_PRIMARY};

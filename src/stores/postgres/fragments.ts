@@ -18,7 +18,7 @@ export function msUntil(time: string): string {
   return `ceil((${time} - ${NOW}) / 1000.0)`;
 }
 
-/** Tells the process in this tag; the message begins with the name of the claim there. */
+/** Wakes the claim of this tag; the message begins with the name of the claim in its process. */
 export function notify(tag: string, ...words: readonly string[]): string {
   const channel = `'${CHANNEL}' || split_part(${tag}, ' ', 1)`;
   const message = `concat_ws(' ', split_part(${tag}, ' ', 2), ${words.join(', ')})`;

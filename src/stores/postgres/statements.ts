@@ -85,7 +85,7 @@ LEFT JOIN ${witness} w
 LEFT JOIN ${rows}`;
 }
 
-/** Writes what is still as it was read, and sends the news of what is written. */
+/** Writes what is still as it was read, and sends the wakes for what is written. */
 function write({ lock }: PostgresTables, only: string): string {
   return `
 WITH asked AS MATERIALIZED (

@@ -71,11 +71,11 @@ export function linkOf(source: SqlSource): SqlLink {
         if (looks) return;
         looks = true;
         const request = heartbeats.ask((wire) => {
-          // A ring from now on may be about news that this look does not see.
+          // A message from now on may be about a wake that this look does not see.
           looks = false;
           return wire.call('look', []);
         });
-        // It rings again within a second.
+        // Another message comes within a second.
         request.catch(() => {
           looks = false;
         });

@@ -185,7 +185,7 @@ function plainEntries(row: LockRow, tags: Map<string, string>): Entry[] {
     own.admitted = true;
     own.takeover = takeover;
   }
-  // The statement that lets one in tells the next, and the first to come is told so.
+  // The statement that lets one in wakes the next, and the first to come learns it from its reply.
   if (next) next.first = true;
   return entries;
 }

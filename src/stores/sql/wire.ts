@@ -9,7 +9,7 @@ export interface SqlWire extends Wire {
   call(statement: string, args: readonly string[]): Promise<readonly string[]>;
 }
 
-/** The message of a server that sends none: there may be news, which the statement `look` tells. */
+/** The message of a server that sends none: the statement `look` may find wakes. */
 export const LOOK = '';
 
 export interface SqlSource extends Source<SqlWire>, Pick<MessageSource, 'own'> {}

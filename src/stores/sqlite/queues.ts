@@ -7,7 +7,7 @@
  * after the write lock was taken, so it is later than all readings under earlier write locks; a
  * queue that is ahead of the clock all the same is continued from its end. So tokens grow although
  * nothing is kept of an idle resource.
- * Nothing here wakes a claim: `told` collects those to be woken after the commit.
+ * Nothing here wakes a claim: `wakes` collects those to be woken after the commit.
  * What would break it: a clock read before the write lock, a base that is not the file's, or waking
  * a claim before the commit.
  */
@@ -33,7 +33,7 @@ export interface QueuesParts {
   readonly lost: Set<string>;
 }
 
-/** A claim whose process is to be told the news, which were true `at` this time. */
+/** For the process of a claim: its status, which was true `at` this time. */
 export interface ClaimWake {
   readonly address: string;
   readonly id: string;

@@ -101,7 +101,7 @@ export class Quiet {
     return new Map(statuses);
   }
 
-  /** The claims that left without news for another claim, by id. */
+  /** The claims that left without a wake for another claim, by id. */
   leave(claims: readonly Claim[], { now }: Now): Map<string, true> {
     const [only] = claims;
     if (!only) return new Map();

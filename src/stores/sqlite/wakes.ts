@@ -1,11 +1,11 @@
 /**
- * The claims of this process that want to be woken, and how news reaches other processes.
+ * The claims of this process that want to be woken, and how wakes reach other processes.
  *
  * Watching costs one entry in a map. Nothing is opened before a claim waits, or has held for so
  * long that another may come to wait for it; from then on this process listens at its wake file. It
- * wakes its own claims directly. News say what became of a claim, so the next holder goes on
- * without a look at the database; they are of the commit that they name. Files may be appended to
- * in another order, so what is older than the last that is known of a claim is no news.
+ * wakes its own claims directly. A wake says what became of a claim, so the next holder goes on
+ * without a look at the database; it is of the commit that it names. Files may be appended to
+ * in another order, so what is older than the last that is known of a claim wakes nobody.
  * What would break it: a time that is not in the order of the commits, as it would be without the
  * write lock.
  */
@@ -17,7 +17,7 @@ import { grouped } from '../grouped.ts';
 import { statusIn } from '../status-lines.ts';
 import type { ClaimWake } from './queues.ts';
 
-/** Locks that are held for less than this, in ms, need no news of waiters. */
+/** Locks that are held for less than this, in ms, need no wakes for waiters. */
 const LISTEN_AFTER_MS = 50;
 
 /** One object for each claim that is watched. */

@@ -29,7 +29,7 @@ export interface QueueParts {
   readonly clock: Clock;
   /** Of its node. */
   readonly path: string;
-  /** Wakes it: with news, or to ask. */
+  /** Wakes it: with its status, if that has changed, or to ask. */
   readonly wake: (own: ZookeeperClaim, changed: boolean) => void;
 }
 
