@@ -124,7 +124,7 @@ export class Polling {
     this.#arm();
   }
 
-  /** Wakes a claim that moved; one that is gone learns why from the heartbeat that it then sends. */
+  /** Wakes a claim that moved; one that is gone learns why from its next heartbeat. */
   #wake(seeker: Seeker, status: ClaimStatus | undefined): void {
     const { known, askAt } = seeker;
     this.#learn(seeker, status);

@@ -11,8 +11,8 @@
  * statement: of several sent together, an interrupt between two would end all without an answer.
  * The other process finds this session by the named lock of its channel, so it never mistakes
  * another connection for one that has ended. When the other session ends, the gate opens, and this
- * one ends as well. A look goes back a while before the last one, since a commit may come later than
- * its time says; so what has been seen is remembered for as long.
+ * one ends as well. A look goes back a while before the last one, since a commit may come later
+ * than its time says; so what has been seen is remembered for as long.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */
