@@ -8,15 +8,15 @@
  */
 
 import { StoreError, toStoreError } from '../../contract/errors.ts';
-import type { Queue, Member as Standing } from '../../contract/store.ts';
+import type { Member, Queue } from '../../contract/store.ts';
 import { checkQueue } from '../../store-calls/replies.ts';
-import { majorityOf } from './ballot.ts';
-import type { MemberStore } from './member.ts';
+import { majorityOf } from './votes.ts';
+import type { MemberStore } from './member-store.ts';
 
 /** A claim as some members see it. */
 export interface Sighting {
   readonly member: MemberStore;
-  readonly seen: Standing;
+  readonly seen: Member;
   readonly holds: boolean;
 }
 
@@ -103,7 +103,7 @@ async function look(members: readonly MemberStore[], resource: string): Promise<
   };
 }
 
-function makerOf({ kind, ttlMs, holder }: Standing): string {
+function makerOf({ kind, ttlMs, holder }: Member): string {
   const { host, pid, label, since, mark } = holder;
   return mark ?? JSON.stringify([kind, ttlMs, host, pid, label ?? null, since]);
 }
@@ -122,7 +122,7 @@ function usualNumber(sightings: readonly Sighting[]): bigint {
 function shownAs(
   { sightings, number, holds }: SightingGroup,
   members: readonly MemberStore[],
-): Standing {
+): Member {
   const lives = sightings.filter((each) => each.holds || !holds).map(({ seen }) => seen.leftMs);
   lives.sort((a, b) => b - a);
   const leftMs = lives[holds ? majorityOf(members.length) - 1 : 0] ?? 0;

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../contract/store.ts';
-import type { MemberStore } from './member.ts';
+import type { MemberStore } from './member-store.ts';
 
 /**
  * The meaning of a member's reply; `unasked` in this round, or `pending`. A `missing` claim may be

@@ -1,48 +1,48 @@
 import type { Fault } from '../fault.ts';
 
-const ballot = { file: 'src/layers/quorum/ballot.ts' };
-const bid = { file: 'src/layers/quorum/bid.ts' };
+const votes = { file: 'src/layers/quorum/votes.ts' };
+const claim = { file: 'src/layers/quorum/quorum-claim.ts' };
 const hold = { file: 'src/layers/quorum/hold.ts' };
-const member = { file: 'src/layers/quorum/member.ts' };
-const room = { file: 'src/layers/quorum/room.ts' };
-const tally = { file: 'src/layers/quorum/tally.ts' };
+const member = { file: 'src/layers/quorum/member-store.ts' };
+const place = { file: 'src/layers/quorum/waiting-place.ts' };
+const counting = { file: 'src/layers/quorum/counting.ts' };
 const vote = { file: 'src/layers/quorum/vote.ts' };
 const index = { file: 'src/layers/quorum/index.ts' };
 
 /** What a quorum can get wrong. */
 export const QUORUM_FAULTS: readonly Fault[] = [
   {
-    ...ballot,
+    ...votes,
     name: 'quorum: half of the members make a majority',
     find: 'return Math.floor(members / 2) + 1;',
     replace: 'return Math.floor(members / 2);',
     why: 'two hold at a time',
   },
   {
-    ...ballot,
+    ...votes,
     name: 'quorum: only those that granted are released',
     find: 'const cast = this.votes.filter((vote) => vote.cast);',
     replace: 'const cast = this.votes.filter((vote) => vote.held);',
     why: 'a vote whose answer was lost stands in the way until its TTL ends',
   },
   {
-    ...ballot,
+    ...votes,
     name: 'quorum: the slowest member is waited for',
     find: 'if (left === 0 || settled()) resolve();',
     replace: 'if (left === 0) resolve();',
     why: 'one member that hangs delays every acquisition',
   },
   {
-    ...tally,
+    ...counting,
     name: 'quorum: a try that meets a loss of memory is told that the lock is held',
     find: 'quarantineMs: closed[majority - 1] || undefined };',
     replace: 'quarantineMs: closed[votes.length] };',
     why: 'a night is skipped, and no event says why',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: a try waits for a member that lost its memory',
-    find: ' && closedMs(room) === 0;',
+    find: ' && closedMs(place) === 0;',
     replace: ';',
     why: 'a free lock is refused for a whole TTL after one member restarts',
   },
@@ -68,14 +68,14 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'the tombstone of the first answers, and the claim is lost',
   },
   {
-    ...tally,
+    ...counting,
     name: 'quorum: the greatest life of all votes counts',
     find: '[majority - 1] ?? 0',
     replace: '[0] ?? 0',
     why: 'the lease outlives a majority of its votes',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: the life counts from the replies',
     find: 'return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);',
     replace: `const now = this.#parts.clock.now();
@@ -99,37 +99,37 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: votes are won back after the hold may have ended',
     find: 'if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();',
     replace: '',
     why: 'a hold comes back after another one, with a smaller token',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: votes that are lost for good are doubt',
-    find: "if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();",
-    replace: "if (this.#ballot.count('gone') < majority) return this.#fail();",
+    find: "if (this.#quorum.count('held', 'unreachable') >= majority) return this.#fail();",
+    replace: "if (this.#quorum.count('gone') < majority) return this.#fail();",
     why: 'a holder is told of its loss only at its deadline',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: newcomers overtake those who wait',
     find: `if (this.#over) return OVER;
-      if (room.standing === 'waiting') return this.#wait(room);`,
+      if (place.standing === 'waiting') return this.#wait(place);`,
     replace: `if (this.#over) return OVER;
-      if (room.standing === 'waiting' && !ballot.won) return this.#wait(room);`,
+      if (place.standing === 'waiting' && !quorum.won) return this.#wait(place);`,
     why: 'whoever waits may wait for ever',
   },
   {
-    ...bid,
+    ...claim,
     name: 'quorum: votes are kept without a majority',
-    find: 'for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();',
+    find: 'for (const vote of quorum.votes) if (!later || vote !== first) vote.letGo();',
     replace: '',
     why: 'who reaches a minority stands in the way of those who reach more',
   },
   {
-    ...room,
+    ...place,
     name: 'quorum: a silent room is waited for',
     find: 'const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));',
     replace: 'const graceMs = 1_000_000;',
@@ -143,7 +143,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'three members give three of two permits',
   },
   {
-    file: 'src/layers/quorum/member.ts',
+    file: 'src/layers/quorum/member-store.ts',
     name: 'quorum: a batch crosses the parts of a member',
     find: 'partOf(this.store, claim.resource)}`;',
     replace: "''}`;",

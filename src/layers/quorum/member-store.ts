@@ -3,7 +3,7 @@
  * together, and each waits for a share of its TTL at most.
  *
  * Unlike in core's batchers, requests do not queue behind one another: a member that hangs must not
- * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a ballot
+ * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a poll
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
  * because a vote that is left behind keeps all others waiting for so long.
  */
@@ -43,7 +43,7 @@ export interface MemberTerms {
 
 export class MemberStore {
   readonly store: Store;
-  /** Parts that failed: no bid waits for them again until they reply. */
+  /** Parts that failed: no claim waits for them again until they reply. */
   readonly #suspects = new Set<string>();
   /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();

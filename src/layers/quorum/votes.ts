@@ -1,9 +1,9 @@
 import type { Claim } from '../../contract/store.ts';
-import type { MemberStore } from './member.ts';
+import type { MemberStore } from './member-store.ts';
 import { Vote, type VoteParts, type VoteState } from './vote.ts';
 
 /** The votes of all members on one claim, lowest member first. */
-export class Ballot {
+export class QuorumVotes {
   readonly votes: readonly Vote[];
   readonly majority: number;
 
