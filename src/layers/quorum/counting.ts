@@ -1,7 +1,7 @@
 import { StoreError } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../contract/store.ts';
-import type { QuorumVotes } from './votes.ts';
 import type { Vote } from './vote.ts';
+import type { QuorumVotes } from './votes.ts';
 
 /** Reasons why a claim is gone, the most informative first. */
 const BY_WEIGHT: readonly GoneReason[] = [

@@ -18,8 +18,8 @@
  * What would break it: to grant before a majority was raised, or to count a life from its reply.
  */
 import type { HeldStatus, Takeover } from '../../contract/store.ts';
-import type { QuorumVotes } from './votes.ts';
 import { leftOf, takeoverOf, tokenOf } from './counting.ts';
+import type { QuorumVotes } from './votes.ts';
 
 /** The share of a life that is safe against clocks of different rates. */
 const SURE = 0.9;

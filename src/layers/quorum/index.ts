@@ -15,8 +15,8 @@ import { type Checked, checkOptions } from '../../base/options.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
-import { QuorumClaim } from './quorum-claim.ts';
 import { MemberStore } from './member-store.ts';
+import { QuorumClaim } from './quorum-claim.ts';
 import { traitsOf } from './traits.ts';
 import { find, inspect, majorityAnswers } from './view.ts';
 

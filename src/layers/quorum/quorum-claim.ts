@@ -22,12 +22,12 @@ import type {
   GoneStatus,
   WaitingStatus,
 } from '../../contract/store.ts';
-import { QuorumVotes } from './votes.ts';
+import { closedMs, failureOf, goneOf, refusalOf } from './counting.ts';
 import { QuorumHold } from './hold.ts';
 import { type MemberStore, PATIENCES_PER_TTL } from './member-store.ts';
-import { ABLE, above, awaitBriefly, lowestFit, type QuorumVerb, tryAll } from './waiting-place.ts';
-import { closedMs, failureOf, goneOf, refusalOf } from './counting.ts';
 import type { Vote } from './vote.ts';
+import { QuorumVotes } from './votes.ts';
+import { ABLE, above, awaitBriefly, lowestFit, type QuorumVerb, tryAll } from './waiting-place.ts';
 
 export interface QuorumClaimParts {
   readonly members: readonly MemberStore[];

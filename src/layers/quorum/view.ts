@@ -10,8 +10,8 @@
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Member, Queue } from '../../contract/store.ts';
 import { checkQueue } from '../../store-calls/replies.ts';
-import { majorityOf } from './votes.ts';
 import type { MemberStore } from './member-store.ts';
+import { majorityOf } from './votes.ts';
 
 /** A claim as some members see it. */
 export interface Sighting {

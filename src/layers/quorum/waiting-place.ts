@@ -1,7 +1,7 @@
 /** Where a claim waits: how it tries all members, and at which it waits if others were first. */
 import type { Clock } from '../../base/clock.ts';
-import type { QuorumVotes } from './votes.ts';
 import type { Vote, VoteState } from './vote.ts';
+import type { QuorumVotes } from './votes.ts';
 
 export type QuorumVerb = 'claim' | 'renew';
 
