@@ -4,8 +4,8 @@
  *
  * quorum-claim.ts argues when a claim is held, and why no two are; this is the contract around it.
  * Each request of core is one round of requests; a hint from a member only makes core ask. Claims
- * for the whole limit only. The member that two majorities share knows of a claim for the whole limit,
- * but not of permits that other members gave: with a limit of two, three members give three.
+ * for the whole limit only. The member that two majorities share knows of a claim for the whole
+ * limit, but not of permits that other members gave: with a limit of two, three members give three.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, checkClock } from '../../base/clock.ts';
