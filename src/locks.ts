@@ -10,7 +10,7 @@ import type { LockEventName, LockEvents } from './core/events.ts';
 import type { Spec } from './core/services.ts';
 import { Mutex, ReadLock, type RwLock, Semaphore, WriteLock } from './primitives/kinds.ts';
 import {
-  type Asked,
+  type CheckedLock,
   checkStore,
   LOCK,
   LOCKS,
@@ -138,7 +138,7 @@ export class Locks {
     await engine.closeStore(left <= 0);
   }
 
-  #spec(name: string, options: Asked): Spec {
+  #spec(name: string, options: CheckedLock): Spec {
     return specOf(this.engine, this.engine.resource(name), options);
   }
 }

@@ -11,7 +11,7 @@
  */
 
 /** The listeners of one signal. */
-class Audience {
+class AbortListeners {
   readonly #signal: AbortSignal;
   readonly #aborted = new Set<() => void>();
 
@@ -20,16 +20,16 @@ class Audience {
   }
 
   add(aborted: () => void): void {
-    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#tell);
+    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#callAll);
     this.#aborted.add(aborted);
   }
 
   remove(aborted: () => void): void {
     if (!this.#aborted.delete(aborted) || this.#aborted.size > 0) return;
-    this.#signal.removeEventListener('abort', this.#tell);
+    this.#signal.removeEventListener('abort', this.#callAll);
   }
 
-  readonly #tell = (): void => {
+  readonly #callAll = (): void => {
     for (const aborted of [...this.#aborted]) {
       // The listener before it may have removed it.
       if (!this.#aborted.has(aborted)) continue;
@@ -39,7 +39,7 @@ class Audience {
   };
 }
 
-const audiences = new WeakMap<AbortSignal, Audience>();
+const audiences = new WeakMap<AbortSignal, AbortListeners>();
 
 /**
  * Calls `aborted`, a function of this caller alone, when the signal aborts; never if it has aborted
@@ -47,7 +47,7 @@ const audiences = new WeakMap<AbortSignal, Audience>();
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   if (signal.aborted) return () => {};
-  const audience = audiences.get(signal) ?? new Audience(signal);
+  const audience = audiences.get(signal) ?? new AbortListeners(signal);
   audiences.set(signal, audience);
   audience.add(aborted);
   return () => audience.remove(aborted);

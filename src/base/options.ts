@@ -3,7 +3,7 @@ import { isLockError, UsageError } from './errors.ts';
 import { show } from './show.ts';
 
 /** The checked value of an option: the milliseconds of a duration, and all else as it was given. */
-type Value<V> = [Duration] extends [Exclude<V, undefined>] ? number : Exclude<V, undefined>;
+type OptionValue<V> = [Duration] extends [Exclude<V, undefined>] ? number : Exclude<V, undefined>;
 
 /**
  * The checks of a set of options: for each name a function that takes the caller's value, or
@@ -14,7 +14,7 @@ export type Checks<T, A = never> = {
   readonly [K in keyof T]-?: (
     given: T[K],
     name: string,
-  ) => Value<T[K]> | (K extends A ? undefined : never);
+  ) => OptionValue<T[K]> | (K extends A ? undefined : never);
 };
 
 type Used<C, K extends keyof C> = C[K] extends (...args: never[]) => infer R ? R : never;

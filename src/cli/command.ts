@@ -32,7 +32,7 @@ const LOOK_MS = 50;
 
 export class Command {
   /** Resolves with the status, as in shells, and the signal that ended it, if one did. */
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<CommandEnding>;
   readonly #child: ChildProcess;
   readonly #ownSession: boolean;
   readonly #offspring: Offspring;
@@ -101,7 +101,7 @@ export class Command {
   }
 }
 
-export interface Ending {
+export interface CommandEnding {
   readonly status: number;
   readonly signal: NodeJS.Signals | null;
 }
@@ -114,7 +114,7 @@ export function onTerminal(): boolean {
 }
 
 /** 128 and the number of the signal, as in shells. */
-export function endingOf(code: number | null, signal: NodeJS.Signals | null): Ending {
+export function endingOf(code: number | null, signal: NodeJS.Signals | null): CommandEnding {
   return { status: signal ? 128 + constants.signals[signal] : (code ?? STATUS.bug), signal };
 }
 

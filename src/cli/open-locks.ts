@@ -12,7 +12,7 @@ import type { Arguments } from './arguments.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
 import { quote } from './text.ts';
 
-interface Opening {
+interface OpenLocksTerms {
   readonly options?: LocksOptions;
   /** The verb only looks: it makes no file. */
   readonly looks?: boolean;
@@ -23,7 +23,7 @@ interface Opening {
 /** @throws ExitError if there is no such store; the first request shows whether it replies. */
 export async function openLocks(
   given: Arguments,
-  { options = {}, looks = false, minHoldMs = 0 }: Opening = {},
+  { options = {}, looks = false, minHoldMs = 0 }: OpenLocksTerms = {},
 ): Promise<Locks> {
   const url = storeUrl(given, looks);
   if (looks) checkFile(url);

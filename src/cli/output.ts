@@ -36,9 +36,9 @@ export async function complainOf(error: unknown, asJson: boolean): Promise<void>
   if (asJson) {
     const cause = error instanceof ExitError && isLockError(error.cause) ? error.cause : error;
     const code = isLockError(cause) ? { code: cause.code } : {};
-    await tell(jsonOf({ error: { status, ...code, message } }));
-  } else if (status === STATUS.bug) await tell(`holdfast: ${inspect(error)}`);
-  else await tell(`holdfast: ${plain(message)}`);
+    await printError(jsonOf({ error: { status, ...code, message } }));
+  } else if (status === STATUS.bug) await printError(`holdfast: ${inspect(error)}`);
+  else await printError(`holdfast: ${plain(message)}`);
 }
 
 /** A person reads it, and has not asked for plain text. */
@@ -46,7 +46,7 @@ export function isColoured(): boolean {
   return process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
-export function tell(line: string): Promise<void> {
+export function printError(line: string): Promise<void> {
   return draw(`${line}\n`);
 }
 

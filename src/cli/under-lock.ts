@@ -4,7 +4,7 @@ import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
-import { type Ending, endingOf, onTerminal } from './command.ts';
+import { type CommandEnding, endingOf, onTerminal } from './command.ts';
 import { openLocks } from './open-locks.ts';
 import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
 import { hold } from './process/hold.ts';
@@ -40,7 +40,7 @@ export interface Scene {
   readonly locks: Locks;
   /** Aborts with the signal that ends the wait, or with the error of a wait without end. */
   readonly signal: AbortSignal;
-  runs(lease: Lease): Promise<Ending>;
+  runs(lease: Lease): Promise<CommandEnding>;
   /** Waits once more, and says so, after a run. */
   waits(): void;
 }
@@ -49,7 +49,7 @@ export interface Scene {
 export async function underLock(
   given: Arguments,
   name: string,
-  work: (scene: Scene) => Promise<Ending>,
+  work: (scene: Scene) => Promise<CommandEnding>,
 ): Promise<number> {
   const terminal = onTerminal();
   const { status, signal } = await doWork(given, name, work);
@@ -62,8 +62,8 @@ export async function underLock(
 async function doWork(
   given: Arguments,
   name: string,
-  work: (scene: Scene) => Promise<Ending>,
-): Promise<Ending> {
+  work: (scene: Scene) => Promise<CommandEnding>,
+): Promise<CommandEnding> {
   const words = commandOf(given);
   const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
   const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;

@@ -19,7 +19,7 @@ import type { Locks } from '../locks.ts';
 import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
-import { draw, tell } from './output.ts';
+import { draw, printError } from './output.ts';
 import { cycleText, lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
@@ -29,7 +29,7 @@ const LOOK_MS = 1000;
 /** In a log, what is looked for is rare. */
 const LOG_LOOK_MS = 5000;
 
-export interface Wait {
+export interface ShownWait {
   readonly name: string;
   readonly verbose: boolean;
   /** What is written to the standard error is for programs. */
@@ -40,29 +40,29 @@ export interface Wait {
 
 export class WaitingLine {
   readonly #locks: Locks;
-  readonly #wait: Wait;
+  readonly #wait: ShownWait;
   readonly #since = performance.now();
   // Not `process.stderr`, which would make a pipe non-blocking for the command that shares it.
   readonly #terminal = isatty(2);
   readonly #nested: boolean;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #forget: readonly (() => void)[];
-  #telling: boolean;
+  #visible: boolean;
   #shown = false;
   /** When the claim that waits was made, by its own word. */
   #claimed: number | undefined;
   #lostPlace = false;
   #over = false;
 
-  constructor(locks: Locks, wait: Wait) {
+  constructor(locks: Locks, wait: ShownWait) {
     this.#locks = locks;
     this.#wait = wait;
     this.#nested = process.env.HOLDFAST_RESOURCE === wait.name;
-    this.#telling = this.#terminal || wait.verbose;
+    this.#visible = this.#terminal || wait.verbose;
     this.#forget = [
       // This line is what the process would warn of.
       locks.on('slow', () => {}),
-      locks.on('quarantine', () => this.#tellOfLoss()),
+      locks.on('quarantine', () => this.#showLoss()),
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
@@ -80,9 +80,9 @@ export class WaitingLine {
     if (this.#shown && this.#terminal) await draw(ERASE);
   }
 
-  #tellOfLoss(): void {
-    if (this.#telling || this.#wait.asJson) return;
-    this.#telling = true;
+  #showLoss(): void {
+    if (this.#visible || this.#wait.asJson) return;
+    this.#visible = true;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
   }
 
@@ -96,14 +96,14 @@ export class WaitingLine {
       return this.#wait.refuse(new DeadlockError(name, why));
     }
     const lost = this.#loses(queue);
-    if (!this.#telling || (this.#shown && !this.#terminal && !lost)) return;
+    if (!this.#visible || (this.#shown && !this.#terminal && !lost)) return;
     const line = waitingLine(name, {
       waitedMs: performance.now() - this.#since,
       waiting: queue && { ...waitingAt(queue), cycle },
       lostPlace: this.#lostPlace,
     });
     this.#shown = true;
-    if (!this.#terminal) return tell(`holdfast: ${line}`);
+    if (!this.#terminal) return printError(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
     const columns = process.stderr.columns || 80;
     return draw(`${ERASE}${line.slice(0, columns - 1)}`);

@@ -6,6 +6,11 @@ export interface Meaning {
   readonly advice: string;
 }
 
+/** Of an error of a server, where it may be unclear whether anything was done. */
+export interface ErrorMeaning extends Meaning {
+  readonly outcome: 'failed' | 'unknown';
+}
+
 export type Breaks = readonly (readonly [sign: RegExp, Meaning])[];
 
 /** In any protocol. */

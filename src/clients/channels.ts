@@ -1,7 +1,7 @@
 /**
  * Many channels on one connection, each listened to while a caller wants its messages.
  *
- * Invariant: a message after `follow` has resolved is heard, or `resumed` is called once the
+ * Invariant: a message after `follow` has resolved is received, or `resumed` is called once the
  * connection is back. A new wire listens to all channels that are followed before it counts as
  * open; a channel that comes while it opens is listened to once more, which does no harm.
  * What would break it: to leave a channel that a caller has just begun to follow. So a channel is
@@ -13,7 +13,7 @@ import type { Source, Wire } from './wire.ts';
 /** How long a channel is listened to after its last follower, in ms. */
 const LINGER_MS = 10_000;
 
-interface Channel {
+interface FollowedChannel {
   readonly followers: Set<() => void>;
   /** Settles when it is listened to. */
   ready: Promise<unknown>;
@@ -23,7 +23,7 @@ interface Channel {
 export class Channels {
   readonly #connection: KeptConnection<Wire>;
   readonly #idle: () => void;
-  readonly #channels = new Map<string, Channel>();
+  readonly #channels = new Map<string, FollowedChannel>();
 
   /**
    * On connections of this source; one is opened with the first channel. Calls `idle` when the last
@@ -65,12 +65,12 @@ export class Channels {
     this.#connection.close();
   }
 
-  #listen(name: string): Channel {
-    const heard = (): void => {
+  #listen(name: string): FollowedChannel {
+    const received = (): void => {
       for (const follower of [...channel.followers]) follower();
     };
-    const ready = this.#connection.listen({ channel: name, received: heard, resumed: heard });
-    const channel: Channel = { followers: new Set(), ready };
+    const ready = this.#connection.listen({ channel: name, received, resumed: received });
+    const channel: FollowedChannel = { followers: new Set(), ready };
     this.#channels.set(name, channel);
     ready.catch(() => {
       if (this.#channels.get(name) === channel) this.#channels.delete(name);
@@ -78,7 +78,7 @@ export class Channels {
     return channel;
   }
 
-  #leave(name: string, channel: Channel): void {
+  #leave(name: string, channel: FollowedChannel): void {
     clearTimeout(channel.leaving);
     channel.leaving = setTimeout(() => {
       if (this.#channels.get(name) === channel) {

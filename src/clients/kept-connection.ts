@@ -33,7 +33,7 @@ const PING_MS = 5000;
 /** The pause before the next ping, where the server has refused the last for lasting reasons. */
 const REFUSED_MS = 60_000;
 
-interface Request<W> {
+interface WireRequest<W> {
   /** Writes it; never rejects. */
   readonly run: (wire: W) => void;
   readonly fail: (error: StoreError) => void;
@@ -49,7 +49,7 @@ export interface RequestTerms {
   readonly quietMs?: number;
 }
 
-export interface Listener {
+export interface ChannelListener {
   readonly channel: string;
   readonly received: (message: string) => void;
   /** Called when it listens again after an interruption, which may have lost messages. */
@@ -60,15 +60,15 @@ export class KeptConnection<W extends Wire> {
   readonly #source: Source<W>;
   readonly #opening: Opening<W>;
   readonly #closing = new AbortController();
-  readonly #waiting = new Set<Request<W>>();
+  readonly #waiting = new Set<WireRequest<W>>();
   /** The requests on the open wire that have no reply. */
-  readonly #written = new Set<Request<W>>();
+  readonly #written = new Set<WireRequest<W>>();
   readonly #silence: Silence;
   #wire: W | undefined;
   #connecting = false;
   #failure: StoreError | undefined;
   /** By channel. */
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners = new Map<string, ChannelListener>();
   #pinging: NodeJS.Timeout | undefined;
 
   constructor(source: Source<W>) {
@@ -77,7 +77,7 @@ export class KeptConnection<W extends Wire> {
     this.#silence = new Silence(source.silenceMs, silent);
     this.#opening = new Opening(source, {
       closing: this.#closing.signal,
-      heard: (message, channel) => this.#heard(message, channel),
+      received: (message, channel) => this.#received(message, channel),
       ready: (wire) => this.#resume(wire),
     });
   }
@@ -103,7 +103,7 @@ export class KeptConnection<W extends Wire> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (withinMs <= 0) return Promise.reject(this.#notYet());
     return new Promise((resolve, reject) => {
-      const request: Request<W> = {
+      const request: WireRequest<W> = {
         run: (wire) => {
           write(wire).then(
             (reply) => {
@@ -122,7 +122,7 @@ export class KeptConnection<W extends Wire> {
   }
 
   /** Resolves when no message can be missed; later connections listen from their start. */
-  async listen(listener: Listener): Promise<void> {
+  async listen(listener: ChannelListener): Promise<void> {
     await this.ask(async (wire) => wire.listen?.(listener.channel));
     this.#listeners.set(listener.channel, listener);
     this.#ping(PING_MS);
@@ -167,20 +167,20 @@ export class KeptConnection<W extends Wire> {
     return this.#written.size < this.#source.atOnce;
   }
 
-  #run(wire: W, request: Request<W>): void {
+  #run(wire: W, request: WireRequest<W>): void {
     this.#written.add(request);
     this.#silence.asked(request.quietMs);
     request.run(wire);
   }
 
   /** False if the request has been failed since. */
-  #settled(request: Request<W>): boolean {
+  #settled(request: WireRequest<W>): boolean {
     const first = this.#written.delete(request);
     if (first) this.#silence.replied();
     return first;
   }
 
-  #failed(wire: W, request: Request<W>, cause: unknown): void {
+  #failed(wire: W, request: WireRequest<W>, cause: unknown): void {
     if (!this.#settled(request)) return;
     const { error, broken } = this.#judge(cause, 'call');
     request.fail(error);
@@ -188,7 +188,7 @@ export class KeptConnection<W extends Wire> {
     else this.#next();
   }
 
-  #line(request: Request<W>, withinMs: number): void {
+  #line(request: WireRequest<W>, withinMs: number): void {
     const late = (): void => {
       if (this.#waiting.delete(request)) request.fail(this.#failure ?? this.#notYet());
     };
@@ -257,7 +257,7 @@ export class KeptConnection<W extends Wire> {
   }
 
   /** A wire that does not say which channel has one. */
-  #heard(message: string, channel: string | undefined): void {
+  #received(message: string, channel: string | undefined): void {
     if (channel !== undefined) this.#listeners.get(channel)?.received(message);
     else for (const { received } of this.#listeners.values()) received(message);
   }

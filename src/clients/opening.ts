@@ -9,7 +9,7 @@ const SHORTEST_PAUSE_MS = 20;
 /** A lease has only its TTL. */
 const LONGEST_PAUSE_MS = 1000;
 
-export interface Opened<W> {
+export interface OpenedWire<W> {
   readonly wire: W;
   /** Aborted with the reason why the wire is no longer of use, perhaps already. */
   readonly over: AbortSignal;
@@ -17,7 +17,7 @@ export interface Opened<W> {
 
 export interface OpeningTerms<W> {
   readonly closing: AbortSignal;
-  readonly heard: WireTerms['heard'];
+  readonly received: WireTerms['received'];
   /** What to do with a wire before it counts as open. */
   readonly ready: (wire: W) => Promise<unknown>;
 }
@@ -34,7 +34,7 @@ export class Opening<W extends Wire> {
   }
 
   /** Rejects with the client package's reason, or that of closing. */
-  async next(): Promise<Opened<W>> {
+  async next(): Promise<OpenedWire<W>> {
     const { closing } = this.#terms;
     try {
       if (this.#failures > 0) await sleep(this.#pause(), undefined, { signal: closing });
@@ -48,12 +48,12 @@ export class Opening<W extends Wire> {
     }
   }
 
-  async #attempt(): Promise<Opened<W>> {
-    const { closing, heard, ready } = this.#terms;
+  async #attempt(): Promise<OpenedWire<W>> {
+    const { closing, received, ready } = this.#terms;
     const over = new AbortController();
     const lost = (cause: unknown): void => over.abort(cause);
     const wire = await limited(ATTEMPT_MS, [closing, over.signal], async (signal) => {
-      const opening = this.#source.open({ signal, lost, heard });
+      const opening = this.#source.open({ signal, lost, received });
       try {
         const opened = await abortable(signal, opening);
         await abortable(signal, ready(opened));

@@ -2,11 +2,11 @@ export type WarningCode = `HOLDFAST_${string}`;
 
 /** Warnings of the process about a server, each once. */
 export class Warnings {
-  readonly #told = new Set<string>();
+  readonly #given = new Set<string>();
 
-  tell(code: WarningCode, message: string): void {
-    if (this.#told.has(code)) return;
-    this.#told.add(code);
+  warn(code: WarningCode, message: string): void {
+    if (this.#given.has(code)) return;
+    this.#given.add(code);
     process.emitWarning(message, { type: 'HoldfastWarning', code });
   }
 }

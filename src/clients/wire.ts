@@ -24,7 +24,7 @@ export interface WireTerms {
   /** To be called when the wire breaks. */
   readonly lost: (cause: unknown) => void;
   /** To be called with each message, and its channel if there may be several. */
-  readonly heard: (message: string, channel?: string) => void;
+  readonly received: (message: string, channel?: string) => void;
 }
 
 /** How to reach a server. */
@@ -50,7 +50,7 @@ export interface Judgement {
 }
 
 /** Messages of a server to this process. */
-export interface Ear {
+export interface MessageSource {
   /** Its messages are what this process itself has read, so nobody else can make one up. */
   readonly own?: boolean | undefined;
   /**

@@ -3,7 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
-import type { Outcome } from '../store-calls/batcher.ts';
+import type { BatchOutcome } from '../store-calls/batcher.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import type { LossReason } from './errors.ts';
 
@@ -147,7 +147,7 @@ const NAMES: readonly LockEventName[] = [
 type Listener = (event: never) => void;
 
 /** The listeners of one event. */
-class Audience {
+class EventListeners {
   readonly listeners: Set<Listener> = new Set();
   readonly channel: Channel;
 
@@ -163,11 +163,14 @@ class Audience {
 /** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
   /** Properties, because an acquisition reads five, and a lookup by key takes ten times as long. */
-  readonly of: Readonly<Record<LockEventName, Audience>>;
+  readonly of: Readonly<Record<LockEventName, EventListeners>>;
 
   constructor() {
-    const all = NAMES.map((name): [LockEventName, Audience] => [name, new Audience(name)]);
-    this.of = Object.fromEntries(all) as Record<LockEventName, Audience>;
+    const all = NAMES.map((name): [LockEventName, EventListeners] => [
+      name,
+      new EventListeners(name),
+    ]);
+    this.of = Object.fromEntries(all) as Record<LockEventName, EventListeners>;
   }
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
@@ -228,14 +231,14 @@ export function noticeQuarantine(
 }
 
 /** Until when each store grants nothing, as the process was told; in epoch ms. */
-const toldUntil = new WeakMap<Store, number>();
+const closedUntil = new WeakMap<Store, number>();
 
 /** Warns the process, once for each loss, that claims wait for that, unless listeners know. */
 export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: number): void {
   const { quarantine, slow } = events.of;
   const now = Date.now();
-  if (quarantine.isThere || slow.isThere || now < (toldUntil.get(store) ?? 0)) return;
-  toldUntil.set(store, now + leftMs);
+  if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;
+  closedUntil.set(store, now + leftMs);
   const left = `${(leftMs / 1000).toFixed(1)} s`;
   const message = `${store.name} is new or lost its data, and grants nothing for another ${left}.`;
   process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });
@@ -244,7 +247,7 @@ export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: n
 /** A request with heartbeats got a reply, or failed. */
 export function noticeHeartbeat(
   events: Events,
-  request: Outcome<ClaimStatus> & { readonly store: string },
+  request: BatchOutcome<ClaimStatus> & { readonly store: string },
 ): void {
   if (!events.of.heartbeat.isThere) return;
   const { store, claims, results, error } = request;

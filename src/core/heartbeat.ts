@@ -13,7 +13,7 @@ import { type Clock, type Timer, timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import { TRIES_PER_TTL } from '../store-calls/time-limit.ts';
 
-export interface Member {
+export interface BeatMember {
   /** `beat` is called three times in this time, in ms. */
   readonly beatTtlMs: number;
   beat(): void;
@@ -21,9 +21,9 @@ export interface Member {
   doubt(): void;
 }
 
-interface Group {
+interface BeatGroup {
   readonly everyMs: number;
-  readonly members: Set<Member>;
+  readonly members: Set<BeatMember>;
   readonly tick: () => void;
   timer: Timer;
   tickedAt: number;
@@ -33,7 +33,7 @@ export class Heartbeat {
   /** Requests sent before this, on our clock, are in doubt. */
   jumpedAt: number = Number.NEGATIVE_INFINITY;
   readonly #clock: Clock;
-  readonly #groups = new Map<number, Group>();
+  readonly #groups = new Map<number, BeatGroup>();
   readonly #forgetJumps: (() => void) | undefined;
 
   constructor(clock: Clock) {
@@ -45,13 +45,13 @@ export class Heartbeat {
     });
   }
 
-  add(member: Member): void {
+  add(member: BeatMember): void {
     const everyMs = intervalOf(member.beatTtlMs);
     const group = this.#groups.get(everyMs) ?? this.#start(everyMs);
     group.members.add(member);
   }
 
-  remove(member: Member): void {
+  remove(member: BeatMember): void {
     this.#groups.get(intervalOf(member.beatTtlMs))?.members.delete(member);
   }
 
@@ -74,16 +74,16 @@ export class Heartbeat {
     }
   }
 
-  #start(everyMs: number): Group {
+  #start(everyMs: number): BeatGroup {
     const tickedAt = this.#clock.now();
     const tick = (): void => detached(() => this.#tick(group));
     const timer = this.#arm(tick, everyMs);
-    const group: Group = { everyMs, members: new Set(), tick, tickedAt, timer };
+    const group: BeatGroup = { everyMs, members: new Set(), tick, tickedAt, timer };
     this.#groups.set(everyMs, group);
     return group;
   }
 
-  #tick(group: Group): void {
+  #tick(group: BeatGroup): void {
     if (group.members.size === 0) return void this.#groups.delete(group.everyMs);
     group.timer = this.#arm(group.tick, group.everyMs);
     const now = this.#clock.now();

@@ -85,8 +85,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const { standby, site } = this.options;
     const warned = perProcess('slow-waits', () => new Set<string>());
     const { resource } = this.#subject;
-    const heard = this.#services.events.of.slow.isThere;
-    if (this.settled || standby || heard || warned.has(resource)) return;
+    const listened = this.#services.events.of.slow.isThere;
+    if (this.settled || standby || listened || warned.has(resource)) return;
     warned.add(resource);
     const [oldest = ''] = warned;
     if (warned.size > MOST_WARNED) warned.delete(oldest);

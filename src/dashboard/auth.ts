@@ -15,7 +15,7 @@ import { show } from '../base/show.ts';
 /** Decides whether a request is let in. */
 export type Admits = (request: IncomingMessage) => boolean | Promise<boolean>;
 
-export interface Gate {
+export interface AuthGate {
   readonly admits: Admits;
   /** Returns a cookie for the right token; undefined if tokens are not how to get in. */
   readonly login?: (token: string, request: IncomingMessage) => string | undefined;
@@ -24,7 +24,7 @@ export interface Gate {
 /** Of a token, in characters. */
 export const MIN_TOKEN = 16;
 
-export function gateOf(auth: string | Admits): Gate {
+export function gateOf(auth: string | Admits): AuthGate {
   return typeof auth === 'string' ? tokenGate(auth) : { admits: (given) => admitted(auth, given) };
 }
 
@@ -38,7 +38,7 @@ async function admitted(admits: Admits, request: IncomingMessage): Promise<boole
   }
 }
 
-function tokenGate(token: string): Gate {
+function tokenGate(token: string): AuthGate {
   const session = derived(token, 'session');
   // Cookies do not know ports, so dashboards of one machine need different names.
   const name = `holdfast-${derived(token, 'name').slice(0, 8)}`;

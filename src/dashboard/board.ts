@@ -1,6 +1,6 @@
 /** What the store showed at the last look, and what is different from the look before. */
 import { CANDIDATE, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import type { Row, Seat, Who } from './wire.ts';
+import type { QueueRow, Seat, Who } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
 const MAX_SEATS = 200;
@@ -11,29 +11,29 @@ export const MAX_LABEL = 256;
 /** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
 const BEAT_MS = 250;
 
-export interface Change {
+export interface BoardChange {
   /** Names of rows that are new or different. */
   readonly changed: readonly string[];
   readonly gone: readonly string[];
   /** Names of rows of which only a heartbeat is new. */
   readonly beaten: readonly string[];
   /** The rows before, of all that changed or went. */
-  readonly before: ReadonlyMap<string, Row>;
+  readonly before: ReadonlyMap<string, QueueRow>;
 }
 
-interface Known {
-  readonly row: Row;
+interface ShownQueue {
+  readonly row: QueueRow;
   readonly shape: string;
 }
 
 export class Board {
-  #rows = new Map<string, Known>();
+  #rows = new Map<string, ShownQueue>();
 
   get names(): IterableIterator<string> {
     return this.#rows.keys();
   }
 
-  row(name: string): Row | undefined {
+  row(name: string): QueueRow | undefined {
     return this.#rows.get(name)?.row;
   }
 
@@ -42,10 +42,10 @@ export class Board {
   }
 
   /** Takes the queues of a whole look. */
-  take(queues: ReadonlyMap<string, Queue>, now: number): Change {
-    const rows = new Map<string, Known>();
+  take(queues: ReadonlyMap<string, Queue>, now: number): BoardChange {
+    const rows = new Map<string, ShownQueue>();
     const [changed, beaten]: [string[], string[]] = [[], []];
-    const before = new Map<string, Row>();
+    const before = new Map<string, QueueRow>();
     for (const [name, queue] of queues) {
       const row = rowOf(name, queue, now);
       const old = this.#rows.get(name);
@@ -59,7 +59,7 @@ export class Board {
       rows.set(name, same && !beat ? old : { row, shape });
     }
     const gone = [...this.#rows.keys()].filter((name) => !rows.has(name));
-    for (const name of gone) before.set(name, this.#rows.get(name)?.row as Row);
+    for (const name of gone) before.set(name, this.#rows.get(name)?.row as QueueRow);
     this.#rows = rows;
     return { changed, gone, beaten, before };
   }
@@ -70,11 +70,11 @@ function moved(seat: Seat, before: Seat | undefined): boolean {
 }
 
 /** All but the ends of its seats. */
-function shapeOf(row: Row): string {
+function shapeOf(row: QueueRow): string {
   return JSON.stringify(row, (key, value) => (key === 'endsAt' ? undefined : value));
 }
 
-function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): Row {
+function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): QueueRow {
   const seats = [
     ...holders.map((member) => seatOf(member, true, now)),
     ...waiters.map((member) => seatOf(member, false, now)),

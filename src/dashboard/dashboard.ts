@@ -20,11 +20,20 @@ import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { evictBy } from './eviction.ts';
-import { type Answer, bodyOf, LongBody, lastOf, protect, queryOf, send, typeOf } from './http.ts';
+import {
+  bodyOf,
+  type HttpAnswer,
+  LongBody,
+  lastOf,
+  protect,
+  queryOf,
+  send,
+  typeOf,
+} from './http.ts';
 import { listen, processOf } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { Streams } from './streams.ts';
-import { Watcher } from './watcher.ts';
+import { StoreWatcher } from './watcher.ts';
 import type { DoneRecord } from './wire.ts';
 
 export interface DashboardOptions {
@@ -86,7 +95,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const { auth, readOnly, prefix, every: everyMs } = checkOptions(options, OPTIONS, 'dashboard');
   engine.checkOpen();
   verbOf(engine.services.calls.store, 'list');
-  const watcher = new Watcher({ locks, engine, readOnly, prefix, everyMs });
+  const watcher = new StoreWatcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
   const self = processOf(engine);
@@ -100,7 +109,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   };
   engine.closables.add(closing);
 
-  const route = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
     const last = lastOf(request);
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
@@ -127,7 +136,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     return refusal(404, 'There is no such page.');
   };
 
-  const evictFrom = async (request: IncomingMessage): Promise<Answer> => {
+  const evictFrom = async (request: IncomingMessage): Promise<HttpAnswer> => {
     if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
     if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
     return evictBy(locks, watcher, json(await bodyOf(request)));
@@ -147,14 +156,14 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
 }
 
 /** The response is a stream and goes on, or it is over. */
-const STREAMED: Answer = { status: 200 };
+const STREAMED: HttpAnswer = { status: 200 };
 
 /** Without the slash at the end the names in the page would lead beside it. */
 function isBare(last: string): boolean {
   return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
 }
 
-function folder(last: string): Answer {
+function folder(last: string): HttpAnswer {
   return { status: 308, headers: { location: `./${last}/` } };
 }
 
@@ -162,7 +171,7 @@ function folder(last: string): Answer {
 async function login(
   cookieFor: NonNullable<ReturnType<typeof gateOf>['login']>,
   request: IncomingMessage,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   if (!isSameOrigin(request)) return door(403, 'It does not come from this page.', true);
   const body = await bodyOf(request);
   const fields = typeof body === 'string' ? new URLSearchParams(body) : undefined;
@@ -173,9 +182,9 @@ async function login(
 }
 
 /** Who did the work of a key of `once`; its result is nothing for this page. */
-async function record(engine: Engine, name: string): Promise<Answer> {
+async function record(engine: Engine, name: string): Promise<HttpAnswer> {
   if (!name.startsWith('once:')) throw new UsageError('Only once: has records.');
-  const found = await recall<Note>(engine, engine.resource(name));
+  const found = await recall<DoneNote>(engine, engine.resource(name));
   if (!found) return { status: 200, json: null };
   const { by, token } = found.note;
   const { host, pid, label = null } = by;
@@ -183,7 +192,7 @@ async function record(engine: Engine, name: string): Promise<Answer> {
   return { status: 200, json: done };
 }
 
-interface Note {
+interface DoneNote {
   readonly by: Holder;
   readonly token: string;
 }
@@ -197,11 +206,11 @@ function json(body: unknown): unknown {
   }
 }
 
-function refusal(status: number, error: string): Answer {
+function refusal(status: number, error: string): HttpAnswer {
   return { status, json: { error } };
 }
 
-function failure(error: unknown): Answer {
+function failure(error: unknown): HttpAnswer {
   // What has not been read of it must not be taken for the next request.
   const headers = { connection: 'close' };
   if (error instanceof LongBody) return { ...refusal(413, error.message), headers };

@@ -3,8 +3,8 @@ import { UsageError } from '../base/errors.ts';
 import type { Locks } from '../locks.ts';
 import { evict } from '../operators/evict.ts';
 import { whoText } from './board.ts';
-import type { Answer } from './http.ts';
-import type { Watcher } from './watcher.ts';
+import type { HttpAnswer } from './http.ts';
+import type { StoreWatcher } from './watcher.ts';
 import type { EvictRequest } from './wire.ts';
 
 /**
@@ -12,7 +12,11 @@ import type { EvictRequest } from './wire.ts';
  * @throws UsageError if it is not an `EvictRequest`, or if the name is not shown or was not typed;
  *   UnsupportedError, StoreError, ClosedError
  */
-export async function evictBy(locks: Locks, watcher: Watcher, body: unknown): Promise<Answer> {
+export async function evictBy(
+  locks: Locks,
+  watcher: StoreWatcher,
+  body: unknown,
+): Promise<HttpAnswer> {
   const { name, token, reason, now } = readBody(body);
   watcher.checkShown(name);
   const evicted = await evict(locks, name, { token: BigInt(token), reason, now });

@@ -8,7 +8,7 @@ const WINDOW_S = 60;
 const MAX_SAMPLES = 2_000;
 
 export class Figures {
-  readonly #counts = { grant: new Count(), loss: new Count() };
+  readonly #counts = { grant: new CountBySecond(), loss: new CountBySecond() };
   readonly #samples = { wait: new Samples(), 'hand-off': new Samples() };
 
   count(what: 'grant' | 'loss', at: number): void {
@@ -30,11 +30,11 @@ export class Figures {
 }
 
 /** How often something happened in the last minute, in buckets of a second. */
-class Count {
+class CountBySecond {
   readonly #bySecond = new Map<number, number>();
   #newest = 0;
 
-  /** What happened earlier may be told later. */
+  /** What happened earlier may be reported later. */
   add(at: number): void {
     const second = Math.floor(at / 1_000);
     if (second <= this.#newest - WINDOW_S) return;

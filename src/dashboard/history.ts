@@ -1,5 +1,5 @@
 /**
- * What happened, by two sources. Reports are what the locks of this process tell: exact, with
+ * What happened, by two sources. Reports are events of the locks of this process: exact, with
  * reasons. Two looks at the store show who came and who is gone, but neither what came and went in
  * between nor why.
  *
@@ -11,26 +11,26 @@
  * What would break it: a line of a look whose key a report of the same would not have.
  */
 import { numberOf, tokenOf } from '../contract/token.ts';
-import { type Change, whoText } from './board.ts';
+import { type BoardChange, whoText } from './board.ts';
 import { Figures, keepNewest } from './figures.ts';
-import type { Rates, Report, Row, Seat, Told, Who } from './wire.ts';
+import type { QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
 
 /** How many lines are kept, over all resources. */
-const MAX_TOLD = 2_000;
+const MAX_EVENTS = 2_000;
 
-/** How much of what was told is remembered, so that nothing tells it again. */
+/** How much of what was reported is remembered, so that nothing reports it again. */
 const MAX_KNOWN = 40_000;
 
 /** Most waits of one process for one name that are remembered. */
 const MAX_ALIKE = 100;
 
-/** So long before the look that saw a waiter last, its miss may have been told, in ms. */
+/** So long before the look that saw a waiter last, its miss may have been reported, in ms. */
 const EARLY_MS = 10_000;
 
 /** A holder whose end was so near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
 
-type Line = Omit<Told, 'id'>;
+type Line = Omit<QueueEvent, 'id'>;
 
 /** A line that only looks know of yet. */
 interface Concluded {
@@ -41,7 +41,7 @@ interface Concluded {
 }
 
 export class History {
-  #lines: Told[] = [];
+  #lines: QueueEvent[] = [];
   /** The number of the first line that is kept. */
   #first = 0;
   readonly #figures = new Figures();
@@ -57,7 +57,7 @@ export class History {
   }
 
   /** All lines from that number on that are still kept. */
-  since(number: number): readonly Told[] {
+  since(number: number): readonly QueueEvent[] {
     return this.#lines.slice(Math.max(0, number - this.#first));
   }
 
@@ -65,7 +65,7 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** What the own locks tell; a repetition is left out. */
+  /** An event of the own locks; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
@@ -102,23 +102,27 @@ export class History {
   }
 
   /** What the difference of two looks says. */
-  conclude(change: Change, rowNow: (name: string) => Row | undefined, now: number): void {
+  conclude(change: BoardChange, rowNow: (name: string) => QueueRow | undefined, now: number): void {
     for (const name of [...change.changed, ...change.gone]) {
       this.#compare(name, change.before.get(name)?.seats ?? [], rowNow(name), now);
     }
     this.#lookedAt = now;
   }
 
-  #compare(name: string, before: readonly Seat[], row: Row | undefined, now: number): void {
+  #compare(name: string, before: readonly Seat[], row: QueueRow | undefined, now: number): void {
     const after = row?.seats ?? [];
     const old = new Map(before.map((seat) => [seat.token, seat]));
     const left = before.filter(({ token }) => !after.some((seat) => seat.token === token));
     const gone = left.filter(({ holds }) => holds);
-    const line = (seat: Seat, rest: Pick<Told, 'what' | 'detail'>, ...keys: string[]): void => {
+    const line = (
+      seat: Seat,
+      rest: Pick<QueueEvent, 'what' | 'detail'>,
+      ...keys: string[]
+    ): void => {
       const { token } = seat;
       const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
       for (const key of keys)
-        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_TOLD);
+        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_EVENTS);
     };
     // Of a holder that another one follows, the line of that one tells, if it is from this look.
     const followed = after.some(
@@ -168,7 +172,7 @@ export class History {
     return taken;
   }
 
-  /** Whether its process has told of a wait that ended; each time for one wait. */
+  /** Whether its process has reported a wait that ended; each time for one wait. */
   #isMissed(key: string): boolean {
     const since = this.#lookedAt - EARLY_MS;
     const [first, ...rest] = this.#misses.get(key)?.filter((at) => at > since) ?? [];
@@ -185,9 +189,9 @@ export class History {
   /** Returns its id: its own, or that of the line which it takes the place of. */
   #add(line: Line, id: number = this.next): number {
     this.#lines.push({ ...line, id });
-    const surplus = this.#lines.length - MAX_TOLD;
+    const surplus = this.#lines.length - MAX_EVENTS;
     // Not one by one, because each cut moves all the others.
-    if (surplus >= MAX_TOLD / 10) {
+    if (surplus >= MAX_EVENTS / 10) {
       this.#lines = this.#lines.slice(surplus);
       this.#first += surplus;
     }

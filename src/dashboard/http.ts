@@ -1,7 +1,7 @@
 /** Requests and answers of the dashboard, whatever framework brings them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   /** One of these, or none. */
   readonly json?: unknown;
@@ -36,7 +36,7 @@ export function protect(response: ServerResponse): void {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
 }
 
-export function send(response: ServerResponse, answer: Answer): void {
+export function send(response: ServerResponse, answer: HttpAnswer): void {
   const { status, json, headers = {} } = answer;
   const text = json === undefined ? (answer.text ?? '') : JSON.stringify(json);
   const type = json === undefined ? (answer.type ?? 'text/plain') : 'application/json';

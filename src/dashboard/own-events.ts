@@ -10,7 +10,7 @@ import type { Report, Who } from './wire.ts';
 const MAX_RELEASES = 1_000;
 
 /** Listens until the function that it returns is called. */
-export function listen({ services }: Engine, tell: (report: Report) => void): () => void {
+export function listen({ services }: Engine, happened: (report: Report) => void): () => void {
   const { events } = services;
   const releases = new Map<string, number>();
   const freed = (resource: string): void => {
@@ -24,22 +24,22 @@ export function listen({ services }: Engine, tell: (report: Report) => void): ()
       releases.delete(resource);
       // Through the store another process may have held it in between.
       const isOwn = event.handOff === 'local' && since !== undefined;
-      tell({
+      happened({
         ...{ resource, what: event.handOff ? 'handed on' : 'granted', token: String(token) },
         ...{ detail: takeoverText(event), handOffMs: isOwn ? performance.now() - since : null },
       });
     }),
     events.on('released', ({ resource, token }) => {
       freed(resource);
-      tell({ ...NO_MORE, resource, what: 'released', token: String(token) });
+      happened({ ...NO_MORE, resource, what: 'released', token: String(token) });
     }),
     events.on('lost', ({ resource, token, reason, detail }) => {
       freed(resource);
       const why = detail === undefined ? reason : `${reason}: ${detail}`;
-      tell({ ...NO_MORE, resource, what: 'lost', token: String(token), detail: why });
+      happened({ ...NO_MORE, resource, what: 'lost', token: String(token), detail: why });
     }),
     events.on('missed', ({ resource, why }) =>
-      tell({ ...NO_MORE, resource, what: 'missed', token: null, detail: why }),
+      happened({ ...NO_MORE, resource, what: 'missed', token: null, detail: why }),
     ),
   ];
   return () => {

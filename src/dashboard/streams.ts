@@ -11,9 +11,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { timers } from '../base/clock.ts';
-import type { Change } from './board.ts';
-import { MAX_RESOURCES, type Watcher } from './watcher.ts';
-import type { Frame } from './wire.ts';
+import type { BoardChange } from './board.ts';
+import { MAX_RESOURCES, type StoreWatcher } from './watcher.ts';
+import type { BoardFrame } from './wire.ts';
 
 /** Most pages at a time. */
 const MAX_PAGES = 100;
@@ -28,11 +28,11 @@ const FIRST_LINES = 500;
 const GRACE_MS = 1_000;
 
 export class Streams {
-  readonly #watcher: Watcher;
-  readonly #pages = new Set<Page>();
+  readonly #watcher: StoreWatcher;
+  readonly #pages = new Set<OpenPage>();
   #isClosed = false;
 
-  constructor(watcher: Watcher) {
+  constructor(watcher: StoreWatcher) {
     this.#watcher = watcher;
   }
 
@@ -48,7 +48,7 @@ export class Streams {
     if (socket.destroyed) return undefined;
     response.shouldKeepAlive = false;
     response.writeHead(200, HEADERS);
-    const page = new Page(this.#watcher, response, socket);
+    const page = new OpenPage(this.#watcher, response, socket);
     this.#pages.add(page);
     // The response would not tell, if it still waits for another one on its connection.
     socket.once('close', () => {
@@ -60,9 +60,9 @@ export class Streams {
     return undefined;
   }
 
-  tell(change: Pick<Change, 'changed' | 'gone' | 'beaten'>): void {
+  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void {
     const alike = new Map<number, string>();
-    for (const page of this.#pages) page.tell(change, alike);
+    for (const page of this.#pages) page.send(change, alike);
   }
 
   /** For good: ends all pages, and takes no more. */
@@ -84,15 +84,15 @@ interface Listening {
   readonly listening?: boolean;
 }
 
-class Page {
-  readonly #watcher: Watcher;
+class OpenPage {
+  readonly #watcher: StoreWatcher;
   readonly #response: ServerResponse;
   readonly #server: Listening | undefined;
   readonly #unknown: Set<string>;
   #nextLine: number;
   #open = true;
 
-  constructor(watcher: Watcher, response: ServerResponse, socket: IncomingMessage['socket']) {
+  constructor(watcher: StoreWatcher, response: ServerResponse, socket: IncomingMessage['socket']) {
     this.#watcher = watcher;
     this.#response = response;
     this.#server = (socket as typeof socket & { readonly server?: Listening }).server;
@@ -105,7 +105,10 @@ class Page {
   }
 
   /** `alike` has the messages of this look for pages that know all before it. */
-  tell({ changed, gone, beaten }: Pick<Change, 'changed' | 'gone' | 'beaten'>, alike: Alike): void {
+  send(
+    { changed, gone, beaten }: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>,
+    alike: Alike,
+  ): void {
     // A server that has stopped listening waits for its connections to end.
     if (this.#server?.listening === false) this.end();
     if (this.#isOver) return;
@@ -145,13 +148,13 @@ class Page {
     return this.#response.writableEnded || this.#response.destroyed;
   }
 
-  #frame(names: readonly string[]): Frame {
+  #frame(names: readonly string[]): BoardFrame {
     const { board, history } = this.#watcher;
     const rows = names.flatMap((name) => board.row(name) ?? []);
     return { ...this.#watcher.frame(), rows, told: history.since(this.#nextLine) };
   }
 
-  #beats(names: readonly string[]): Frame['beats'] {
+  #beats(names: readonly string[]): BoardFrame['beats'] {
     return names.map((name) => {
       const seats = this.#watcher.board.row(name)?.seats ?? [];
       return [name, ...seats.map(({ endsAt }) => endsAt)] as const;
@@ -167,7 +170,7 @@ class Page {
 type Alike = Map<number, string>;
 
 /** JSON has no line breaks, which would end the message. */
-function textOf(frame: Frame): string {
+function textOf(frame: BoardFrame): string {
   return `data: ${JSON.stringify(frame)}\n\n`;
 }
 

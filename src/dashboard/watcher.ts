@@ -1,6 +1,6 @@
 /**
  * The one watcher of a store, however many pages are open: it looks at all queues again and again
- * while there is a page, and tells every page the differences.
+ * while there is a page, and sends every page the differences.
  *
  * Between two looks it waits for at least as long as the last one took, so that it keeps a store
  * with many resources busy for no more than half of the time.
@@ -14,9 +14,9 @@ import type { Locks } from '../locks.ts';
 import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
-import { Board, type Change, MAX_LABEL } from './board.ts';
+import { Board, type BoardChange, MAX_LABEL } from './board.ts';
 import { History } from './history.ts';
-import type { Frame, Report, Wait, Who } from './wire.ts';
+import type { BoardFrame, QueueWait, Report, Who } from './wire.ts';
 
 /** Most resources that are read and shown. */
 export const MAX_RESOURCES = 20_000;
@@ -32,13 +32,13 @@ export interface WatcherParts {
   readonly readOnly: boolean;
 }
 
-/** Those who are told. */
+/** Who gets the events. */
 export interface Listeners {
-  tell(change: Pick<Change, 'changed' | 'gone' | 'beaten'>): void;
+  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
   close(): void;
 }
 
-export class Watcher {
+export class StoreWatcher {
   readonly board: Board = new Board();
   readonly history: History = new History();
   readonly #parts: WatcherParts;
@@ -46,7 +46,7 @@ export class Watcher {
   #away: string | null = null;
   #cut = 0;
   #quarantineMs: number | null = null;
-  #waits: readonly Wait[] = [];
+  #waits: readonly QueueWait[] = [];
   #running: AbortController | undefined;
 
   constructor(parts: WatcherParts) {
@@ -68,14 +68,14 @@ export class Watcher {
     return resource.startsWith(own + this.prefix) && resource !== own;
   }
 
-  /** What a process tells of its locks; what is beyond the prefix is neither told nor counted. */
+  /** An event of a process's locks; what is beyond the prefix is neither shown nor counted. */
   report(report: Report, by: Who, at: number): void {
     if (!this.shows(report.resource)) return;
     const name = report.resource.slice(this.#parts.engine.services.settings.prefix.length);
     this.history.report(name, report, by, at);
   }
 
-  /** Looks until `stop`, and tells these listeners. */
+  /** Looks until `stop`, and sends the changes to these listeners. */
   start(listeners: Listeners): void {
     if (this.#running) return;
     this.#running = new AbortController();
@@ -96,7 +96,7 @@ export class Watcher {
   }
 
   /** A message without rows. */
-  frame(): Frame {
+  frame(): BoardFrame {
     const now = Date.now();
     const { engine, readOnly } = this.#parts;
     return {
@@ -122,7 +122,7 @@ export class Watcher {
       } catch (error) {
         if (signal.aborted) return;
         this.#away = trouble(error);
-        listeners.tell({ changed: [], gone: [], beaten: [] });
+        listeners.send({ changed: [], gone: [], beaten: [] });
         if (isLockError(error, 'CLOSED')) listeners.close();
       }
       await sleep(clock, Math.max(everyMs, clock.now() - began), signal);
@@ -148,11 +148,11 @@ export class Watcher {
     const change = this.board.take(queues, now);
     if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
     this.#hasLooked = true;
-    listeners.tell(change);
+    listeners.send(change);
   }
 
   /** The waits that tasks publish, without what is beyond the prefix. */
-  async #published(): Promise<readonly Wait[]> {
+  async #published(): Promise<readonly QueueWait[]> {
     const { engine, prefix } = this.#parts;
     if (!hasNotes(engine.services.calls.store)) return [];
     const notes = await allNotes(engine);

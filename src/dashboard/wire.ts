@@ -18,7 +18,7 @@ export interface Seat {
 }
 
 /** One resource in use. */
-export interface Row {
+export interface QueueRow {
   /** Without the prefix of the locks. */
   readonly name: string;
   /** Null for a read-write lock, which has none. */
@@ -36,7 +36,7 @@ export interface Row {
 export type Who = Pick<Seat, 'host' | 'pid' | 'label'>;
 
 /** A wait of a task that holds other locks, as its process publishes it. */
-export interface Wait extends Who {
+export interface QueueWait extends Who {
   readonly id: string;
   /** What it waits for. */
   readonly name: string;
@@ -58,7 +58,7 @@ export type Happening =
   | 'evicted';
 
 /** One line of a timeline. */
-export interface Told {
+export interface QueueEvent {
   /** A line that comes later with the same one takes its place. */
   readonly id: number;
   readonly at: number;
@@ -69,11 +69,11 @@ export interface Told {
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Told by the locks of a process, or concluded from two looks at the store. */
+  /** Reported by the locks of a process, or concluded from two looks at the store. */
   readonly from: 'locks' | 'store';
 }
 
-/** What the own locks tell. */
+/** An event of the own locks. */
 export interface Report {
   /** The full name, prefix included. */
   readonly resource: string;
@@ -97,7 +97,7 @@ export interface Rates {
 }
 
 /** One message of the stream. */
-export interface Frame {
+export interface BoardFrame {
   readonly now: number;
   readonly store: string;
   readonly readOnly: boolean;
@@ -109,13 +109,13 @@ export interface Frame {
   readonly cut: number;
   readonly rates: Rates;
   /** All of the last look. */
-  readonly waits: readonly Wait[];
+  readonly waits: readonly QueueWait[];
   /** New and changed ones. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly QueueRow[];
   readonly gone: readonly string[];
   /** Only their heartbeats are new: the name, and the ends of all its seats. */
   readonly beats: readonly (readonly [name: string, ...endsAt: number[]])[];
-  readonly told: readonly Told[];
+  readonly told: readonly QueueEvent[];
   /** The page does not know all rows yet. */
   readonly more: boolean;
 }

@@ -11,7 +11,7 @@
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
-import { type Connection, connectionOf } from '../clients/sql/connection.ts';
+import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import type { Value } from '../clients/sql/sql.ts';
 import { type Columns, quoteTable, readColumns, readKey } from '../clients/sql/sql.ts';
 
@@ -62,7 +62,7 @@ export function changeState(db: SqlDatabase, options: ChangeStateOptions): Promi
   return change(connection, sql, [...to.map(([, value]) => value), ...key.values, ...expected]);
 }
 
-async function change(connection: Connection, sql: string, values: Value[]): Promise<boolean> {
+async function change(connection: SqlConnection, sql: string, values: Value[]): Promise<boolean> {
   const rows = await connection.count(sql, values);
   if (rows > 1) throw new UsageError(`The key is not unique: it changed ${rows} rows.`);
   return rows === 1;

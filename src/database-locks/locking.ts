@@ -12,7 +12,7 @@
  */
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import type { Connection } from '../clients/sql/connection.ts';
+import type { SqlConnection } from '../clients/sql/connection.ts';
 
 /**
  * How long to wait for a lock that another transaction holds. `block` (the default): as long as the
@@ -22,23 +22,27 @@ import type { Connection } from '../clients/sql/connection.ts';
 export type LockWait = 'block' | 'nowait' | 'skip' | Duration;
 
 /** A number is ms, at least 1. */
-export type Wait = 'block' | 'nowait' | 'skip' | number;
+export type CheckedWait = 'block' | 'nowait' | 'skip' | number;
 
 /** @throws UsageError */
-export function readWait(wait: LockWait = 'block'): Wait {
+export function readWait(wait: LockWait = 'block'): CheckedWait {
   if (wait === 'block' || wait === 'nowait' || wait === 'skip') return wait;
   return parseDuration(wait, 'wait') || 'nowait';
 }
 
 /** Runs `work` with this limit on each wait for a lock. */
-export function within<T>(connection: Connection, ms: number, work: () => Promise<T>): Promise<T> {
+export function within<T>(
+  connection: SqlConnection,
+  ms: number,
+  work: () => Promise<T>,
+): Promise<T> {
   return connection.dialect === 'postgres'
     ? withinOnPostgres(connection, ms, work)
     : withinOnMysql(connection, ms, work);
 }
 
 async function withinOnPostgres<T>(
-  connection: Connection,
+  connection: SqlConnection,
   ms: number,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -54,7 +58,7 @@ async function withinOnPostgres<T>(
 }
 
 async function withinOnMysql<T>(
-  connection: Connection,
+  connection: SqlConnection,
   ms: number,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -80,7 +84,7 @@ const LEVEL = "pg_catalog.current_setting('transaction_isolation')";
 export const READS_LATEST: string = `${LEVEL} IN ('read committed', 'read uncommitted')`;
 
 /** @throws UsageError if reads of this transaction under a lock may be older than the lock. */
-export async function mustReadLatest(connection: Connection): Promise<void> {
+export async function mustReadLatest(connection: SqlConnection): Promise<void> {
   if (connection.dialect === 'mysql') return;
   const [row] = await connection.rows(`SELECT ${LEVEL} AS "level" WHERE NOT ${READS_LATEST}`);
   if (row) throw readsOlder(String(row.level));

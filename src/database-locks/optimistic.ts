@@ -14,7 +14,7 @@ import { isLockError, LockError, type LockErrorOptions, UsageError } from '../ba
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
-import { type Connection, connectionOf } from '../clients/sql/connection.ts';
+import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
 import type { Row } from '../clients/sql/sql.ts';
 import {
@@ -113,7 +113,7 @@ export function optimistic<T extends object = Row>(
   return tryAll(connection, asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
 }
 
-interface Asked {
+interface OptimisticTerms {
   readonly where: VersionColumn;
   readonly key: Piece;
   readonly attempts: number;
@@ -121,7 +121,10 @@ interface Asked {
   readonly change: Change<Row>;
 }
 
-async function tryAll(connection: Connection, asked: Asked): Promise<OptimisticResult<Row>> {
+async function tryAll(
+  connection: SqlConnection,
+  asked: OptimisticTerms,
+): Promise<OptimisticResult<Row>> {
   const { attempts, signal } = asked;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
@@ -138,13 +141,17 @@ async function tryAll(connection: Connection, asked: Asked): Promise<OptimisticR
   }
 }
 
-interface Outcome {
+interface AttemptOutcome {
   /** None if another writer was faster. */
   readonly result?: OptimisticResult<Row>;
   readonly cause?: unknown;
 }
 
-async function tryOnce(connection: Connection, asked: Asked, attempt: number): Promise<Outcome> {
+async function tryOnce(
+  connection: SqlConnection,
+  asked: OptimisticTerms,
+  attempt: number,
+): Promise<AttemptOutcome> {
   const version = await read(connection, asked);
   const { row: before } = version;
   const columns = await asked.change({ ...before }, attempt);
@@ -164,7 +171,10 @@ async function tryOnce(connection: Connection, asked: Asked, attempt: number): P
   }
 }
 
-async function read(connection: Connection, { where, key }: Asked): Promise<Versioned> {
+async function read(
+  connection: SqlConnection,
+  { where, key }: OptimisticTerms,
+): Promise<Versioned> {
   const columns = versionColumns(connection, where);
   const sql = `SELECT t.*, ${columns} FROM ${where.table} AS t WHERE ${key.sql} LIMIT 2`;
   const [row, other] = await connection.rows(sql, key.values);
@@ -177,8 +187,8 @@ async function read(connection: Connection, { where, key }: Asked): Promise<Vers
 }
 
 async function write(
-  connection: Connection,
-  { where, key }: Asked,
+  connection: SqlConnection,
+  { where, key }: OptimisticTerms,
   version: Versioned,
   columns: Columns,
 ): Promise<boolean> {

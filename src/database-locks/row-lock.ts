@@ -18,16 +18,16 @@ import { isLockError, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { SqlTransaction } from '../clients/sql/clients.ts';
-import { type Connection, transactionOf } from '../clients/sql/connection.ts';
+import { type SqlConnection, transactionOf } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
 import type { Dialect, Row } from '../clients/sql/sql.ts';
 import { type Columns, type Piece, quoteTable, readColumns, readKey } from '../clients/sql/sql.ts';
 import {
+  type CheckedWait,
   type LockWait,
   mustReadLatest,
   READS_LATEST,
   readWait,
-  type Wait,
   within,
 } from './locking.ts';
 
@@ -54,11 +54,11 @@ const OPTIONS = ['table', 'key', 'mode', 'wait', 'insert'];
 /** How long an insert waits under `nowait`, in ms; MySQL rounds it up to a second. */
 const SHORTEST = 1;
 
-interface Asked {
+interface RowLockTerms {
   readonly table: string;
   readonly key: Piece;
   readonly mode: 'update' | 'share';
-  readonly wait: Wait;
+  readonly wait: CheckedWait;
   /** The statement that inserts the row. */
   readonly insert: Piece | undefined;
 }
@@ -94,7 +94,7 @@ export function rowLock(tx: SqlTransaction, options: RowLockOptions): Promise<Ro
   return lock(connection, readAsked(options, connection.dialect));
 }
 
-async function lock(connection: Connection, asked: Asked): Promise<Row | null> {
+async function lock(connection: SqlConnection, asked: RowLockTerms): Promise<Row | null> {
   const { wait } = asked;
   await connection.mustHaveBegun();
   if (typeof wait === 'number')
@@ -112,8 +112,8 @@ async function lock(connection: Connection, asked: Asked): Promise<Row | null> {
 }
 
 async function take(
-  connection: Connection,
-  asked: Asked,
+  connection: SqlConnection,
+  asked: RowLockTerms,
   wait: 'block' | 'nowait' | 'skip',
 ): Promise<Row | null> {
   const { insert, mode } = asked;
@@ -137,8 +137,8 @@ async function take(
 }
 
 async function find(
-  connection: Connection,
-  { table, key, mode }: Asked,
+  connection: SqlConnection,
+  { table, key, mode }: RowLockTerms,
   wait: 'block' | 'nowait' | 'skip',
 ): Promise<Row | undefined> {
   const locking = lockingClause(connection.dialect, mode, wait);
@@ -151,12 +151,12 @@ async function find(
   return rows[0];
 }
 
-async function exists(connection: Connection, { table, key }: Asked): Promise<boolean> {
+async function exists(connection: SqlConnection, { table, key }: RowLockTerms): Promise<boolean> {
   const sql = `SELECT 1 AS "one" FROM ${table} WHERE ${key.sql} LIMIT 1`;
   return (await connection.rows(sql, key.values)).length > 0;
 }
 
-function absent({ wait, table }: Asked): null {
+function absent({ wait, table }: RowLockTerms): null {
   if (wait === 'skip') return null;
   const message = `There is no such row in ${table}.`;
   throw new TransactionError(message, { reason: 'missing', retryable: false });
@@ -177,7 +177,7 @@ function lockingClause(
     : `/*!80000 FOR SHARE${how} *//*M! LOCK IN SHARE MODE${how} */`;
 }
 
-function readAsked(options: RowLockOptions, dialect: Dialect): Asked {
+function readAsked(options: RowLockOptions, dialect: Dialect): RowLockTerms {
   const read = readOptions(options, OPTIONS, 'rowLock');
   const { mode = 'update', insert = true } = read;
   if (mode !== 'update' && mode !== 'share') {

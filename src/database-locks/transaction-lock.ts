@@ -13,15 +13,15 @@ import { createHash } from 'node:crypto';
 import { checkName } from '../base/names.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlTransaction } from '../clients/sql/clients.ts';
-import { type Connection, transactionOf } from '../clients/sql/connection.ts';
+import { type SqlConnection, transactionOf } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
 import { UnsupportedError } from '../contract/errors.ts';
 import {
+  type CheckedWait,
   type LockWait,
   mustReadLatest,
   READS_LATEST,
   readWait,
-  type Wait,
   within,
 } from './locking.ts';
 
@@ -67,13 +67,16 @@ export function transactionLock(
   return lock(connection, { key, kind: shared ? '_shared' : '', wait: readWait(wait) });
 }
 
-interface Asked {
+interface TransactionLockTerms {
   readonly key: bigint;
   readonly kind: '_shared' | '';
-  readonly wait: Wait;
+  readonly wait: CheckedWait;
 }
 
-async function lock(connection: Connection, { key, kind, wait }: Asked): Promise<boolean> {
+async function lock(
+  connection: SqlConnection,
+  { key, kind, wait }: TransactionLockTerms,
+): Promise<boolean> {
   if (connection.dialect === 'mysql') {
     throw new UnsupportedError(
       'transactionLock',

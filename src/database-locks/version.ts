@@ -8,7 +8,7 @@
  * the same version again. Nor is a time a version: two writes within its precision look the same.
  */
 import { UsageError } from '../base/errors.ts';
-import type { Connection } from '../clients/sql/connection.ts';
+import type { SqlConnection } from '../clients/sql/connection.ts';
 import type { Row } from '../clients/sql/sql.ts';
 
 /** Columns of ours beside the row's; without capitals or `_`, or some libraries rename them. */
@@ -28,7 +28,7 @@ export interface VersionColumn {
 }
 
 /** The extra columns to select beside the row. */
-export function versionColumns({ dialect }: Connection, { column }: VersionColumn): string {
+export function versionColumns({ dialect }: SqlConnection, { column }: VersionColumn): string {
   const [text, type] =
     dialect === 'postgres'
       ? [`CAST(t.${column} AS text)`, `CAST(pg_typeof(t.${column}) AS text)`]
@@ -37,7 +37,7 @@ export function versionColumns({ dialect }: Connection, { column }: VersionColum
 }
 
 /** The condition that the row is unchanged; its value is the version's text. */
-export function unchanged({ dialect }: Connection, { column }: VersionColumn): string {
+export function unchanged({ dialect }: SqlConnection, { column }: VersionColumn): string {
   return dialect === 'postgres'
     ? `CAST(${column} AS text) = CAST(? AS text)`
     : `CAST(${column} AS char) = ?`;
@@ -74,7 +74,7 @@ const BITS: Readonly<Record<string, bigint>> = {
 
 /** @throws UsageError if the column has no greater version. */
 export async function mustHaveRoom(
-  connection: Connection,
+  connection: SqlConnection,
   { table, column }: VersionColumn,
   { text }: Versioned,
 ): Promise<void> {

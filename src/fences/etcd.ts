@@ -15,11 +15,11 @@
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
-import type { Compare, EtcdClient, KeyValue, Reply, Txn } from '../clients/etcd/client.ts';
+import type { Compare, EtcdClient, EtcdReply, KeyValue, Txn } from '../clients/etcd/client.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
-import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
+import { enteredSince, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface EtcdFenceOptions {
   /** The prefix of the keys of all fences; default `holdfast-fence/`. */
@@ -34,7 +34,7 @@ export type EtcdTransactions = Pick<EtcdClient, 'txn'>;
  * without the comparison. After an unknown outcome, `enter` anew: no earlier request can take
  * effect after that.
  */
-export interface EtcdEntry extends FenceEntry<Txn, Reply> {
+export interface EtcdEntry extends FenceEntry<Txn, EtcdReply> {
   /**
    * The comparison that each transaction that writes the guarded data needs, also through another
    * client. Empty for a reader, which keeps older writers out and writes nothing.
@@ -113,11 +113,11 @@ function gone({ resource, token }: FencingToken): StaleTokenError {
   return new StaleTokenError(resource, token, 0n, ' The key of the fence was deleted.');
 }
 
-function kvsIn({ answers }: Reply): readonly KeyValue[] {
+function kvsIn({ answers }: EtcdReply): readonly KeyValue[] {
   const [answer] = answers;
   return answer && 'range' in answer ? answer.range.kvs : [];
 }
 
-function seenAt({ key, value }: KeyValue): Seen {
+function seenAt({ key, value }: KeyValue): SeenToken {
   return seenIn(value, `The key ${show(key)}`);
 }

@@ -38,11 +38,11 @@ export interface FenceEntry<Write, Done> {
   write(what: Write): Promise<Done>;
 }
 
-export type Verb = keyof Fence<unknown, unknown>;
+export type FenceVerb = keyof Fence<unknown, unknown>;
 
 /** Makes both verbs of a fence from one function. */
 export function fenceOf<Through, Entered>(
-  take: (verb: Verb, through: Through, lease: EnterToken) => Entered,
+  take: (verb: FenceVerb, through: Through, lease: EnterToken) => Entered,
 ): Fence<Through, Entered> {
   return {
     enter: (through, lease) => take('enter', through, lease),

@@ -86,7 +86,7 @@ export function fenceFrom(source: RequestSource, options: FenceFromOptions = {})
 }
 
 /** Accepts only the output of `encodeURIComponent`. */
-function nameIn(read: Read, part: 'resource' | 'lineage'): string {
+function nameIn(read: ReadPart, part: 'resource' | 'lineage'): string {
   const text = read(part);
   try {
     const name = decodeURIComponent(text);
@@ -98,10 +98,10 @@ function nameIn(read: Read, part: 'resource' | 'lineage'): string {
   throw new FenceHeadersError('malformed', message);
 }
 
-type Read = (part: 'resource' | 'lineage' | 'kind' | 'token') => string;
+type ReadPart = (part: 'resource' | 'lineage' | 'kind' | 'token') => string;
 
 /** @throws UsageError */
-function readerOf(source: RequestSource): Read {
+function readerOf(source: RequestSource): ReadPart {
   const inner: unknown = (source as { readonly headers?: unknown } | null | undefined)?.headers;
   const headers = typeof inner === 'object' && inner !== null ? inner : source;
   if (typeof headers !== 'object' || headers === null) {

@@ -5,10 +5,10 @@
 import { UsageError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
-import type { Verb } from './fence.ts';
+import type { FenceVerb } from './fence.ts';
 
 /** What the fence has seen. */
-export interface Seen {
+export interface SeenToken {
   readonly lineage: string;
   /** The greatest token of a writer. */
   readonly token: bigint;
@@ -20,7 +20,11 @@ export interface Seen {
  * What the fence has seen once this holder has entered. `adopt` does not read the old text.
  * @throws StaleTokenError if a newer one was here.
  */
-export function raised(verb: Verb, mine: FencingToken, known: () => Seen | undefined): Seen {
+export function raised(
+  verb: FenceVerb,
+  mine: FencingToken,
+  known: () => SeenToken | undefined,
+): SeenToken {
   const { lineage, kind, token } = mine;
   if (verb === 'adopt') return { lineage, token, floor: 0n };
   const seen = known() ?? { lineage, token: 0n, floor: 0n };
@@ -34,7 +38,7 @@ export function raised(verb: Verb, mine: FencingToken, known: () => Seen | undef
 
 export function stale(
   { resource, lineage, kind, token }: FencingToken,
-  seen: Seen,
+  seen: SeenToken,
 ): StaleTokenError {
   const other =
     seen.lineage === lineage
@@ -45,14 +49,14 @@ export function stale(
 }
 
 /** Why an entry is over; the same holder may have entered again. */
-export function enteredSince(mine: FencingToken, seen: Seen): StaleTokenError {
+export function enteredSince(mine: FencingToken, seen: SeenToken): StaleTokenError {
   const { resource, lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
   if (!again) return stale(mine, seen);
   return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
 }
 
-export function textOf({ lineage, token, floor }: Seen): string {
+export function textOf({ lineage, token, floor }: SeenToken): string {
   return JSON.stringify({ lineage, token: String(token), floor: String(floor) });
 }
 
@@ -60,9 +64,9 @@ export function textOf({ lineage, token, floor }: Seen): string {
  * `where` is the place for the message: `The key "a"`.
  * @throws UsageError
  */
-export function seenIn(text: string, where: string): Seen {
+export function seenIn(text: string, where: string): SeenToken {
   try {
-    const { lineage, token, floor } = JSON.parse(text) as Record<keyof Seen, string>;
+    const { lineage, token, floor } = JSON.parse(text) as Record<keyof SeenToken, string>;
     if (typeof lineage === 'string') {
       return { lineage, token: BigInt(token), floor: BigInt(floor) };
     }

@@ -31,8 +31,8 @@ import type { NodeData, Stat, StepAnswer } from '../clients/zookeeper/wire/reque
 import type { MultiStep, ZookeeperSession } from '../clients/zookeeper/zookeeper-session.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
-import { type Fence, type FenceEntry, fenced, fenceOf, type Verb } from './fence.ts';
-import { enteredSince, raised, type Seen, seenIn, textOf } from './rule.ts';
+import { type Fence, type FenceEntry, type FenceVerb, fenced, fenceOf } from './fence.ts';
+import { enteredSince, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
@@ -101,13 +101,13 @@ export function zookeeperFence(
 }
 
 /** A fence's node, and the session that reads and writes it. */
-interface Place {
+interface FencedNode {
   readonly session: ZookeeperNodes;
   readonly path: string;
 }
 
 /** Settles within the session's timeout; returns the node's new version. */
-async function raise(place: Place, verb: Verb, token: FencingToken): Promise<number> {
+async function raise(place: FencedNode, verb: FenceVerb, token: FencingToken): Promise<number> {
   const { session } = place;
   const { timeoutMs: allMs } = session;
   const deadline = session.now() + allMs;
@@ -128,7 +128,10 @@ async function raise(place: Place, verb: Verb, token: FencingToken): Promise<num
 }
 
 /** The leader's data of the node; undefined if there is no node. */
-async function read({ session, path }: Place, within: Within = {}): Promise<NodeData | undefined> {
+async function read(
+  { session, path }: FencedNode,
+  within: Within = {},
+): Promise<NodeData | undefined> {
   // The server carries them out in this order.
   const asked = Promise.all([session.sync(within), session.getData(path, within)]);
   return (await asked.catch(unlessMissing))?.[1];
@@ -139,7 +142,7 @@ interface Putting {
   readonly timeoutMs: number;
 }
 
-async function create({ session, path }: Place, putting: Putting): Promise<number> {
+async function create({ session, path }: FencedNode, putting: Putting): Promise<number> {
   try {
     return (await session.create(path, putting)).stat.version;
   } catch (error) {
@@ -151,7 +154,7 @@ async function create({ session, path }: Place, putting: Putting): Promise<numbe
 }
 
 async function set(
-  { session, path }: Place,
+  { session, path }: FencedNode,
   { data, version, timeoutMs }: Required<Putting> & { readonly version: number },
 ): Promise<number> {
   const once = { step: 'set', path, data, version } as const;
@@ -168,7 +171,7 @@ function passes(error: unknown): boolean {
   return raced || failedWith(error, 'CONNECTIONLOSS');
 }
 
-function entryOf(place: Place, token: FencingToken, version: number): ZookeeperEntry {
+function entryOf(place: FencedNode, token: FencingToken, version: number): ZookeeperEntry {
   const { session, path } = place;
   const check = token.kind === 'read' ? [] : [{ step: 'check', path, version } as const];
   return {
@@ -200,7 +203,7 @@ function countedAnew(error: RequestError & { readonly step: number }): Error {
   return new RequestError(reason, message, { retryable, outcome, step });
 }
 
-async function refusal(place: Place, mine: FencingToken): Promise<Error> {
+async function refusal(place: FencedNode, mine: FencingToken): Promise<Error> {
   const { resource, token } = mine;
   let known: NodeData | undefined;
   try {
@@ -212,6 +215,6 @@ async function refusal(place: Place, mine: FencingToken): Promise<Error> {
   return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');
 }
 
-function seenAt({ path }: Place, { data }: NodeData): Seen {
+function seenAt({ path }: FencedNode, { data }: NodeData): SeenToken {
   return seenIn(data.toString(), `The node ${show(path)}`);
 }

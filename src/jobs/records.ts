@@ -13,7 +13,7 @@ const LAYOUT = 1;
 /** Pause before a failed write is repeated, in ms. */
 const RETRY_MS = 100;
 
-interface Keeping {
+interface KeptNote {
   readonly note: object;
   readonly ms: number;
 }
@@ -22,7 +22,7 @@ interface Keeping {
  * Keeps a note about the lease's resource; false if the lease is not held.
  * @throws StoreError if it may not be there, UnsupportedError
  */
-export async function keep(engine: Engine, lease: Lease, { note, ms }: Keeping): Promise<boolean> {
+export async function keep(engine: Engine, lease: Lease, { note, ms }: KeptNote): Promise<boolean> {
   const { keep: verb } = recordsOf(engine);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
   const { claim } = lease.live;
@@ -33,7 +33,7 @@ export async function keep(engine: Engine, lease: Lease, { note, ms }: Keeping):
  * The same, repeated until the store confirms the note.
  * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
  */
-export async function keepSurely(engine: Engine, lease: Lease, keeping: Keeping): Promise<void> {
+export async function keepSurely(engine: Engine, lease: Lease, keeping: KeptNote): Promise<void> {
   let failure: unknown;
   for (;;) {
     if (failure !== undefined && !lease.held) throw failure;

@@ -18,7 +18,7 @@ import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import type { Scope } from './lockable.ts';
 
 /** An acquisition with listeners. */
-export interface Attempt {
+export interface AcquireAttempt {
   readonly acquisition: Acquisition;
   readonly waits: boolean;
   readonly options: AcquireOptions;
@@ -26,7 +26,7 @@ export interface Attempt {
 }
 
 /** Emits `acquiring`, takes the lock, and emits `missed` if it got none. */
-export function tellOf(events: Events, attempt: Attempt): Promise<Lease | null> {
+export function withEvents(events: Events, attempt: AcquireAttempt): Promise<Lease | null> {
   const { acquisition, waits, options } = attempt;
   const { resource, kind } = acquisition;
   let refusal: GoneStatus | undefined;

@@ -144,13 +144,13 @@ function atMost(
   throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
 }
 
-export type Asked = Checked<typeof LOCK> & { readonly kind: Kind; readonly limit: number };
+export type CheckedLock = Checked<typeof LOCK> & { readonly kind: Kind; readonly limit: number };
 
 /** Below this, in ms, the margin and a busy machine would use up the lease. */
 const MIN_TTL_MS = 100;
 
 /** @throws UsageError */
-export function specOf(engine: Engine, resource: string, options: Asked): Spec {
+export function specOf(engine: Engine, resource: string, options: CheckedLock): Spec {
   const { kind, fair, heartbeat, ttl, minHold, maxHold: maxHoldMs, ...rest } = options;
   const ttlMs = ttlOf(engine, ttl);
   const minHoldMs = withinMaxTtl(engine, minHold, 'minHold');

@@ -8,7 +8,7 @@ import { DeadlockError, MismatchError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/services.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
-import { inContexts, tellOf } from './acquisition-events.ts';
+import { inContexts, withEvents } from './acquisition-events.ts';
 import { Lockable, type Scope, type Work } from './lockable.ts';
 import { Frame } from './reentrancy.ts';
 
@@ -79,8 +79,8 @@ export abstract class Lock extends Lockable<Lease> {
     if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
     const { resource, kind } = this.spec;
     const acquisition = { resource, kind, permits: options.permits ?? 1, store: calls.store.name };
-    const take = (heard: AcquireOptions) => this.#take(heard, waits);
-    return tellOf(events, { acquisition, waits, options, take });
+    const take = (given: AcquireOptions) => this.#take(given, waits);
+    return withEvents(events, { acquisition, waits, options, take });
   }
 
   #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {

@@ -26,8 +26,8 @@ export class Claims {
   greatest: bigint;
   /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
-  /** To be notified: admitted, first in line, evicted, or holders with their first waiter. */
-  told: Entry[] = [];
+  /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
+  woken: Entry[] = [];
   /** By so many ms it may be later than `now`: lives are counted from then, and end by `now`. */
   lead = 0;
 
@@ -101,25 +101,25 @@ export class Claims {
       if (first.number <= this.greatest) first.number = ++this.last;
       this.greatest = first.number;
       first.takeover = takeover;
-      if (first !== entering) this.told.push(first);
+      if (first !== entering) this.woken.push(first);
     }
     this.unfinished =
       this.#holders.size > 0 || takeover?.reason === 'released' ? undefined : takeover;
     const { first } = this.#waiters;
     if (!first || first.first) return;
     first.first = true;
-    if (first !== entering) this.told.push(first);
+    if (first !== entering) this.woken.push(first);
   }
 
-  /** Notifies the first waiter that it has to ask at another time. */
-  tellNext(): void {
+  /** Wakes the first waiter, which has to ask at another time. */
+  wakeNext(): void {
     const { first } = this.#waiters;
-    if (first) this.told.push(first);
+    if (first) this.woken.push(first);
   }
 
-  /** Notifies the holders that the first waiter has come. */
-  tellHolders(): void {
-    this.told.push(...this.#holders.all());
+  /** Wakes the holders, because the first waiter has come. */
+  wakeHolders(): void {
+    this.woken.push(...this.#holders.all());
   }
 
   statusOf(entry: Entry, now: number, closedMs: number): ClaimStatus {

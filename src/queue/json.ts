@@ -34,7 +34,7 @@ interface ClaimJson extends Pick<Entry, Plain> {
 }
 
 /** Any object: which parts it has is seen when each is read. */
-type Parts = Readonly<Record<string, unknown>>;
+type JsonParts = Readonly<Record<string, unknown>>;
 
 export function toJson(state: WholeState): QueueJson {
   const { last, greatest, closedUntil = 0, unfinished, claims, record } = state;
@@ -159,9 +159,9 @@ function toNumber(value: unknown): bigint {
   return typeof value === 'string' && /^\d{1,40}$/.test(value) ? BigInt(value) : malformed();
 }
 
-function object(value: unknown): Parts {
+function object(value: unknown): JsonParts {
   const is = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return is ? (value as Parts) : malformed();
+  return is ? (value as JsonParts) : malformed();
 }
 
 function list(value: unknown): readonly unknown[] {

@@ -3,8 +3,8 @@
  *
  * Invariant: claims are in order of arrival, the admitted ones in front, and every step ends by
  * settling them: dead claims are out of the way and all claims that fit are admitted. A step looks
- * at no clock and waits for nothing: time comes in as a number, and who is to be notified is left
- * in `told`. So a store has only to make steps one at a time, each on the queue that the step
+ * at no clock and waits for nothing: time comes in as a number, and who is to be woken is left
+ * for `takeTold`. So a store has only to make steps one at a time, each on the queue that the step
  * before left: in memory, in a transaction, or by writing a text on the condition that it is still
  * the one that was read. Numbers count arrivals, and admission goes in that order, so tokens grow
  * from holder to holder. A dead holder is looked for only when a step touches its queue, so that
@@ -107,9 +107,9 @@ export class ClaimQueue {
 
   /** The claims that the steps since the last call concern, and whose status was no reply. */
   takeTold(): readonly Entry[] {
-    const { told } = this.#claims;
-    if (told.length > 0) this.#claims.told = [];
-    return told;
+    const { woken } = this.#claims;
+    if (woken.length > 0) this.#claims.woken = [];
+    return woken;
   }
 
   /** All of it, for `JSON.stringify` and `ClaimQueue.from`. */
@@ -149,7 +149,7 @@ export class ClaimQueue {
     claims.push(entry);
     this.#settle(now, { entering: entry });
     if (entry.admitted || (claim.queue && claims.waiting <= maxWaiters)) {
-      if (!entry.admitted && claims.waiting === 1) claims.tellHolders();
+      if (!entry.admitted && claims.waiting === 1) claims.wakeHolders();
       return this.statusOf(entry, now);
     }
     claims.remove(entry);
@@ -174,7 +174,7 @@ export class ClaimQueue {
     else if (!entry.sealed) {
       this.#live(entry, now, afterMs);
       entry.sealed = UNKNOWN;
-      this.#claims.tellNext();
+      this.#claims.wakeNext();
     }
     return true;
   }
@@ -207,7 +207,7 @@ export class ClaimQueue {
       if (entry.number !== number) continue;
       const sealed: GoneStatus = { state: 'gone', why: 'evicted', detail: reason };
       entry.sealed = sealed;
-      this.#claims.told.push(entry);
+      this.#claims.woken.push(entry);
       if (!atOnce && entry.admitted) return true;
       this.#bury(entry, sealed, now);
       this.#remove(entry, now);

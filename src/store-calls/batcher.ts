@@ -33,7 +33,7 @@ export interface Caller<R> {
 }
 
 /** The outcome of a batch. */
-export interface Outcome<R> {
+export interface BatchOutcome<R> {
   readonly claims: number;
   /** None if the request as a whole failed. */
   readonly results: readonly R[];
@@ -46,7 +46,7 @@ export interface BatcherParts<R> {
   /** Checks a reply; may return another one in its place. */
   readonly check: (reply: R) => R;
   /** Called after each batch. */
-  readonly done?: ((outcome: Outcome<R>) => void) | undefined;
+  readonly done?: ((outcome: BatchOutcome<R>) => void) | undefined;
   readonly clock: Clock;
   readonly loop: EventLoop;
 }
@@ -56,12 +56,12 @@ export interface Sender<R> {
   send(claim: Claim, caller: Caller<R>): void;
 }
 
-interface Request<R> {
+interface BatchRequest<R> {
   readonly claim: Claim;
   readonly caller: Caller<R>;
 }
 
-type Batch<R> = readonly Request<R>[];
+type CallBatch<R> = readonly BatchRequest<R>[];
 
 /** A request waits for the batch before it for at most its own TTL divided by this. */
 const WAITS_PER_TTL = 10;
@@ -69,11 +69,11 @@ const WAITS_PER_TTL = 10;
 export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
   readonly #idle: () => void;
-  #pending: Request<R>[] = [];
+  #pending: BatchRequest<R>[] = [];
   /** Unanswered, and others wait for it; undefined while the next one is about to leave. */
-  #current: Batch<R> | undefined;
+  #current: CallBatch<R> | undefined;
   /** Unanswered, and no longer waited for. */
-  readonly #late = new Set<Batch<R>>();
+  readonly #late = new Set<CallBatch<R>>();
   /** A batch is about to leave, or others wait for one. */
   #busy = false;
   #timer: Timer | undefined;
@@ -140,7 +140,7 @@ export class Batcher<R> implements Sender<R> {
     this.#timer.unref();
   }
 
-  #take(): Request<R>[] {
+  #take(): BatchRequest<R>[] {
     const { sequential } = this.#parts.store.traits;
     const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
     if (sequential && this.#late.size === 0 && wanted.length <= MAX_BATCH) {
@@ -149,7 +149,7 @@ export class Batcher<R> implements Sender<R> {
     }
     const under = new Set<string>();
     for (const late of this.#late) for (const { claim } of late) under.add(claim.id);
-    const batch: Request<R>[] = [];
+    const batch: BatchRequest<R>[] = [];
     const taken = new Set<string>();
     this.#pending = wanted.filter((request) => {
       const { id, resource } = request.claim;
@@ -163,7 +163,7 @@ export class Batcher<R> implements Sender<R> {
   }
 
   /** Never rejects. */
-  async #deliver(batch: Batch<R>, sentAt: number): Promise<void> {
+  async #deliver(batch: CallBatch<R>, sentAt: number): Promise<void> {
     const claims = batch.length;
     let results: readonly R[];
     try {
@@ -179,7 +179,7 @@ export class Batcher<R> implements Sender<R> {
     this.#parts.done?.({ claims, results, error: undefined });
   }
 
-  async #failed(batch: Batch<R>, error: StoreError, sentAt: number): Promise<void> {
+  async #failed(batch: CallBatch<R>, error: StoreError, sentAt: number): Promise<void> {
     if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
       for (const request of batch) request.caller.settle(undefined, error, sentAt);
       return;
@@ -223,6 +223,6 @@ class ByPart<R> implements Sender<R> {
   }
 }
 
-function byResource<R>(a: Request<R>, b: Request<R>): number {
+function byResource<R>(a: BatchRequest<R>, b: BatchRequest<R>): number {
   return a.claim.resource < b.claim.resource ? -1 : a.claim.resource > b.claim.resource ? 1 : 0;
 }

@@ -40,7 +40,7 @@ export class Releases {
     return new Promise((resolve) => this.#try(claim, { sender, lifeMs, failures: 0, resolve }));
   }
 
-  #try(claim: Claim, attempt: Attempt): void {
+  #try(claim: Claim, attempt: ReleaseAttempt): void {
     const { sender, resolve } = attempt;
     if (this.#closed) return resolve();
     this.#underway.begin();
@@ -52,7 +52,7 @@ export class Releases {
     sender.send(claim, { settle });
   }
 
-  #repeat(claim: Claim, attempt: Attempt): void {
+  #repeat(claim: Claim, attempt: ReleaseAttempt): void {
     if (this.#closed) return;
     const now = this.#clock.now();
     const { failures, until = now + attempt.lifeMs } = attempt;
@@ -63,7 +63,7 @@ export class Releases {
   }
 }
 
-interface Attempt {
+interface ReleaseAttempt {
   readonly sender: Sender<boolean>;
   /** For how long the claim may live on if it is not released. */
   readonly lifeMs: number;

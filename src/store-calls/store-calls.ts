@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { toStoreError } from '../contract/errors.ts';
 import type { ClaimStatus, Store } from '../contract/store.ts';
-import { type BatcherParts, type Outcome, type Sender, senderOf } from './batcher.ts';
+import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
 import { Releases, Underway } from './release.ts';
 import { checkBoolean, checkStatus } from './replies.ts';
 import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
@@ -14,7 +14,7 @@ export interface StoreCallsParts {
   /** The TTL for questions about no claim, in ms: each waits a third of it for a reply. */
   readonly ttlMs: number;
   /** Called after each batch of heartbeats. */
-  readonly renewed: (outcome: Outcome<ClaimStatus>) => void;
+  readonly renewed: (outcome: BatchOutcome<ClaimStatus>) => void;
 }
 
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */

@@ -74,7 +74,7 @@ export interface Outlook {
   readonly failure?: StoreError | undefined;
 }
 
-interface Known extends Outlook {
+interface KnownWait extends Outlook {
   /** What a look has found, or the refusal of a try. */
   readonly queue?: Partial<Queue> | undefined;
   /** The caller's limit, where the whole queue was before it. */
@@ -82,7 +82,7 @@ interface Known extends Outlook {
   readonly since?: number | undefined;
 }
 
-export function waitingOf({ status, failure: cause, queue = {}, ...known }: Known): Waiting {
+export function waitingOf({ status, failure: cause, queue = {}, ...known }: KnownWait): Waiting {
   const { limit: own = 0, since = Date.now() } = known;
   const { holders, waiters = [], limit: inForce = own, quarantineMs } = queue;
   const leftMs = quarantineMs ?? (status?.why === 'data-loss' ? status.retryInMs : undefined);

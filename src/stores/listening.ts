@@ -1,5 +1,5 @@
 /**
- * Listening that goes on: whoever cannot listen tries again as long as somebody wants to hear.
+ * Listening that goes on: whoever cannot listen tries again as long as somebody wants to be woken.
  *
  * Invariant: while the server can be reached, nobody who waits is without messages for longer than
  * one try and one pause, about a second; and since messages were lost meanwhile, all are woken once
@@ -51,7 +51,7 @@ export async function listening(
  * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
  * asks by itself.
  */
-export async function heard(
+export async function followLasting(
   follow: () => Promise<AsyncDisposable>,
   late: () => void,
 ): Promise<AsyncDisposable> {
@@ -74,7 +74,7 @@ export function warnOfSilence(warnings: Warnings, error: unknown): void {
   const message =
     'The store cannot tell this process what becomes of its waiting claims, so they ask now and' +
     ` then instead of being woken, until it can: ${(error as StoreError).message}`;
-  warnings.tell('HOLDFAST_NO_WAKE', message);
+  warnings.warn('HOLDFAST_NO_WAKE', message);
 }
 
 const own = new Warnings();

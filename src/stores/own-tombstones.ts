@@ -9,14 +9,14 @@ import type { GoneStatus } from '../contract/store.ts';
 /** How often the memory is cleared. */
 const SWEEP_MS = 60_000;
 
-interface Tombstone {
+interface OwnTombstone {
   readonly status: GoneStatus;
   readonly until: number;
 }
 
 export class OwnTombstones {
   readonly #clock: Clock;
-  readonly #byId = new Map<string, Tombstone>();
+  readonly #byId = new Map<string, OwnTombstone>();
   #sweepAt = 0;
 
   constructor(clock: Clock) {

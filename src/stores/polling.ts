@@ -1,15 +1,15 @@
 /**
- * Looking for news where the database cannot send any: one statement per process for all its
+ * Looking for changes where the database cannot send wakes: one statement per process for all its
  * waiting claims.
  *
  * How often? As in the race of Achilles: the next look at a claim comes after an eighth of the time
  * until its turn, if the claims before it go on leaving as quickly as so far. So the looks of a
  * wait grow with the logarithm of its place and length: the 500th claim in a queue that moves ten
  * times a second gets about 60 looks in its 50 seconds, and its turn is noticed 10 ms late. A claim
- * behind a holder that does not leave gets ever fewer looks, down to a bound. News comes about an
- * eighth of the wait too late, for the next in line about a quarter of a second at most; heartbeats
- * and the death of the claim before bring it besides. Chance spreads the looks of processes that
- * began together.
+ * behind a holder that does not leave gets ever fewer looks, down to a bound. A wake comes about
+ * an eighth of the wait too late, for the next in line about a quarter of a second at most;
+ * heartbeats and the death of the claim before bring it besides. Chance spreads the looks of
+ * processes that began together.
  * What would break it: planning the next look before the reply to the last one, because a slow
  * database would then be asked ever more.
  */
@@ -115,7 +115,7 @@ export class Polling {
     this.#looking = true;
     try {
       const statuses = await look(due.map(([id]) => id));
-      for (const [id, seeker] of due) this.#tell(seeker, statuses.get(id));
+      for (const [id, seeker] of due) this.#wake(seeker, statuses.get(id));
     } catch {
       // A database in trouble is asked less often; the heartbeats report the error.
       for (const [, seeker] of due) seeker.dueAt = clock.now() + LONGEST_OF_ALL_MS;
@@ -124,11 +124,11 @@ export class Polling {
     this.#arm();
   }
 
-  /** Wakes a claim with news; one that is gone learns why from the heartbeat that it then sends. */
-  #tell(seeker: Seeker, status: ClaimStatus | undefined): void {
+  /** Wakes a claim that moved; one that is gone learns why from its next heartbeat. */
+  #wake(seeker: Seeker, status: ClaimStatus | undefined): void {
     const { known, askAt } = seeker;
     this.#learn(seeker, status);
-    // A hold that was to last longer ends: nothing else tells of that.
+    // A hold that was to last longer ends: nothing else shows that.
     if (seeker.known !== known || seeker.askAt < askAt - LONGEST_MS) seeker.wake(status);
   }
 

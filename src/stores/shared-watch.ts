@@ -2,34 +2,34 @@
  * One feed of changes for all keys that a process watches: opened with the first watch, closed with
  * the last.
  *
- * Invariant: a change after `watch` has resolved is told. Either the feed that was open then brings
- * it; or that feed has broken, and then all watches are told of a change, after the next one is
+ * Invariant: a change after `watch` has resolved wakes. Either the feed that was open then brings
+ * it; or that feed has broken, and then all watches are woken, after the next one is
  * open: a reader that looks now sees all that was between the two.
  * What would break it: a feed that claims to be open before it is.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The keys that change, from its opening on; it ends, or throws, if it breaks. */
-export interface Feed extends AsyncIterable<string> {
+export interface ChangeFeed extends AsyncIterable<string> {
   close(): Promise<unknown>;
 }
 
-/** Before a broken feed is opened anew, in ms: each is told to all watches. */
+/** Before a broken feed is opened anew, in ms: each wakes all watches. */
 const PAUSE_MS = 1000;
 
-interface Session {
+interface WatchSession {
   /** Opens the first feed. */
-  readonly opened: Promise<Feed>;
-  feed?: Feed | undefined;
+  readonly opened: Promise<ChangeFeed>;
+  feed?: ChangeFeed | undefined;
   over: boolean;
 }
 
 export class SharedWatch {
-  readonly #open: () => Promise<Feed>;
+  readonly #open: () => Promise<ChangeFeed>;
   readonly #watches = new Map<string, Set<() => void>>();
-  #session: Session | undefined;
+  #session: WatchSession | undefined;
 
-  constructor(open: () => Promise<Feed>) {
+  constructor(open: () => Promise<ChangeFeed>) {
     this.#open = open;
   }
 
@@ -62,8 +62,8 @@ export class SharedWatch {
     await closed(session.feed);
   }
 
-  #begin(): Session {
-    const session: Session = { opened: this.#open(), over: false };
+  #begin(): WatchSession {
+    const session: WatchSession = { opened: this.#open(), over: false };
     session.opened.then(
       (feed) => this.#follow(session, feed),
       () => {
@@ -73,30 +73,30 @@ export class SharedWatch {
     return session;
   }
 
-  async #follow(session: Session, first: Feed): Promise<void> {
-    let feed: Feed | undefined = first;
+  async #follow(session: WatchSession, first: ChangeFeed): Promise<void> {
+    let feed: ChangeFeed | undefined = first;
     while (!session.over) {
       session.feed = feed;
-      if (feed) await this.#tell(feed).catch(() => {});
+      if (feed) await this.#deliver(feed).catch(() => {});
       await closed(feed);
       if (session.over) return;
       await sleep(PAUSE_MS, undefined, { ref: false });
       feed = session.over ? undefined : await this.#open().catch(() => undefined);
-      if (feed && !session.over) this.#tellAll();
+      if (feed && !session.over) this.#wakeAll();
     }
     await closed(feed);
   }
 
-  async #tell(feed: Feed): Promise<void> {
+  async #deliver(feed: ChangeFeed): Promise<void> {
     for await (const key of feed) for (const watch of this.#watches.get(key) ?? []) watch();
   }
 
-  #tellAll(): void {
+  #wakeAll(): void {
     for (const watches of this.#watches.values()) for (const watch of watches) watch();
   }
 }
 
 /** One that is broken fails to close, and is closed. */
-async function closed(feed: Feed | undefined): Promise<void> {
+async function closed(feed: ChangeFeed | undefined): Promise<void> {
   await feed?.close().catch(() => {});
 }

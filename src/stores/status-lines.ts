@@ -124,7 +124,7 @@ function gone(why: GoneReason, detail: string): ClaimStatus {
   return mismatch(KINDS[detail] as Kind);
 }
 
-export interface Standing {
+export interface StandingLine {
   readonly held: boolean;
   readonly limit: number;
   readonly member: Member;
@@ -134,7 +134,7 @@ export interface Standing {
  * The claim in a line of `inspect`.
  * @throws StoreError
  */
-export function standingIn(line: unknown): Standing {
+export function standingIn(line: unknown): StandingLine {
   try {
     return readStanding(line);
   } catch {
@@ -142,7 +142,7 @@ export function standingIn(line: unknown): Standing {
   }
 }
 
-function readStanding(line: unknown): Standing {
+function readStanding(line: unknown): StandingLine {
   const words = String(line).split(' ');
   const [state, number = '', kind = '', permits, limit, ttl, left] = words;
   return {

@@ -14,5 +14,5 @@ export class Subscription implements AsyncDisposable {
   }
 }
 
-/** To what tells nothing. */
+/** To what wakes nobody. */
 export const NONE: AsyncDisposable = new Subscription(() => {});

@@ -20,21 +20,21 @@
  */
 import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
-import { type Ear, isLasting } from '../clients/wire.ts';
+import { isLasting, type MessageSource } from '../clients/wire.ts';
 import type { Claim, ClaimStatus, HeldStatus, Wake } from '../contract/store.ts';
 import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 
 /** What the store has said of a claim, for a message to be compared with. */
-type Known = Turn | 'held' | 'nothing';
+type KnownTurn = Turn | 'held' | 'nothing';
 
 /** One object for each claim that is watched. */
-class Watch {
+class TagWatch {
   readonly tag: string;
   readonly wake: Wake;
   /** Undefined before the first reply. */
-  known: Known | undefined;
+  known: KnownTurn | undefined;
 
   constructor(tag: string, wake: Wake) {
     this.tag = tag;
@@ -45,36 +45,36 @@ class Watch {
 export class Wakes {
   /** Names this process; its channel's name ends in it. */
   readonly address: string = randomId().slice(0, 16);
-  readonly #ear: Ear;
+  readonly #source: MessageSource;
   readonly #channel: string;
   readonly #cannot: NonNullable<ListeningTerms['cannot']>;
-  readonly #byTag = new Map<string, Watch>();
-  readonly #byId = new Map<string, Watch>();
+  readonly #byTag = new Map<string, TagWatch>();
+  readonly #byId = new Map<string, TagWatch>();
   #listening: Promise<void> | undefined;
-  #deaf = false;
-  /** Why it cannot listen, until that is told; nothing is told of a store that never replied. */
+  #unwoken = false;
+  /** Why it cannot listen, until it has warned; of a store that never replied it does not. */
   #silence: unknown;
   #replied = false;
   #count = 0;
 
   /** `cannot` gets the reason why this process cannot listen. Default: warns. */
-  constructor(ear: Ear, prefix: string, cannot: ListeningTerms['cannot'] = warn) {
-    this.#ear = ear;
+  constructor(source: MessageSource, prefix: string, cannot: ListeningTerms['cannot'] = warn) {
+    this.#source = source;
     this.#channel = `${prefix}${this.address}`;
     this.#cannot = cannot;
   }
 
   /** The address for messages about this claim, and its tag in them. */
   tagOf({ id }: Claim): string {
-    const tag = this.#deaf ? undefined : this.#byId.get(id)?.tag;
+    const tag = this.#unwoken ? undefined : this.#byId.get(id)?.tag;
     return tag === undefined ? '- -' : `${this.address} ${tag}`;
   }
 
   /** Resolves when no message can be missed, or when listening is impossible for now. */
   watch({ id, secret }: Claim, wake: Wake): Promise<AsyncDisposable> {
     const count = (++this.#count).toString(36);
-    const proved = secret !== undefined && !this.#ear.own;
-    const watch = new Watch(proved ? hashOf(secret) : count, wake);
+    const proved = secret !== undefined && !this.#source.own;
+    const watch = new TagWatch(proved ? hashOf(secret) : count, wake);
     this.#byTag.set(watch.tag, watch);
     this.#byId.set(id, watch);
     const watching = new Subscription(() => {
@@ -87,7 +87,7 @@ export class Wakes {
   /** The reply to a verb of this claim. */
   saw({ id }: Claim, status: ClaimStatus): void {
     this.#replied = true;
-    this.#tellSilence();
+    this.#warn();
     const watch = this.#byId.get(id);
     if (!watch) return;
     if (status.state === 'held') watch.known = 'held';
@@ -95,7 +95,7 @@ export class Wakes {
   }
 
   #listen(): Promise<void> {
-    this.#listening ??= listening(this.#hear, {
+    this.#listening ??= listening(this.#tryListen, {
       wanted: () => this.#byTag.size > 0,
       end: () => {
         this.#listening = undefined;
@@ -103,25 +103,25 @@ export class Wakes {
       late: this.#resumed,
       cannot: (error) => {
         this.#silence = error;
-        this.#tellSilence();
+        this.#warn();
       },
     });
     return this.#listening;
   }
 
-  #tellSilence(): void {
+  #warn(): void {
     if (!this.#replied || this.#silence === undefined) return;
     this.#cannot(this.#silence);
     this.#silence = undefined;
   }
 
-  readonly #hear = async (): Promise<void> => {
+  readonly #tryListen = async (): Promise<void> => {
     try {
-      await this.#ear.listen(this.#channel, this.#received, this.#resumed);
-      this.#deaf = false;
+      await this.#source.listen(this.#channel, this.#received, this.#resumed);
+      this.#unwoken = false;
       this.#silence = undefined;
     } catch (error) {
-      this.#deaf = isLasting(error);
+      this.#unwoken = isLasting(error);
       throw error;
     }
   };
@@ -130,36 +130,36 @@ export class Wakes {
     for (const line of message.split('\n')) {
       const space = line.indexOf(' ');
       const watch = this.#byTag.get(line.slice(0, space));
-      if (watch) this.#tell(watch, line.slice(space + 1));
+      if (watch) this.#wake(watch, line.slice(space + 1));
     }
   };
 
-  #tell(watch: Watch, news: string): void {
-    const hint = news === '?' ? undefined : statusIn(news);
-    if (this.#ear.own || watch.known === 'held') return watch.wake(hint);
+  #wake(watch: TagWatch, said: string): void {
+    const hint = said === '?' ? undefined : statusIn(said);
+    if (this.#source.own || watch.known === 'held') return watch.wake(hint);
     // When to ask, at most.
     if (hint?.state === 'waiting') return watch.wake(hint);
-    const grants = hint?.state === 'held' && isProved(watch.known, hint, news);
+    const grants = hint?.state === 'held' && isProved(watch.known, hint, said);
     watch.known = grants ? 'held' : 'nothing';
     watch.wake(grants ? hint : undefined);
   }
 
   readonly #resumed = (): void => {
     for (const watch of [...this.#byTag.values()]) {
-      // Whoever has left the queue may not have heard of it.
+      // Whoever has left the queue may not have learned of it.
       if (watch.known !== 'held') watch.known = 'nothing';
       watch.wake();
     }
   };
 }
 
-function isProved(known: Known | undefined, hint: HeldStatus, news: string): boolean {
+function isProved(known: KnownTurn | undefined, hint: HeldStatus, said: string): boolean {
   if (typeof known !== 'object') return false;
   const { token, takeover } = hint;
   const { number, behind } = known;
   if (token !== number || takeover?.token !== behind.number) return false;
   return (
-    takeover.reason === 'released' && hashOf(news.slice(news.lastIndexOf(' ') + 1)) === behind.tag
+    takeover.reason === 'released' && hashOf(said.slice(said.lastIndexOf(' ') + 1)) === behind.tag
   );
 }
 

@@ -51,9 +51,9 @@ export interface Declared {
   readonly anonymous: boolean;
 }
 
-type Reason = (declared: Declared) => string | false;
+type SkipReason = (declared: Declared) => string | false;
 
-const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: Reason } = {
+const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: SkipReason } = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',

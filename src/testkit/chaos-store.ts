@@ -143,7 +143,7 @@ class Network {
         return lineage();
       },
       ...(watch && {
-        watch: (claim, wake) => this.#subscribe(store, wake, (hear) => watch(claim, hear)),
+        watch: (claim, wake) => this.#subscribe(store, wake, (woken) => watch(claim, woken)),
       }),
       change: (weather) => {
         this.#weather = { ...this.#weather, ...weather };
@@ -153,12 +153,12 @@ class Network {
 
   async #send<T>(store: Store, verb: Verb, next: () => Promise<T>): Promise<T> {
     const journey = verb === 'watch' ? this.#inTurn() : this.#journey(REPEATABLE.has(verb));
-    const told = await undergo(this.#clock, journey, {
+    const reply = await undergo(this.#clock, journey, {
       next: async () => ({ value: await next(), lineage: store.lineage }),
-      pick: (first, second) => (FIRST_TELLS.has(verb) ? first : second),
+      pick: (first, second) => (FIRST_COUNTS.has(verb) ? first : second),
     });
-    this.#lineage = told.lineage;
-    return told.value;
+    this.#lineage = reply.lineage;
+    return reply.value;
   }
 
   #journey(repeatable: boolean): Journey {
@@ -202,7 +202,7 @@ class Network {
   async #subscribe(
     store: Store,
     wake: Wake,
-    watch: (hear: Wake) => Promise<AsyncDisposable>,
+    watch: (woken: Wake) => Promise<AsyncDisposable>,
   ): Promise<AsyncDisposable> {
     let stopped = false;
     const subscription = await watch(async (hint) => {
@@ -246,7 +246,7 @@ const REPEATABLE: ReadonlySet<Verb> = new Set([
 ]);
 
 /** They return whether they did something; the second copy finds it done. */
-const FIRST_TELLS: ReadonlySet<Verb> = new Set(['release', 'evict']);
+const FIRST_COUNTS: ReadonlySet<Verb> = new Set(['release', 'evict']);
 
 function error(outcome: 'failed' | 'unknown'): StoreError {
   const message =

@@ -12,7 +12,7 @@ import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { StaleTokenError } from '../fences/errors.ts';
 import type { FenceFixture } from './fence-fixture.ts';
-import { inEveryOrder, type Step, type Tally } from './fence-interleavings.ts';
+import { type FenceStep, inEveryOrder, type Tally } from './fence-interleavings.ts';
 
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
@@ -33,8 +33,8 @@ interface FenceBed extends FenceFixture {
 }
 
 /** The older holder makes two updates, the newer one makes one. */
-const CLAIM_FIRST: readonly Step[] = ['enter', 'read', 'write', 'read', 'write'];
-const WRITE_ONLY: readonly Step[] = ['read', 'enter and write', 'read', 'enter and write'];
+const CLAIM_FIRST: readonly FenceStep[] = ['enter', 'read', 'write', 'read', 'write'];
+const WRITE_ONLY: readonly FenceStep[] = ['read', 'enter and write', 'read', 'enter and write'];
 
 const CASES: readonly FenceCase[] = [
   {
@@ -160,7 +160,7 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
   });
 }
 
-function everyOrder(bed: FenceBed, older: readonly Step[], steps: number): Promise<Tally> {
+function everyOrder(bed: FenceBed, older: readonly FenceStep[], steps: number): Promise<Tally> {
   return inEveryOrder(bed, (n) => [
     { lease: bed.lease(BigInt(2 * n + 1)), steps: older },
     { lease: bed.lease(BigInt(2 * n + 2)), steps: older.slice(0, steps) },

@@ -4,7 +4,7 @@ import type { FencingToken } from '../contract/token.ts';
 import type { FencedNumber, FenceFixture } from './fence-fixture.ts';
 
 /** Enters; reads; writes one more than it read; or enters only now, and writes. */
-export type Step = 'enter' | 'read' | 'write' | 'enter and write';
+export type FenceStep = 'enter' | 'read' | 'write' | 'enter and write';
 
 export interface Tally {
   readonly orders: number;
@@ -16,13 +16,13 @@ export interface Tally {
   readonly inOrders: number;
 }
 
-interface Holder {
-  readonly steps: readonly Step[];
+interface FenceHolder {
+  readonly steps: readonly FenceStep[];
   readonly lease: FencingToken;
 }
 
 /** The older one first; the same two for each order, with new tokens. */
-export type Pair = (n: number) => readonly [Holder, Holder];
+export type Pair = (n: number) => readonly [FenceHolder, FenceHolder];
 
 /** Plays all orders on one number, which only grows. */
 export async function inEveryOrder(fixture: FenceFixture, pair: Pair): Promise<Tally> {
@@ -55,13 +55,13 @@ export function orders(zeros: number, ones: number): number[][] {
 class Player {
   readonly #fixture: FenceFixture;
   readonly #lease: FencingToken;
-  readonly #steps: Step[];
+  readonly #steps: FenceStep[];
   #entry: FencedNumber | undefined;
   #value = 0;
   #stopped = false;
   written = 0;
 
-  constructor(fixture: FenceFixture, { lease, steps }: Holder) {
+  constructor(fixture: FenceFixture, { lease, steps }: FenceHolder) {
     this.#fixture = fixture;
     this.#lease = lease;
     this.#steps = [...steps];
@@ -78,7 +78,7 @@ class Player {
     }
   }
 
-  async #take(step: Step): Promise<void> {
+  async #take(step: FenceStep): Promise<void> {
     const { enter, look } = this.#fixture;
     if (step === 'read') {
       this.#value = this.#entry ? await this.#entry.read() : await look();

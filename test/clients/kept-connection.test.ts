@@ -291,16 +291,16 @@ test('who listens has a new connection at once, and hears of the gap', async () 
     resumed: () => resumed++,
   });
   const [first] = lines as [Line];
-  first.terms.heard('1');
+  first.terms.received('1');
   await vi.advanceTimersByTimeAsync(5000);
   expect(first.calls).toEqual(['ping']);
   first.terms.lost('broken');
   await vi.advanceTimersByTimeAsync(0);
   const [, second] = lines as [Line, Line];
   expect([first.channels, second.channels, resumed]).toEqual([['c'], ['c'], 1]);
-  second.terms.heard('2');
+  second.terms.received('2');
   session.close();
-  second.terms.heard('3');
+  second.terms.received('3');
   expect(heard).toEqual(['1', '2']);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(lines).toHaveLength(2);

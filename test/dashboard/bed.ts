@@ -14,7 +14,7 @@ import { memoryStore } from 'holdfast/memory';
 import { type CountingStore, countingStore } from 'holdfast/testkit';
 import { expect, onTestFinished } from 'vitest';
 import { merged } from '../../src/dashboard/ui/merged.ts';
-import type { Frame, Row, Told } from '../../src/dashboard/wire.ts';
+import type { BoardFrame, QueueEvent, QueueRow } from '../../src/dashboard/wire.ts';
 
 export const TOKEN = 'a-token-of-an-operator';
 
@@ -59,8 +59,8 @@ export function fromPage(url: string): Record<string, string> {
 
 /** What a page gets from the stream. */
 export class Page {
-  readonly frames: Frame[] = [];
-  readonly rows: Map<string, Row> = new Map();
+  readonly frames: BoardFrame[] = [];
+  readonly rows: Map<string, QueueRow> = new Map();
   ended = false;
   readonly #leave: () => void;
 
@@ -83,7 +83,7 @@ export class Page {
     onTestFinished(() => this.leave());
   }
 
-  get last(): Frame | undefined {
+  get last(): BoardFrame | undefined {
     return this.frames.at(-1);
   }
 
@@ -92,7 +92,7 @@ export class Page {
   }
 
   /** The timeline, as the page shows it. */
-  get lines(): readonly Told[] {
+  get lines(): readonly QueueEvent[] {
     return merged(
       [],
       this.frames.flatMap(({ told }) => told),
@@ -107,7 +107,7 @@ export class Page {
     this.#leave();
   }
 
-  #take(frame: Frame): void {
+  #take(frame: BoardFrame): void {
     this.frames.push(frame);
     for (const name of frame.gone) this.rows.delete(name);
     for (const row of frame.rows) this.rows.set(row.name, row);

@@ -6,7 +6,7 @@ import { createLocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { expect, it, onTestFinished } from 'vitest';
 import { Streams } from '../../src/dashboard/streams.ts';
-import { MAX_RESOURCES, Watcher } from '../../src/dashboard/watcher.ts';
+import { MAX_RESOURCES, StoreWatcher } from '../../src/dashboard/watcher.ts';
 import { engineOf } from '../../src/locks.ts';
 import { ask, BEARER, openSilently, Page, soon, start } from './bed.ts';
 
@@ -15,7 +15,7 @@ async function startStreams() {
   const locks = createLocks(memoryStore());
   const parts = { locks, engine: engineOf(locks), prefix: '', everyMs: 3_600_000, readOnly: true };
   let stops = 0;
-  class CountedWatcher extends Watcher {
+  class CountedWatcher extends StoreWatcher {
     override stop(): void {
       stops += 1;
       super.stop();
@@ -39,12 +39,12 @@ const NOTHING = { changed: [], gone: [], beaten: [] };
 it('ends a page at the first look after its server was closed', async () => {
   const { streams, server, url } = await startStreams();
   const { response } = await openSilently(server, url);
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   expect(response.writableEnded).toBe(false);
   server.close();
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   expect(response.writableEnded).toBe(true);
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
 });
 
 it('ends its streams with its server and with its locks', async () => {
@@ -103,9 +103,9 @@ it('cuts off a page that does not read to the end', async () => {
   const { streams, server, url } = await startStreams();
   const { response, incoming, read } = await openSilently(server, url);
   // More than a connection takes unread.
-  streams.tell({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
+  streams.send({ ...NOTHING, gone: ['x'.repeat(30_000_000)] });
   streams.close();
-  streams.tell(NOTHING);
+  streams.send(NOTHING);
   await soon(() => response.destroyed).toBe(true);
   read();
   await soon(() => incoming.destroyed).toBe(true);
@@ -117,7 +117,7 @@ it('cuts off a page that is behind by more names than two looks have', async () 
   const { response } = await openSilently(server, url);
   const look = (round: number): void => {
     const changed = Array.from({ length: MAX_RESOURCES }, (_, n) => `${round}:${n}`);
-    streams.tell({ ...NOTHING, changed });
+    streams.send({ ...NOTHING, changed });
   };
   // At once, so the connection takes little in between.
   for (const round of [1, 2]) look(round);

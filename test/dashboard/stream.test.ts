@@ -4,7 +4,7 @@ import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
 import { expect, it, onTestFinished } from 'vitest';
 import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/text.ts';
-import type { Row } from '../../src/dashboard/wire.ts';
+import type { QueueRow } from '../../src/dashboard/wire.ts';
 import { ask, BEARER, fromPage, openSilently, Page, soon, start } from './bed.ts';
 
 it('shows queues in order, without claim ids', async () => {
@@ -52,7 +52,7 @@ it('shows who leads in an election and who stands by, which is no wait', async (
   const [first, second] = ['first', 'second'].map((label) => election.campaign({ label }));
   const page = new Page(url);
   await soon(() => page.rows.get('scheduler')?.waiting).toBe(1);
-  const row = page.rows.get('scheduler') as Row;
+  const row = page.rows.get('scheduler') as QueueRow;
   expect([kindOf(row), kindText(row), waitingSince(row)]).toEqual([
     'election',
     'election',
@@ -62,7 +62,7 @@ it('shows who leads in an election and who stands by, which is no wait', async (
   expect(filters.filter((filter) => isOf(filter, row))).toEqual(['all', 'election']);
   const gpu = await others.semaphore('gpu', { limit: 2 }).acquire();
   await soon(() => page.rows.has('gpu')).toBe(true);
-  const seats = page.rows.get('gpu') as Row;
+  const seats = page.rows.get('gpu') as QueueRow;
   expect([kindText(seats), isOf('permits', seats)]).toEqual(['semaphore · 1 of 2', true]);
   await Promise.all([gpu.release(), first?.resign(), second?.resign()]);
 });

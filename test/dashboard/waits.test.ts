@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { edgesOf, isOn, isUpon, labelsOf, sizeOf } from '../../src/dashboard/ui/graph/geometry.ts';
 import { pictureOf } from '../../src/dashboard/ui/graph/picture.ts';
-import type { Row, Seat, Wait } from '../../src/dashboard/wire.ts';
+import type { QueueRow, QueueWait, Seat } from '../../src/dashboard/wire.ts';
 import { cases } from '../support/cases.ts';
 
 /** `a: 1 < 2 3`: process 1 holds `a`, for which 2 and 3 wait. */
-function rowOf(text: string): Row {
+function rowOf(text: string): QueueRow {
   const [, name = '', holders = '', waiters = ''] =
     /^(\w+): ([\d ]*?) ?< ?([\d ]*)$/.exec(text) ?? [];
   const seats = (pids: string, holds: boolean): Seat[] =>
@@ -39,7 +39,7 @@ function rowOf(text: string): Row {
 const draw = (...queues: readonly string[]) => pictureOf(queues.map(rowOf), []);
 
 /** `1: a > b`: a task of process 1 holds `a`, and waits for `b`; with `!` all have confirmed it. */
-function waitOf(text: string): Wait {
+function waitOf(text: string): QueueWait {
   const [, pid, holds = '', name = '', sure] = /^(\d+): ([\w ]*?) > (\w+)(!?)$/.exec(text) ?? [];
   const who = { host: 'api', pid: Number(pid), label: null };
   const held = holds.split(' ').map((each) => ({ name: each, token: `${each} of ${pid}` }));

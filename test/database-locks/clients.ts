@@ -9,7 +9,7 @@ import { createPool, type PoolConnection } from 'mysql2';
 import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
-import { type Connection, connectionOf } from '../../src/clients/sql/connection.ts';
+import { connectionOf, type SqlConnection } from '../../src/clients/sql/connection.ts';
 
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable';
 
@@ -27,7 +27,7 @@ export interface Client {
 export type Open = (url: string) => Client;
 
 /** For statements of the tests' own. */
-export function on(client: SqlDatabase): Connection {
+export function on(client: SqlDatabase): SqlConnection {
   return connectionOf(client);
 }
 

@@ -3,7 +3,7 @@ import { StaleTokenError, UnsupportedError } from 'holdfast';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import type { FencingToken } from '../../src/contract/token.ts';
-import { raised as decide, type Seen } from '../../src/fences/rule.ts';
+import { raised as decide, type SeenToken } from '../../src/fences/rule.ts';
 import { sqliteNumber } from './sqlite-number.ts';
 
 describe('SQLite', () => {
@@ -13,7 +13,7 @@ describe('SQLite', () => {
 const raised: Passing = (lease, seen) => decide('enter', lease, () => seen);
 
 /** What the fence has seen after it, unless it is refused. */
-type Passing = (lease: FencingToken, seen: Seen | undefined) => Seen | undefined;
+type Passing = (lease: FencingToken, seen: SeenToken | undefined) => SeenToken | undefined;
 
 interface Weakness {
   readonly enter?: Passing;
@@ -22,7 +22,7 @@ interface Weakness {
 
 /** A fence in a variable, perhaps with a weakness. */
 function inMemory({ enter = raised, write = checked }: Weakness = {}): FenceFixture {
-  let seen: Seen | undefined;
+  let seen: SeenToken | undefined;
   let number = 0;
   return {
     look: async () => number,

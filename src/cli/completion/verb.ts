@@ -2,7 +2,7 @@ import { nearest } from '../../base/nearest.ts';
 import { ALONE, type Flags, misuse } from '../arguments.ts';
 import { print } from '../output.ts';
 import { quote } from '../text.ts';
-import type { Verb } from '../verbs/verb.ts';
+import type { CliVerb } from '../verbs/verb.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { wordsOf } from './words.ts';
@@ -20,7 +20,7 @@ the command behind '--'. To keep it:
 
 const SHELLS = { bash, zsh, fish };
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: { help: { ...ALONE, short: 'h' } } satisfies Flags,
   words: Object.keys(SHELLS),

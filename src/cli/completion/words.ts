@@ -1,6 +1,6 @@
 /** What can stand in a command line, for the completion of every shell. */
 import { dashed } from '../arguments.ts';
-import type { Listed } from '../verbs/verb.ts';
+import type { ListedVerb } from '../verbs/verb.ts';
 
 export interface VerbWords {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface FlagWord {
   readonly takesValue: boolean;
 }
 
-export async function wordsOf(all: ReadonlyMap<string, Listed>): Promise<readonly VerbWords[]> {
+export async function wordsOf(all: ReadonlyMap<string, ListedVerb>): Promise<readonly VerbWords[]> {
   return Promise.all(
     [...all].map(async ([name, { use, about, load }]) => {
       const { verb } = await load();

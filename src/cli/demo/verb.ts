@@ -1,7 +1,7 @@
 import { ALONE, misuse } from '../arguments.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
-import type { Verb } from '../verbs/verb.ts';
+import type { CliVerb } from '../verbs/verb.ts';
 
 const HELP = `Usage: holdfast demo
 
@@ -9,7 +9,7 @@ Shows with three processes, in some seconds, what becomes of a lock whose holder
 killed, and which write only a fence refuses. It works in a folder of its own, and removes it.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: { help: { ...ALONE, short: 'h' } },
   async run(given) {

@@ -1,7 +1,7 @@
 /** Runs a command while a lease is held, and ends it when the lease is lost. */
 import { once } from 'node:events';
 import type { Lease } from '../../core/lease.ts';
-import { Command, type Ending } from '../command.ts';
+import { Command, type CommandEnding } from '../command.ts';
 import { complainOf } from '../output.ts';
 import { ExitError, STATUS } from './exit-status.ts';
 import { passSignals } from './signals.ts';
@@ -14,8 +14,8 @@ export async function hold(
   lease: Lease,
   words: readonly string[],
   { graceMs, asJson }: { readonly graceMs: number; readonly asJson: boolean },
-): Promise<Ending> {
-  // This hears any later loss; `assertHeld` throws on an earlier one, before a command starts.
+): Promise<CommandEnding> {
+  // This gets any later loss; `assertHeld` throws on an earlier one, before a command starts.
   const lost = once(lease.signal, 'abort');
   lease.assertHeld();
   let command: Command | undefined;
@@ -28,9 +28,11 @@ export async function hold(
     });
     const ending = await Promise.race([command.ended, lost]);
     const { loss } = lease;
-    if (!loss) return ending as Ending;
-    const told = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, { cause: loss });
-    await Promise.all([command.end(graceMs), complainOf(told, asJson)]);
+    if (!loss) return ending as CommandEnding;
+    const failure = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, {
+      cause: loss,
+    });
+    await Promise.all([command.end(graceMs), complainOf(failure, asJson)]);
     return { status: STATUS.lost, signal: null };
   } finally {
     stop();

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-interface Entry {
+interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
@@ -33,14 +33,14 @@ export class Offspring {
   }
 
   /** Processes that run now; undefined if the system does not list them. */
-  running(): readonly Entry[] | undefined {
+  running(): readonly ProcessEntry[] | undefined {
     const table = processTable();
     if (!table) return undefined;
     for (const { pid, started } of table) {
       const known = this.#known.get(pid);
       if (known && known !== started) this.#known.delete(pid);
     }
-    const found = new Map<number, Entry>();
+    const found = new Map<number, ProcessEntry>();
     for (let grew = true; grew; ) {
       grew = false;
       for (const entry of table) {
@@ -53,7 +53,7 @@ export class Offspring {
     return [...found.values()];
   }
 
-  #belongs(entry: Entry): boolean {
+  #belongs(entry: ProcessEntry): boolean {
     const { session, environment } = this.#origin;
     if (entry.pid === process.pid) return false;
     if (this.#known.has(entry.pid)) return true;
@@ -70,7 +70,7 @@ function sessionOfOurs(): number | undefined {
 }
 
 /** All running processes; a zombie has ended, even if its parent never asks for its status. */
-function processTable(): readonly Entry[] | undefined {
+function processTable(): readonly ProcessEntry[] | undefined {
   try {
     if (process.platform !== 'linux') return tableOfPs();
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -80,7 +80,7 @@ function processTable(): readonly Entry[] | undefined {
   }
 }
 
-function tableOfPs(): readonly Entry[] {
+function tableOfPs(): readonly ProcessEntry[] {
   const columns = 'pid=,ppid=,pgid=,stat=,lstart=';
   const table = execFileSync('ps', ['-Ao', columns], { encoding: 'utf8', stdio: 'pipe' });
   return table.split('\n').flatMap((line) => {
@@ -93,7 +93,7 @@ function tableOfPs(): readonly Entry[] {
 }
 
 /** From Linux's /proc; undefined if the process has ended. */
-function entryOf(pid: number): Entry | undefined {
+function entryOf(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name, in parentheses, may contain anything.

@@ -23,10 +23,10 @@ export function untilSignal(): AbortSignal {
  * the event loop. Returns the way to stop.
  */
 export function passSignals(lease: Lease, command: () => Command | undefined): () => void {
-  const heard: [NodeJS.Signals, () => void][] = [];
+  const listeners: [NodeJS.Signals, () => void][] = [];
   const on = (signal: NodeJS.Signals, listener: () => void): void => {
     process.on(signal, listener);
-    heard.push([signal, listener]);
+    listeners.push([signal, listener]);
   };
   const terminal = onTerminal();
   // A signal that the terminal sent before the command existed arrives in the next turn. The first
@@ -54,7 +54,7 @@ export function passSignals(lease: Lease, command: () => Command | undefined): (
     });
   }
   return () => {
-    for (const [signal, listener] of heard) process.off(signal, listener);
+    for (const [signal, listener] of listeners) process.off(signal, listener);
   };
 }
 

@@ -11,7 +11,7 @@ import { live, redraw, screen } from '../live.ts';
 import { isColoured } from '../output.ts';
 import { readKeys } from './keys.ts';
 import { screenLines } from './screen.ts';
-import { type Eviction, press, START, type View } from './view.ts';
+import { press, START, type TopEviction, type TopView } from './view.ts';
 
 /** Resolves with the exit status. */
 export async function browse(
@@ -19,7 +19,7 @@ export async function browse(
   { inUse, everyMs }: { inUse(): Promise<readonly Queue[]>; readonly everyMs: number },
 ): Promise<number> {
   const interrupt = new AbortController();
-  let view: View = START;
+  let view: TopView = START;
   let queues: readonly Queue[] = [];
   const draw = (): Promise<void> =>
     redraw(screenLines(view, queues, { size: screen(), coloured: isColoured() }));
@@ -34,7 +34,7 @@ export async function browse(
     queues = await inUse();
     if (!interrupt.signal.aborted) await draw();
   };
-  const evictAndTell = async ({ name, ...options }: Eviction): Promise<void> => {
+  const evictAndShow = async ({ name, ...options }: TopEviction): Promise<void> => {
     const notice = async (): Promise<string> => {
       const evicted = await evict(locks, name, options);
       return evicted
@@ -50,7 +50,7 @@ export async function browse(
       view = pressed.view;
       if (pressed.quits) return interrupt.abort();
       // A store that fails is told of by the next look.
-      if (pressed.evicts) evictAndTell(pressed.evicts).catch(() => {});
+      if (pressed.evicts) evictAndShow(pressed.evicts).catch(() => {});
     }
     drawAfterKey();
   });

@@ -2,18 +2,18 @@
 import type { Queue } from '../../contract/store.ts';
 import { queueLines, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
-import { membersOf, openQueue, queuesIn, selected, type View } from './view.ts';
+import { membersOf, openQueue, queuesIn, selected, type TopView } from './view.ts';
 
-interface Size {
+interface ScreenSize {
   readonly rows: number;
   readonly columns: number;
 }
 
 /** Fits into the screen: what is selected is always shown. */
 export function screenLines(
-  view: View,
+  view: TopView,
   queues: readonly Queue[],
-  { size, coloured }: { readonly size: Size; readonly coloured: boolean },
+  { size, coloured }: { readonly size: ScreenSize; readonly coloured: boolean },
 ): readonly string[] {
   // Behind the mark of what is selected.
   const columns = size.columns - 2;
@@ -27,12 +27,12 @@ export function screenLines(
   return [...heading, ...marked.slice(from, from + room), '', footOf(view).slice(1 - size.columns)];
 }
 
-interface Parts {
+interface ScreenParts {
   readonly heading: readonly string[];
   readonly rows: readonly string[];
 }
 
-function listParts(view: View, queues: readonly Queue[], columns: number): Parts {
+function listParts(view: TopView, queues: readonly Queue[], columns: number): ScreenParts {
   const shown = queuesIn(view, queues);
   const waiting = shown.reduce((sum, { waiters }) => sum + waiters.length, 0);
   const filter = view.filter === '' ? '' : `, with "${plain(view.filter)}"`;
@@ -42,13 +42,13 @@ function listParts(view: View, queues: readonly Queue[], columns: number): Parts
   return { heading: [counts.slice(0, columns), `  ${headings}`], rows };
 }
 
-function queueParts(queue: Queue, coloured: boolean, columns: number): Parts {
+function queueParts(queue: Queue, coloured: boolean, columns: number): ScreenParts {
   const lines = queueLines(queue, coloured, columns);
   const at = lines.length - membersOf(queue).length;
   return { heading: lines.slice(0, at), rows: lines.slice(at) };
 }
 
-function footOf({ typing, notice, open }: View): string {
+function footOf({ typing, notice, open }: TopView): string {
   if (typing) {
     const { what, text, eviction } = typing;
     const { name = '', token } = eviction ?? {};

@@ -7,7 +7,7 @@ import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
-import type { Verb } from '../verbs/verb.ts';
+import type { CliVerb } from '../verbs/verb.ts';
 import { sorted } from './orders.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
@@ -27,7 +27,7 @@ or waiter, after a reason and the name of the lock, q quits. Elsewhere it append
 
 const LOOK_MS = 1_000;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {

@@ -8,7 +8,7 @@
 import type { Member, Queue } from '../../contract/store.ts';
 import { type OrderName, orderAfter, sorted } from './orders.ts';
 
-export interface Eviction {
+export interface TopEviction {
   readonly name: string;
   readonly token: bigint;
   readonly reason: string;
@@ -18,10 +18,10 @@ export interface Eviction {
 export interface Typing {
   readonly what: 'filter' | 'reason' | 'name';
   readonly text: string;
-  readonly eviction?: Eviction;
+  readonly eviction?: TopEviction;
 }
 
-export interface View {
+export interface TopView {
   readonly filter: string;
   readonly order: OrderName;
   /** The selected queue. */
@@ -34,16 +34,16 @@ export interface View {
   readonly notice?: string | undefined;
 }
 
-export const START: View = { filter: '', order: 'longest wait first' };
+export const START: TopView = { filter: '', order: 'longest wait first' };
 
 /** What a key asks for beside a new view. */
 export interface Pressed {
-  readonly view: View;
+  readonly view: TopView;
   readonly quits?: true;
-  readonly evicts?: Eviction;
+  readonly evicts?: TopEviction;
 }
 
-export function queuesIn({ filter, order }: View, queues: readonly Queue[]): readonly Queue[] {
+export function queuesIn({ filter, order }: TopView, queues: readonly Queue[]): readonly Queue[] {
   return sorted(
     queues.filter(({ resource }) => resource.includes(filter)),
     order,
@@ -51,13 +51,13 @@ export function queuesIn({ filter, order }: View, queues: readonly Queue[]): rea
 }
 
 /** The queue that is open; an empty one if it is in use no more. */
-export function openQueue({ name = '' }: View, queues: readonly Queue[]): Queue {
+export function openQueue({ name = '' }: TopView, queues: readonly Queue[]): Queue {
   const found = queues.find(({ resource }) => resource === name);
   return found ?? { resource: name, holders: [], waiters: [] };
 }
 
 /** Where the selection is; the first line if what was selected is gone. */
-export function selected(view: View, queues: readonly Queue[]): number {
+export function selected(view: TopView, queues: readonly Queue[]): number {
   const at = view.open
     ? membersOf(openQueue(view, queues)).findIndex(({ number }) => number === view.token)
     : queuesIn(view, queues).findIndex(({ resource }) => resource === view.name);
@@ -68,7 +68,7 @@ export function membersOf({ holders, waiters }: Queue): readonly Member[] {
   return [...holders, ...waiters];
 }
 
-export function press(before: View, key: string, queues: readonly Queue[]): Pressed {
+export function press(before: TopView, key: string, queues: readonly Queue[]): Pressed {
   const view = { ...before, notice: undefined };
   if (key === '^C') return { view, quits: true };
   if (view.typing) return type(view, view.typing, key);
@@ -90,7 +90,7 @@ export function press(before: View, key: string, queues: readonly Queue[]): Pres
   }
 }
 
-function inList(view: View, key: string, queues: readonly Queue[]): View {
+function inList(view: TopView, key: string, queues: readonly Queue[]): TopView {
   if (key === '/') return { ...view, typing: { what: 'filter', text: view.filter } };
   if (key === 's') return { ...view, order: orderAfter(view.order) };
   if (key !== 'enter') return view;
@@ -98,7 +98,7 @@ function inList(view: View, key: string, queues: readonly Queue[]): View {
   return queue ? { ...view, name: queue.resource, open: true, token: undefined } : view;
 }
 
-function inQueue(view: View, key: string, queues: readonly Queue[]): View {
+function inQueue(view: TopView, key: string, queues: readonly Queue[]): TopView {
   if (key !== 'e') return view;
   const queue = openQueue(view, queues);
   const member = membersOf(queue)[selected(view, queues)];
@@ -107,7 +107,7 @@ function inQueue(view: View, key: string, queues: readonly Queue[]): View {
   return { ...view, token: member.number, typing: { what: 'reason', text: '', eviction } };
 }
 
-function move(view: View, by: number, queues: readonly Queue[]): View {
+function move(view: TopView, by: number, queues: readonly Queue[]): TopView {
   const to = selected(view, queues) + by;
   if (view.open) {
     const members = membersOf(openQueue(view, queues));
@@ -121,7 +121,7 @@ function clamp(at: number, length: number): number {
   return Math.max(0, Math.min(at, length - 1));
 }
 
-function type(view: View, typing: Typing, key: string): Pressed {
+function type(view: TopView, typing: Typing, key: string): Pressed {
   const { what, text } = typing;
   if (key === 'escape') {
     const notice = what === 'filter' ? undefined : 'Not evicted.';
@@ -134,7 +134,7 @@ function type(view: View, typing: Typing, key: string): Pressed {
   return { view: { ...view, filter, typing: { ...typing, text: now } } };
 }
 
-function enter(view: View, { what, text, eviction }: Typing): Pressed {
+function enter(view: TopView, { what, text, eviction }: Typing): Pressed {
   if (!eviction) return { view };
   if (what === 'reason') {
     if (text.trim() === '') return { view: { ...view, notice: 'Not evicted: say why.' } };

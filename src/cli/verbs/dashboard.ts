@@ -9,7 +9,7 @@ import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { untilSignal } from '../process/signals.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const VARIABLE = 'HOLDFAST_DASHBOARD_TOKEN';
 const DEFAULT_PORT = 8420;
@@ -28,7 +28,7 @@ whom, and what happens, live. ${VARIABLE} has the token that opens it, of at lea
   --json
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, port: VALUE, host: VALUE, evict: ALONE, insecure: ALONE },
   async run(given) {

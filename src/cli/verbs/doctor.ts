@@ -13,7 +13,7 @@ import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast doctor [--store URL] [--json]
 
@@ -40,7 +40,7 @@ export interface Finding {
   readonly code?: string;
 }
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {

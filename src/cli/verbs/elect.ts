@@ -3,9 +3,9 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
 import { VALUE } from '../arguments.ts';
-import type { Ending } from '../command.ts';
+import type { CommandEnding } from '../command.ts';
 import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 
@@ -20,7 +20,7 @@ ${UNDER_LOCK_HELP}
 Exit status: that of the command; 79 if the seat was lost after a signal to end; else as of 'run'.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: {
     seats: VALUE,
@@ -40,7 +40,7 @@ export const verb: Verb = {
 };
 
 /** Term after term, until the command ends by itself, or a signal ends it all. */
-async function lead({ signal, runs, waits }: Scene, election: Election): Promise<Ending> {
+async function lead({ signal, runs, waits }: Scene, election: Election): Promise<CommandEnding> {
   signal.throwIfAborted();
   // A candidate goes on when its store fails, but a store that never replies is a mistake.
   await Promise.race([election.standings(), once(signal, 'abort')]);

@@ -8,7 +8,7 @@ import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { memberLine } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 
@@ -26,7 +26,7 @@ learns of it with its next heartbeat, and its lock ends with its TTL at the late
 Exit status: 0 if it was evicted, 1 if not.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: {
     ...COMMON,

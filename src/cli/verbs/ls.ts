@@ -6,7 +6,7 @@ import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]
 
@@ -17,7 +17,7 @@ Prints the names that are held or waited for, in order: all, or those that begin
   --json
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, long: { ...ALONE, short: 'l' } },
   async run(given) {

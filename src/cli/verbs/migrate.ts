@@ -3,7 +3,7 @@ import { ALONE, type Arguments, COMMON, misuse } from '../arguments.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast migrate --store URL [--print]
 
@@ -37,7 +37,7 @@ const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
   ['table+mariadb', loadTable],
 ]);
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, print: ALONE },
   async run(given) {

@@ -5,13 +5,13 @@ import type { Lease } from '../../core/lease.ts';
 import { checkKey } from '../../jobs/key-lock.ts';
 import { once, type Running } from '../../jobs/once/index.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
-import type { Ending } from '../command.ts';
-import { tell } from '../output.ts';
+import type { CommandEnding } from '../command.ts';
+import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { plain, quote } from '../text.ts';
 import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 
@@ -26,7 +26,7 @@ ${UNDER_LOCK_HELP}
 Exit status: that of the command; 0 as well if it has been done before; else as of 'run'.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: {
     keep: VALUE,
@@ -44,7 +44,7 @@ export const verb: Verb = {
   },
 };
 
-interface Terms {
+interface OnceTerms {
   readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
   readonly wait?: number;
@@ -52,7 +52,7 @@ interface Terms {
   readonly verbose: boolean;
 }
 
-function termsOf(given: Arguments): Terms {
+function termsOf(given: Arguments): OnceTerms {
   const keepFor = given.text('keep');
   if (!keepFor) throw misuse('--keep is missing: how long to remember that it is done, such as 7d');
   if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(keepFor)) {
@@ -74,9 +74,9 @@ function termsOf(given: Arguments): Terms {
 async function runOnce(
   { locks, signal, runs }: Scene,
   key: string,
-  { verbose, ...terms }: Terms,
-): Promise<Ending> {
-  let ending: Ending | undefined;
+  { verbose, ...terms }: OnceTerms,
+): Promise<CommandEnding> {
+  let ending: CommandEnding | undefined;
   try {
     const attempt = async (lease: Lease): Promise<void> => {
       ending = await runs(lease);
@@ -96,7 +96,7 @@ async function runOnce(
     if (done.state === 'running') throw runningError(key, done);
     if (done.state === 'done' && verbose) {
       const { host, pid } = done.by;
-      await tell(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
+      await printError(`holdfast: ${quote(key)} has been done by ${plain(host)}, pid ${pid}.`);
     }
     return ending ?? { status: 0, signal: null };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
 import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
@@ -31,7 +31,7 @@ unreachable, 75 not acquired, 77 refused, 78 bad URL or missing package, 79 lock
 ended, 126 command not executable, 127 not found.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: {
     try: ALONE,
@@ -61,7 +61,7 @@ export const verb: Verb = {
   },
 };
 
-interface Terms {
+interface RunTerms {
   /** 0: a try; undefined: without end. */
   readonly waitMs: number | undefined;
   readonly permits: number;
@@ -69,7 +69,7 @@ interface Terms {
 }
 
 /** @throws the signal's reason, or the error that explains why there is no lease. */
-async function acquire({ locks, signal }: Scene, terms: Terms): Promise<Lease> {
+async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease> {
   const { waitMs, permits } = terms;
   const lock = terms.lockOn(locks);
   const options = { permits, signal };
@@ -86,7 +86,7 @@ async function acquire({ locks, signal }: Scene, terms: Terms): Promise<Lease> {
   return lease;
 }
 
-function termsOf(given: Arguments, name: string): Terms {
+function termsOf(given: Arguments, name: string): RunTerms {
   const wait = given.duration('wait');
   if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
   const waitMs = given.has('try') ? 0 : wait;

@@ -3,7 +3,7 @@ import { COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { cycleJson, cycleLines, queueJson, queueLines } from '../queue-view.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast show NAME [--store URL] [--json]
 
@@ -12,7 +12,7 @@ holder, or the place of a waiter; 'evict' takes it. LEFT is the time left withou
 Tells a deadlock that keeps the lock from coming free, if programs have found one.
 `;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {

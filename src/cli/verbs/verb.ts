@@ -1,21 +1,21 @@
 import type { Arguments, Flags } from '../arguments.ts';
 
 /** A verb of the command line. */
-export interface Verb {
+export interface CliVerb {
   readonly help: string;
   readonly flags: Flags;
   readonly takesCommand?: boolean;
   /** The only words that it takes, for completion. */
   readonly words?: readonly string[];
   /** Resolves with the exit status. */
-  run(given: Arguments, all: ReadonlyMap<string, Listed>): Promise<number>;
+  run(given: Arguments, all: ReadonlyMap<string, ListedVerb>): Promise<number>;
 }
 
 /** A verb in the table of all of them. */
-export interface Listed {
+export interface ListedVerb {
   /** Its name, and what comes behind it. */
   readonly use: string;
   readonly about: string;
   /** On demand: a command should not wait for code that it does not use. */
-  readonly load: () => Promise<{ readonly verb: Verb }>;
+  readonly load: () => Promise<{ readonly verb: CliVerb }>;
 }

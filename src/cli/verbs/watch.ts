@@ -4,7 +4,7 @@ import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { memberLine, queueJson, queueLines } from '../queue-view.ts';
-import type { Verb } from './verb.ts';
+import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
 
@@ -19,7 +19,7 @@ const LOOK_MS = 500;
 
 type Show = (queue: Queue) => Promise<void>;
 
-export const verb: Verb = {
+export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {

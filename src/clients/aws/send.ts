@@ -13,7 +13,7 @@ export interface OwnAwsClient extends AwsClient {
 }
 
 /** The part of a command that is used. */
-interface Command {
+interface AwsCommand {
   readonly middlewareStack: {
     add(middleware: (next: Next) => Next, place: { step: 'deserialize'; priority: 'low' }): void;
   };
@@ -26,7 +26,7 @@ interface Timed {
   readonly nowMs?: number;
 }
 
-export interface Reply<Output> extends Timed {
+export interface AwsReply<Output> extends Timed {
   readonly output: Output;
 }
 
@@ -34,7 +34,7 @@ export interface Reply<Output> extends Timed {
 export async function sendTimed<Output>(
   client: AwsClient,
   command: object,
-): Promise<Reply<Output>> {
+): Promise<AwsReply<Output>> {
   let timed: Timed = {};
   // The last before the connection: it sees each reply as it came.
   const look = (next: Next): Next => {
@@ -44,7 +44,7 @@ export async function sendTimed<Output>(
       return result;
     };
   };
-  (command as Command).middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
+  (command as AwsCommand).middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
   const output = (await client.send(command as never)) as Output;
   return { output, ...timed };
 }

@@ -23,7 +23,7 @@ export interface EtcdAddress {
 }
 
 /** A checked address. */
-export interface Address {
+export interface EtcdEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly user: { readonly name: string; readonly password: string } | undefined;
 }
@@ -39,7 +39,7 @@ const SECURE: Readonly<Record<string, boolean>> = {
 const TLS = ['ca', 'cert', 'key', 'passphrase', 'pfx', 'rejectUnauthorized', 'servername'] as const;
 
 /** @throws UsageError */
-export function readAddress(address: string | readonly string[] | EtcdAddress): Address {
+export function readAddress(address: string | readonly string[] | EtcdAddress): EtcdEndpoints {
   return reading('The address of etcd', () => {
     if (typeof address === 'string') return addressOf({ endpoints: [address] });
     if (Array.isArray(address)) return addressOf({ endpoints: address });
@@ -48,7 +48,7 @@ export function readAddress(address: string | readonly string[] | EtcdAddress): 
   });
 }
 
-function addressOf({ endpoints, username, password, tls }: EtcdAddress): Address {
+function addressOf({ endpoints, username, password, tls }: EtcdAddress): EtcdEndpoints {
   if (!Array.isArray(endpoints) || endpoints.length === 0) {
     throw new UsageError('endpoints must be a list of etcd servers.');
   }
@@ -72,7 +72,7 @@ function addressOf({ endpoints, username, password, tls }: EtcdAddress): Address
   return { endpoints: read.flatMap((one) => one.endpoints), user };
 }
 
-function endpointsIn(text: unknown, tls: EtcdTls | undefined): Address {
+function endpointsIn(text: unknown, tls: EtcdTls | undefined): EtcdEndpoints {
   if (typeof text !== 'string') throw new UsageError('endpoints must be strings.');
   const parts = /^(?:([a-z]+):\/\/)?(?:([^/?#]*)@)?([^/?#@\s]+)\/?$/i.exec(text);
   if (!parts) throw FORM.malformed('it does not fit the form');
@@ -95,7 +95,7 @@ function endpointOf(text: string, secure: boolean, tls: EtcdTls): Endpoint {
   return { url, host: name.replace(/^\[|\]$/g, ''), port, tls: secure ? tls : undefined };
 }
 
-function userIn(credentials: string): NonNullable<Address['user']> {
+function userIn(credentials: string): NonNullable<EtcdEndpoints['user']> {
   const [name = '', password = ''] = credentials.split(/:(.*)/s, 2);
   return { name: FORM.decoded(name), password: FORM.decoded(password) };
 }

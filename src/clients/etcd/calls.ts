@@ -6,9 +6,9 @@
  * one. It is sent again with a new token only when it was refused for the old one.
  */
 import { afterInput } from '../../base/event-loop.ts';
-import type { Channel, Request } from './channel.ts';
-import type { Channels } from './channels.ts';
-import { isLeaderless, isTokenOld, NoAnswer, Refusal, storeError } from './errors.ts';
+import type { EtcdChannel, RpcRequest } from './channel.ts';
+import type { EtcdChannels } from './channels.ts';
+import { EtcdRefusal, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import type { Received, RpcStream } from './rpc-stream.ts';
 import { authenticateRequest, authenticateResponse } from './wire/messages.ts';
 import { decode, encode, type Message } from './wire/protobuf.ts';
@@ -16,7 +16,7 @@ import { decode, encode, type Message } from './wire/protobuf.ts';
 /** A lock has no use for a later reply; a healthy server replies within one second. */
 export const DEADLINE_MS = 3000;
 
-export interface Method<Q, A> {
+export interface RpcMethod<Q, A> {
   readonly path: string;
   readonly request: Message<Q>;
   /** @throws MalformedError */
@@ -28,7 +28,7 @@ export interface User {
   readonly password: string;
 }
 
-const AUTHENTICATE: Method<User, string> = {
+const AUTHENTICATE: RpcMethod<User, string> = {
   path: '/etcdserverpb.Auth/Authenticate',
   request: authenticateRequest,
   read: (answer) => decode(authenticateResponse, answer).token,
@@ -36,32 +36,32 @@ const AUTHENTICATE: Method<User, string> = {
 
 const WITH_LEADER = { hasleader: 'true' };
 
-interface Attempt {
-  readonly channel: Channel;
+interface CallAttempt {
+  readonly channel: EtcdChannel;
   readonly token: string | undefined;
 }
 
 export class Calls {
-  readonly #channels: Channels;
+  readonly #channels: EtcdChannels;
   readonly #user: User | undefined;
   /** Empty: the server knows no users. */
   #token: string | undefined;
   #renewing: Promise<string> | undefined;
 
-  constructor(channels: Channels, user: User | undefined) {
+  constructor(channels: EtcdChannels, user: User | undefined) {
     this.#channels = channels;
     this.#user = user;
   }
 
   /** Rejects with a StoreError. */
-  async call<Q, A>(method: Method<Q, A>, request: Q): Promise<A> {
+  async call<Q, A>(method: RpcMethod<Q, A>, request: Q): Promise<A> {
     const message = encode(method.request, request);
     const end = performance.now() + DEADLINE_MS;
     // One address may stand for several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
     for (;;) {
-      let attempt: Attempt | undefined;
+      let attempt: CallAttempt | undefined;
       try {
         attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
         const { path } = method;
@@ -80,8 +80,8 @@ export class Calls {
   async stream(path: string, received: Received): Promise<RpcStream | undefined> {
     const end = performance.now() + DEADLINE_MS;
     const { channel, token } = this.#ready() ?? (await this.#attempt(end));
-    const request: Request = { path, metadata: { ...WITH_LEADER, ...metadataOf(token) } };
-    const ended = (error: Refusal | NoAnswer | undefined): void => {
+    const request: RpcRequest = { path, metadata: { ...WITH_LEADER, ...metadataOf(token) } };
+    const ended = (error: EtcdRefusal | NoAnswer | undefined): void => {
       if (isTokenOld(error)) this.forget(token);
       else if (isLeaderless(error)) channel.retire('it has no leader');
       received.ended(error);
@@ -94,14 +94,14 @@ export class Calls {
     if (this.#token === token) this.#token = undefined;
   }
 
-  #ready(): Attempt | undefined {
+  #ready(): CallAttempt | undefined {
     const { current: channel } = this.#channels;
     if (channel === undefined) return undefined;
     if (this.#user === undefined) return { channel, token: undefined };
     return this.#token === undefined ? undefined : { channel, token: this.#token };
   }
 
-  async #attempt(end: number): Promise<Attempt> {
+  async #attempt(end: number): Promise<CallAttempt> {
     const channel = await this.#channels.get();
     if (this.#user === undefined) return { channel, token: undefined };
     if (this.#token === undefined) {
@@ -113,7 +113,7 @@ export class Calls {
     return { channel, token: this.#token };
   }
 
-  async #authenticate(channel: Channel, user: User, ms: number): Promise<string> {
+  async #authenticate(channel: EtcdChannel, user: User, ms: number): Promise<string> {
     const { path, request } = AUTHENTICATE;
     try {
       const message = await channel.call(
@@ -123,7 +123,7 @@ export class Calls {
       );
       return read(AUTHENTICATE, message);
     } catch (error) {
-      if (error instanceof Refusal && /authentication is not enabled/.test(error.message))
+      if (error instanceof EtcdRefusal && /authentication is not enabled/.test(error.message))
         return '';
       if (isLeaderless(error)) channel.retire('it has no leader');
       // The request itself has not left.
@@ -155,7 +155,7 @@ function before<T>(end: number, work: Promise<T>): Promise<T> {
 }
 
 /** The request was carried out, but the reply is unreadable. */
-function read<Q, A>(method: Method<Q, A>, answer: Buffer): A {
+function read<Q, A>(method: RpcMethod<Q, A>, answer: Buffer): A {
   try {
     return method.read(answer);
   } catch (error) {

@@ -24,7 +24,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
 import { afterInput } from '../../base/event-loop.ts';
 import { NoAnswer } from './errors.ts';
-import { type Course, type Received, RpcStream } from './rpc-stream.ts';
+import { type Received, RpcStream, type StreamCourse } from './rpc-stream.ts';
 import { MalformedError } from './wire/wire-format.ts';
 
 /** How often the server's silence is checked. */
@@ -46,16 +46,16 @@ export interface Endpoint {
   readonly tls: ConnectionOptions | undefined;
 }
 
-export interface Request {
+export interface RpcRequest {
   readonly path: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-export class Channel implements Course {
+export class EtcdChannel implements StreamCourse {
   readonly endpoint: Endpoint;
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
-  readonly #retired: (channel: Channel) => void;
+  readonly #retired: (channel: EtcdChannel) => void;
   readonly #lasting = new Set<RpcStream>();
   #cause: unknown;
   #usable = true;
@@ -69,9 +69,9 @@ export class Channel implements Course {
   static open(
     endpoint: Endpoint,
     signal: AbortSignal,
-    retired: (channel: Channel) => void,
-  ): Promise<Channel> {
-    const channel = new Channel(endpoint, retired);
+    retired: (channel: EtcdChannel) => void,
+  ): Promise<EtcdChannel> {
+    const channel = new EtcdChannel(endpoint, retired);
     const session = channel.#session;
     return new Promise((resolve, reject) => {
       const abort = (): void => channel.destroy(signal.reason);
@@ -89,7 +89,7 @@ export class Channel implements Course {
     });
   }
 
-  private constructor(endpoint: Endpoint, retired: (channel: Channel) => void) {
+  private constructor(endpoint: Endpoint, retired: (channel: EtcdChannel) => void) {
     const socket = socketTo(endpoint);
     const session = connect(endpoint.url, {
       createConnection: () => socket,
@@ -123,7 +123,7 @@ export class Channel implements Course {
   }
 
   /** The only message of the reply. Rejects with a Refusal or NoAnswer. */
-  call(request: Request, message: Buffer, ms: number): Promise<Buffer> {
+  call(request: RpcRequest, message: Buffer, ms: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
       const late = (): void => stream?.end(new NoAnswer(true, `no answer within ${ms} ms`));
@@ -145,7 +145,7 @@ export class Channel implements Course {
   }
 
   /** A lasting one: it ends when the connection takes no more requests. */
-  stream(request: Request, received: Received): RpcStream | undefined {
+  stream(request: RpcRequest, received: Received): RpcStream | undefined {
     // It may end before there is one.
     let stream: RpcStream | undefined;
     stream = this.#begin(request, {
@@ -176,7 +176,7 @@ export class Channel implements Course {
     this.#socket.destroy();
   }
 
-  heard(): void {
+  arrived(): void {
     this.#silentLooks = 0;
   }
 
@@ -192,7 +192,7 @@ export class Channel implements Course {
   }
 
   /** Undefined, after `ended`, if the connection takes no requests now. */
-  #begin({ path, metadata }: Request, received: Received): RpcStream | undefined {
+  #begin({ path, metadata }: RpcRequest, received: Received): RpcStream | undefined {
     const headers = {
       ':method': 'POST',
       ':path': path,

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../abortable.ts';
-import { Channel, type Endpoint } from './channel.ts';
+import { type Endpoint, EtcdChannel } from './channel.ts';
 import { closedError, NoAnswer } from './errors.ts';
 
 /** The limit of one attempt; a server on another continent takes less. */
@@ -15,11 +15,11 @@ const NEXT_MS = 250;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
 
-export class Channels {
+export class EtcdChannels {
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
-  #current: Channel | undefined;
-  #opening: Promise<Channel> | undefined;
+  #current: EtcdChannel | undefined;
+  #opening: Promise<EtcdChannel> | undefined;
   #failures = 0;
 
   constructor(endpoints: readonly Endpoint[]) {
@@ -30,12 +30,12 @@ export class Channels {
     return this.#order.length;
   }
 
-  get current(): Channel | undefined {
+  get current(): EtcdChannel | undefined {
     return this.#current;
   }
 
   /** Rejects with NoAnswer if it reaches no server, or with the error of the close. */
-  get(): Promise<Channel> {
+  get(): Promise<EtcdChannel> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (this.#current) return Promise.resolve(this.#current);
     this.#opening ??= this.#open().finally(() => {
@@ -51,7 +51,7 @@ export class Channels {
     this.#current?.destroy(reason);
   }
 
-  async #open(): Promise<Channel> {
+  async #open(): Promise<EtcdChannel> {
     const { signal } = this.#closing;
     if (this.#failures > 0) {
       const pause = SHORTEST_PAUSE_MS * 2 ** Math.min(this.#failures, 10);
@@ -73,7 +73,7 @@ export class Channels {
   }
 
   /** The first server that replies; leaves the others. */
-  #first(endpoints: readonly Endpoint[]): Promise<Channel> {
+  #first(endpoints: readonly Endpoint[]): Promise<EtcdChannel> {
     const { signal: closing } = this.#closing;
     const found = new AbortController();
     const stop = (): void => found.abort(closing.reason);
@@ -81,7 +81,7 @@ export class Channels {
     return this.#race(endpoints, found).finally(() => closing.removeEventListener('abort', stop));
   }
 
-  #race(endpoints: readonly Endpoint[], found: AbortController): Promise<Channel> {
+  #race(endpoints: readonly Endpoint[], found: AbortController): Promise<EtcdChannel> {
     return new Promise((resolve, reject) => {
       let [next, trying] = [0, 0];
       const tryNext = (): void => {
@@ -90,7 +90,7 @@ export class Channels {
         trying++;
         const timer = setTimeout(tryNext, NEXT_MS).unref();
         const { signal } = found;
-        limited(ATTEMPT_MS, [signal], (s) => Channel.open(endpoint, s, this.#retired))
+        limited(ATTEMPT_MS, [signal], (s) => EtcdChannel.open(endpoint, s, this.#retired))
           .then(
             (channel) => {
               if (signal.aborted) return channel.destroy(signal.reason);
@@ -110,7 +110,7 @@ export class Channels {
     });
   }
 
-  readonly #retired = (channel: Channel): void => {
+  readonly #retired = (channel: EtcdChannel): void => {
     if (this.#current === channel) this.#current = undefined;
     this.#putLast(channel.endpoint);
   };

@@ -18,19 +18,19 @@ export interface KeyValue {
 }
 
 /** One key, or all from `key` to before `end`. */
-export interface Keys {
+export interface KeyRange {
   readonly key: string;
   readonly end?: string;
 }
 
 /** On a range, it must be true of every key; on an empty range, of an absent one. */
-export interface Compare extends Keys {
+export interface Compare extends KeyRange {
   readonly target: 'version' | 'create' | 'mod' | 'value' | 'lease';
   readonly is: '=' | '!=' | '<' | '>';
   readonly to: bigint | string;
 }
 
-export interface Range extends Keys {
+export interface RangeQuery extends KeyRange {
   /** Default: all. */
   readonly limit?: number;
   /** By create revision. Default: by key. */
@@ -39,7 +39,7 @@ export interface Range extends Keys {
   readonly countOnly?: boolean;
 }
 
-export interface Put {
+export interface EtcdPut {
   readonly key: string;
   readonly value: string;
   /** `keep`: the key's own; refused if there is no key. Default: none. */
@@ -47,9 +47,9 @@ export interface Put {
 }
 
 export type Operation =
-  | { readonly range: Range }
-  | { readonly put: Put }
-  | { readonly delete: Keys }
+  | { readonly range: RangeQuery }
+  | { readonly put: EtcdPut }
+  | { readonly delete: KeyRange }
   | { readonly txn: Txn };
 
 /** All comparisons, also of transactions within it, are made before anything is written. */
@@ -68,16 +68,16 @@ export interface RangeAnswer {
 export interface TxnAnswer {
   readonly succeeded: boolean;
   /** Of the operations of the branch that was taken, in order. */
-  readonly answers: readonly Answer[];
+  readonly answers: readonly OperationAnswer[];
 }
 
-export type Answer =
+export type OperationAnswer =
   | { readonly range: RangeAnswer }
   | { readonly put: true }
   | { readonly deleted: number }
   | { readonly txn: TxnAnswer };
 
-export interface Reply extends TxnAnswer {
+export interface EtcdReply extends TxnAnswer {
   /** Of the whole store after it; everything written in it has this one. */
   readonly revision: bigint;
   /** Names the cluster: revisions of different ones do not compare. */
@@ -91,12 +91,12 @@ export interface Granted {
 }
 
 /** A put or a deletion, of which `kv` has only the key and `modRevision`. */
-export interface Change {
+export interface KeyChange {
   readonly deleted: boolean;
   readonly kv: KeyValue;
 }
 
-export interface Watcher extends Keys {
+export interface EtcdWatcher extends KeyRange {
   /**
    * The first revision to report. Default: what comes after `started`. etcd serves a watch that has
    * to catch up only every 100 ms.
@@ -105,13 +105,13 @@ export interface Watcher extends Keys {
   /** Called once, when the server has it; it reports all writes after `revision`. */
   readonly started: (revision: bigint) => void;
   /** All of one revision at once, in their order; never skipping any, never twice. */
-  readonly changed: (changes: readonly Change[], revision: bigint) => void;
+  readonly changed: (changes: readonly KeyChange[], revision: bigint) => void;
   /** The server has lost (compacted) some changes: read again, then watch again. */
   readonly lost: () => void;
 }
 
 export interface EtcdClient {
-  txn(txn: Txn): Promise<Reply>;
+  txn(txn: Txn): Promise<EtcdReply>;
   grant(ttlMs: number): Promise<Granted>;
   /** Returns its whole new life, in ms; 0: it is dead. */
   keepAlive(lease: bigint): Promise<number>;
@@ -119,6 +119,6 @@ export interface EtcdClient {
   /** Life left, in ms, to the second; 0: it is dead. */
   timeToLive(lease: bigint): Promise<number>;
   /** Goes on over interruptions until it is ended. */
-  watch(watcher: Watcher): Disposable;
+  watch(watcher: EtcdWatcher): Disposable;
   close(): void;
 }

@@ -8,7 +8,7 @@
  */
 import { isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { type Breaks, breakOf } from '../breaks.ts';
+import { type Breaks, breakOf, type ErrorMeaning } from '../breaks.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
 
 /** The gRPC status codes used here. */
@@ -27,7 +27,7 @@ export const Status = {
 } as const;
 
 /** The server refused a request. */
-export class Refusal extends Error {
+export class EtcdRefusal extends Error {
   override readonly name = 'EtcdRefusal';
   readonly status: number;
 
@@ -49,18 +49,12 @@ export class NoAnswer extends Error {
   }
 }
 
-interface Meaning {
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-  readonly advice: string;
-}
-
-const refused = (retryable: boolean, advice: string): Meaning => ({
+const refused = (retryable: boolean, advice: string): ErrorMeaning => ({
   retryable,
   advice,
   outcome: 'failed',
 });
-const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unknown', advice });
+const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
 
 const NO_LEADER = 'etcdserver: no leader';
 const LEASE_GONE = 'etcdserver: requested lease not found';
@@ -72,7 +66,7 @@ const TOO_LARGE = refused(
 );
 
 /** By how a message begins. */
-const refusals: readonly (readonly [starts: string, Meaning])[] = [
+const refusals: readonly (readonly [starts: string, ErrorMeaning])[] = [
   [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
   ['raft proposal dropped', refused(true, 'has no leader')],
   ['etcdserver: not leader', refused(true, 'is no longer the leader')],
@@ -117,7 +111,7 @@ const refusals: readonly (readonly [starts: string, Meaning])[] = [
 const REFUSED = refused(false, 'refused');
 
 /** Other replies, by gRPC status; those of any other status say nothing. */
-const states = new Map<number, Meaning>([
+const states = new Map<number, ErrorMeaning>([
   [Status.invalidArgument, REFUSED],
   [Status.notFound, REFUSED],
   [Status.permissionDenied, REFUSED],
@@ -142,7 +136,7 @@ const FOREIGN: Breaks = [
 /** A refusal or a broken connection, as a `StoreError` that says what to do. */
 export function storeError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
-  if (error instanceof Refusal) return ofRefusal(error);
+  if (error instanceof EtcdRefusal) return ofRefusal(error);
   const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
   const sent = !(error instanceof NoAnswer) || error.sent;
   const { retryable, advice } = breakOf(said, FOREIGN);
@@ -153,7 +147,7 @@ export function storeError(error: unknown): StoreError {
   });
 }
 
-function ofRefusal({ name, status, message }: Refusal): StoreError {
+function ofRefusal({ name, status, message }: EtcdRefusal): StoreError {
   const said = withoutSecrets(message) || `gRPC state ${status}`;
   const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
   const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
@@ -166,7 +160,7 @@ function ofRefusal({ name, status, message }: Refusal): StoreError {
 
 /** The server's error for a dead lease, without asking it. */
 export function leaseGone(): StoreError {
-  return storeError(new Refusal(Status.notFound, LEASE_GONE));
+  return storeError(new EtcdRefusal(Status.notFound, LEASE_GONE));
 }
 
 /** True if a request failed because its lease is gone. */
@@ -192,7 +186,7 @@ export function isTokenOld(error: unknown): boolean {
 }
 
 function saidBy(error: unknown): string {
-  if (error instanceof Refusal) return error.message;
+  if (error instanceof EtcdRefusal) return error.message;
   if (!isLockError(error, 'STORE')) return '';
   const { cause } = error;
   return isError(cause) && cause.name === 'EtcdRefusal' ? cause.message : '';

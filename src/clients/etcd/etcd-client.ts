@@ -1,14 +1,14 @@
 /** The client for etcd that needs no package. */
 import { type EtcdAddress, readAddress } from './address.ts';
-import { Calls, type Method } from './calls.ts';
-import { Channels } from './channels.ts';
-import type { EtcdClient, Reply } from './client.ts';
+import { Calls, type RpcMethod } from './calls.ts';
+import { EtcdChannels } from './channels.ts';
+import type { EtcdClient, EtcdReply } from './client.ts';
 import { isLeaseGone } from './errors.ts';
 import { KeepAlives } from './keep-alives.ts';
-import { Watches } from './watches.ts';
+import { EtcdWatches } from './watches.ts';
 import {
   grantRequest,
-  type Lease,
+  type LeaseTimes,
   leaseRequest,
   readLease,
   type TxnRequest,
@@ -16,23 +16,23 @@ import {
 } from './wire/messages.ts';
 import { readReply, readTerm, txnRequestOf } from './wire/transactions.ts';
 
-const TXN: Method<TxnRequest, Reply> = {
+const TXN: RpcMethod<TxnRequest, EtcdReply> = {
   path: '/etcdserverpb.KV/Txn',
   request: txnRequest,
   read: readReply,
 };
-const TERM: Method<TxnRequest, bigint> = { ...TXN, read: readTerm };
-const GRANT: Method<{ ttl: bigint }, Lease> = {
+const TERM: RpcMethod<TxnRequest, bigint> = { ...TXN, read: readTerm };
+const GRANT: RpcMethod<{ ttl: bigint }, LeaseTimes> = {
   path: '/etcdserverpb.Lease/LeaseGrant',
   request: grantRequest,
   read: readLease,
 };
 const OF_LEASE = { request: leaseRequest, read: readLease };
-const REVOKE: Method<{ id: bigint }, Lease> = {
+const REVOKE: RpcMethod<{ id: bigint }, LeaseTimes> = {
   path: '/etcdserverpb.Lease/LeaseRevoke',
   ...OF_LEASE,
 };
-const TIME_TO_LIVE: Method<{ id: bigint }, Lease> = {
+const TIME_TO_LIVE: RpcMethod<{ id: bigint }, LeaseTimes> = {
   path: '/etcdserverpb.Lease/LeaseTimeToLive',
   ...OF_LEASE,
 };
@@ -62,11 +62,11 @@ export function etcdClient(
   { readable: key = 'holdfast/' }: EtcdClientOptions = {},
 ): EtcdClient {
   const { endpoints, user } = readAddress(address);
-  const channels = new Channels(endpoints);
+  const channels = new EtcdChannels(endpoints);
   const calls = new Calls(channels, user);
   const nothing = txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
   const keepAlives = new KeepAlives(calls, () => calls.call(TERM, nothing));
-  const watches = new Watches(calls);
+  const watches = new EtcdWatches(calls);
   return {
     txn: (txn) => calls.call(TXN, txnRequestOf(txn)),
     grant: async (ttlMs) => {

@@ -25,7 +25,7 @@ import { MalformedError } from './wire/wire-format.ts';
 /** Reads the term, with the agreement of a majority. */
 export type ReadTerm = () => Promise<bigint>;
 
-interface Waiter {
+interface KeepAliveWaiter {
   readonly lease: bigint;
   sent: boolean;
   over: boolean;
@@ -34,7 +34,7 @@ interface Waiter {
 }
 
 interface Answered {
-  readonly waiter: Waiter;
+  readonly waiter: KeepAliveWaiter;
   readonly seconds: bigint;
   readonly term: bigint;
 }
@@ -42,7 +42,7 @@ interface Answered {
 export class KeepAlives {
   readonly #stream: LastingStream;
   /** In the order of the replies. */
-  #waiting: Waiter[] = [];
+  #waiting: KeepAliveWaiter[] = [];
   #unconfirmed: Answered[] = [];
   #confirming = false;
   #closed = false;
@@ -74,7 +74,7 @@ export class KeepAlives {
         clearTimeout(timer);
         waiter.over = true;
       };
-      const waiter: Waiter = {
+      const waiter: KeepAliveWaiter = {
         lease,
         sent: false,
         over: false,
@@ -97,14 +97,14 @@ export class KeepAlives {
     this.#failAll(closedError());
   }
 
-  #ask(waiter: Waiter): void {
+  #ask(waiter: KeepAliveWaiter): void {
     this.#waiting.push(waiter);
     const { current } = this.#stream;
     if (current) send(current, waiter);
     else this.#stream.open();
   }
 
-  #late(waiter: Waiter): void {
+  #late(waiter: KeepAliveWaiter): void {
     if (waiter.over) return;
     waiter.failed(new NoAnswer(waiter.sent, `no answer within ${DEADLINE_MS} ms`));
     if (!this.#waiting.includes(waiter)) return;
@@ -149,7 +149,7 @@ export class KeepAlives {
   }
 }
 
-function send(stream: RpcStream, waiter: Waiter): void {
+function send(stream: RpcStream, waiter: KeepAliveWaiter): void {
   waiter.sent = true;
   stream.expect(true);
   stream.write(encode(leaseRequest, { id: waiter.lease }));

@@ -1,7 +1,7 @@
 /** A stream of messages that is opened again, over any connection, as long as it is wanted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Calls } from './calls.ts';
-import { NoAnswer, type Refusal } from './errors.ts';
+import { type EtcdRefusal, NoAnswer } from './errors.ts';
 import type { RpcStream } from './rpc-stream.ts';
 
 export interface StreamUse {
@@ -68,7 +68,7 @@ export class LastingStream {
   }
 
   async #try(): Promise<void> {
-    let over: Refusal | NoAnswer | undefined;
+    let over: EtcdRefusal | NoAnswer | undefined;
     let stream: RpcStream | undefined;
     stream = await this.#calls.stream(this.#use.path, {
       message: (bytes) => {
@@ -86,7 +86,7 @@ export class LastingStream {
     else this.#use.opened(stream);
   }
 
-  #ended(error: Refusal | NoAnswer | undefined): void {
+  #ended(error: EtcdRefusal | NoAnswer | undefined): void {
     this.#stream = undefined;
     this.#failures++;
     this.#use.ended(error ?? new NoAnswer(true, 'the server ended the stream'), true);

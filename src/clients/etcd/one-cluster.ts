@@ -6,7 +6,7 @@
  * before, so the revision is checked as well: that of a later reply is never smaller.
  */
 import { StoreError } from '../../contract/errors.ts';
-import type { EtcdClient, Reply, Txn, Watcher } from './client.ts';
+import type { EtcdClient, EtcdReply, EtcdWatcher, Txn } from './client.ts';
 import { closedError } from './errors.ts';
 
 export class OneCluster implements EtcdClient {
@@ -27,7 +27,7 @@ export class OneCluster implements EtcdClient {
     return this.#cluster;
   }
 
-  async txn(txn: Txn): Promise<Reply> {
+  async txn(txn: Txn): Promise<EtcdReply> {
     const before = this.#revision;
     const reply = await this.#open().txn(txn);
     this.#cluster ??= reply.cluster;
@@ -41,7 +41,7 @@ export class OneCluster implements EtcdClient {
   revoke: EtcdClient['revoke'] = async (lease) => this.#open().revoke(lease);
   timeToLive: EtcdClient['timeToLive'] = async (lease) => this.#open().timeToLive(lease);
 
-  watch(watcher: Watcher): Disposable {
+  watch(watcher: EtcdWatcher): Disposable {
     return this.#closed ? { [Symbol.dispose]: () => {} } : this.#client.watch(watcher);
   }
 

@@ -6,7 +6,7 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2';
 import { Frames, type Head } from '../frames.ts';
-import { NoAnswer, Refusal, Status } from './errors.ts';
+import { EtcdRefusal, NoAnswer, Status } from './errors.ts';
 import { MalformedError } from './wire/wire-format.ts';
 
 /** Far above any reply of etcd, in bytes: its requests are limited to 1.5 MB by default. */
@@ -35,13 +35,13 @@ export interface Received {
   /** @throws MalformedError, which ends the stream. */
   message(bytes: Buffer): void;
   /** Called once, as the last; without an error if all is well. */
-  ended(error: Refusal | NoAnswer | undefined): void;
+  ended(error: EtcdRefusal | NoAnswer | undefined): void;
 }
 
 /** A stream's view of its connection. */
-export interface Course {
+export interface StreamCourse {
   /** The server is alive. */
-  heard(): void;
+  arrived(): void;
   /** One more stream awaits something, or one less. */
   expecting(change: 1 | -1): void;
   /** Whether the server may have processed the stream of this number. */
@@ -62,15 +62,15 @@ const STATUS_OF_HTTP = new Map([
 
 export class RpcStream {
   readonly #http: ClientHttp2Stream;
-  readonly #course: Course;
+  readonly #course: StreamCourse;
   readonly #received: Received;
   readonly #frames = new Frames(HEAD);
   #expecting = false;
   #ended = false;
-  #refusal: Refusal | 'well' | undefined;
+  #refusal: EtcdRefusal | 'well' | undefined;
   #failure: unknown;
 
-  constructor(http: ClientHttp2Stream, course: Course, received: Received) {
+  constructor(http: ClientHttp2Stream, course: StreamCourse, received: Received) {
     this.#http = http;
     this.#course = course;
     this.#received = received;
@@ -107,11 +107,11 @@ export class RpcStream {
   }
 
   #answered(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    this.#course.heard();
+    this.#course.arrived();
     const { ':status': http = 0, 'content-type': type } = headers;
     if (http !== 200) {
       const status = STATUS_OF_HTTP.get(http) ?? Status.unknown;
-      this.#refusal = new Refusal(status, `HTTP state ${http}`);
+      this.#refusal = new EtcdRefusal(status, `HTTP state ${http}`);
     } else if (!type?.startsWith('application/grpc')) {
       this.end(new NoAnswer(true, new MalformedError('the answer is not of etcd')));
     } else {
@@ -124,12 +124,12 @@ export class RpcStream {
     if (status === undefined) return;
     const message = headers['grpc-message'];
     const said = typeof message === 'string' ? decoded(message) : '';
-    this.#refusal = status === '0' ? 'well' : new Refusal(Number(status), said);
+    this.#refusal = status === '0' ? 'well' : new EtcdRefusal(Number(status), said);
   }
 
   #take(piece: Buffer): void {
     if (this.#ended) return;
-    this.#course.heard();
+    this.#course.arrived();
     try {
       for (const message of this.#frames.add(piece)) {
         if (!this.#ended) this.#received.message(message);
@@ -143,7 +143,7 @@ export class RpcStream {
   #closed(): void {
     const { rstCode, id } = this.#http;
     if (this.#refusal === 'well' && !this.#frames.begun) this.#end(undefined);
-    else if (this.#refusal instanceof Refusal) this.#end(this.#refusal);
+    else if (this.#refusal instanceof EtcdRefusal) this.#end(this.#refusal);
     else {
       const refused = rstCode === constants.NGHTTP2_REFUSED_STREAM;
       const cause = this.#course.cause ?? this.#failure ?? new Error('the answer ended too early');
@@ -151,7 +151,7 @@ export class RpcStream {
     }
   }
 
-  #end(error: Refusal | NoAnswer | undefined): void {
+  #end(error: EtcdRefusal | NoAnswer | undefined): void {
     if (this.#ended) return;
     this.expect(false);
     this.#ended = true;

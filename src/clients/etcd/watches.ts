@@ -11,7 +11,7 @@
  * requests in another order than the requests.
  */
 import type { Calls } from './calls.ts';
-import type { Change, Watcher } from './client.ts';
+import type { EtcdWatcher, KeyChange } from './client.ts';
 import { LastingStream } from './lasting-stream.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { type WatchResponse, watchRequest, watchResponse } from './wire/messages.ts';
@@ -21,8 +21,8 @@ import { MalformedError } from './wire/wire-format.ts';
 /** How often a watch may be refused; the first time, perhaps for an old token. */
 const MAX_REFUSALS = 2;
 
-interface Watch {
-  readonly watcher: Watcher;
+interface EtcdWatch {
+  readonly watcher: EtcdWatcher;
   /** The first revision to report; undefined: what comes after the start. */
   next: bigint | undefined;
   /** On the current stream. */
@@ -32,13 +32,13 @@ interface Watch {
   refusals: number;
 }
 
-export class Watches {
+export class EtcdWatches {
   readonly #calls: Calls;
   readonly #stream: LastingStream;
-  readonly #all = new Set<Watch>();
-  readonly #byId = new Map<bigint, Watch>();
+  readonly #all = new Set<EtcdWatch>();
+  readonly #byId = new Map<bigint, EtcdWatch>();
   /** Requested, in the order of the replies; includes those that have ended meanwhile. */
-  #asked: Watch[] = [];
+  #asked: EtcdWatch[] = [];
 
   constructor(calls: Calls) {
     this.#calls = calls;
@@ -57,8 +57,8 @@ export class Watches {
     });
   }
 
-  watch(watcher: Watcher): Disposable {
-    const watch: Watch = {
+  watch(watcher: EtcdWatcher): Disposable {
+    const watch: EtcdWatch = {
       watcher,
       next: watcher.from,
       id: undefined,
@@ -78,7 +78,7 @@ export class Watches {
     this.#stream.close();
   }
 
-  #ask(stream: RpcStream, watch: Watch): void {
+  #ask(stream: RpcStream, watch: EtcdWatch): void {
     const { key, end } = watch.watcher;
     const range = end === undefined ? {} : { end };
     this.#asked.push(watch);
@@ -86,7 +86,7 @@ export class Watches {
     stream.write(encode(watchRequest, { create: { key, ...range, from: watch.next ?? 0n } }));
   }
 
-  #end(watch: Watch): void {
+  #end(watch: EtcdWatch): void {
     if (!this.#all.delete(watch)) return;
     if (watch.id !== undefined) this.#cancel(watch.id);
     if (this.#all.size === 0) this.#stream.current?.expect(false);
@@ -97,7 +97,7 @@ export class Watches {
     this.#stream.current?.write(encode(watchRequest, { cancel: { id } }));
   }
 
-  #lose(watch: Watch): void {
+  #lose(watch: EtcdWatch): void {
     this.#end(watch);
     watch.watcher.lost();
   }
@@ -106,7 +106,7 @@ export class Watches {
     if (response.created) return this.#created(response);
     const watch = this.#byId.get(response.id);
     if (watch === undefined) return;
-    if (!response.canceled) return this.#tell(watch, response);
+    if (!response.canceled) return this.#deliver(watch, response);
     this.#byId.delete(response.id);
     watch.id = undefined;
     if (response.compactRevision > 0n) this.#lose(watch);
@@ -131,8 +131,8 @@ export class Watches {
     watch.watcher.started(max(header.revision, watch.next - 1n));
   }
 
-  #tell(watch: Watch, { events }: WatchResponse): void {
-    let batch: Change[] = [];
+  #deliver(watch: EtcdWatch, { events }: WatchResponse): void {
+    let batch: KeyChange[] = [];
     for (const [n, { type, kv }] of events.entries()) {
       if (kv === undefined) throw new MalformedError('an event is about no key');
       const revision = kv.modRevision;
@@ -147,7 +147,7 @@ export class Watches {
   }
 
   /** Only says that the watch is not permitted, even if the token is too old. */
-  #refused(watch: Watch, reason: string): void {
+  #refused(watch: EtcdWatch, reason: string): void {
     watch.refusals++;
     if (watch.refusals >= MAX_REFUSALS) return this.#lose(watch);
     this.#calls.forget();

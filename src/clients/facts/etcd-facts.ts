@@ -3,8 +3,8 @@
  * `/version` does, unless the server has it on another port.
  */
 import { readAddress } from '../etcd/address.ts';
-import { Calls, type Method } from '../etcd/calls.ts';
-import { Channels } from '../etcd/channels.ts';
+import { Calls, type RpcMethod } from '../etcd/calls.ts';
+import { EtcdChannels } from '../etcd/channels.ts';
 import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
 import { HttpClient } from '../http/client.ts';
 import { askTimed } from './http-facts.ts';
@@ -29,7 +29,7 @@ const statusResponse: Message<Status> = message(() => ({
   errors: many(8, text),
 }));
 
-const STATUS: Method<Record<string, never>, Status> = {
+const STATUS: RpcMethod<Record<string, never>, Status> = {
   path: '/etcdserverpb.Maintenance/Status',
   request: NOTHING,
   read: (answer) => decode(statusResponse, answer),
@@ -38,7 +38,7 @@ const STATUS: Method<Record<string, never>, Status> = {
 /** Asks one of the servers. Rejects with a StoreError. */
 export async function etcdFacts(address: string): Promise<ServerFacts> {
   const { endpoints, user } = readAddress(address);
-  const channels = new Channels(endpoints);
+  const channels = new EtcdChannels(endpoints);
   try {
     const { version, size, errors } = await new Calls(channels, user).call(STATUS, {});
     const used = `database of ${(Number(size) / 2 ** 20).toFixed(1)} MiB`;

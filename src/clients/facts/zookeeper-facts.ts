@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
-import { type Address, destinationOf } from '../zookeeper/address.ts';
+import { destinationOf, type ZookeeperHost } from '../zookeeper/address.ts';
 import { zookeeperClient } from '../zookeeper/client.ts';
 import { type ClockOffset, clockOffset, type ServerFacts, versionOr } from './server-facts.ts';
 
@@ -47,7 +47,7 @@ async function clockAt(address: string, root: string): Promise<ClockOffset | und
   }
 }
 
-async function srvr(at: Address, tls: ConnectionOptions | undefined): Promise<string> {
+async function srvr(at: ZookeeperHost, tls: ConnectionOptions | undefined): Promise<string> {
   const named = isIP(at.host) ? {} : { servername: at.host };
   const socket = tls ? connectSecurely({ ...named, ...tls, ...at }) : connect(at);
   const signal = AbortSignal.timeout(PATIENCE_MS);

@@ -21,7 +21,7 @@ export interface HttpRequest {
   /** How long the server may be silent, in ms; default 10 s. */
   readonly silenceMs?: number;
   readonly signal?: AbortSignal;
-  /** It keeps no process alive: one that waits for news, perhaps for ever. */
+  /** It keeps no process alive: one that waits for changes, perhaps for ever. */
   readonly idle?: boolean;
 }
 

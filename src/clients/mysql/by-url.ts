@@ -8,7 +8,7 @@ import type { MysqlClient } from './client.ts';
 const FORM = new UrlForm('The MySQL URL', 'mysql://user:password@host:3306/database');
 
 /** For the store, and for what sends statements through it. */
-export type ClientByUrl = MysqlClient & SqlDatabase & { end(): unknown };
+export type MysqlByUrl = MysqlClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */
 export function splitUrl(rest: string): { readonly place: string; readonly query: string } {
@@ -22,7 +22,7 @@ export function splitUrl(rest: string): { readonly place: string; readonly query
  * @param url from the slashes on.
  * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
  */
-export async function clientByUrl(scheme: string, url: string): Promise<ClientByUrl> {
+export async function clientByUrl(scheme: string, url: string): Promise<MysqlByUrl> {
   const makers = [withMysql2, withMariadb];
   if (scheme === 'mariadb') makers.reverse();
   for (const make of makers) {
@@ -33,7 +33,7 @@ export async function clientByUrl(scheme: string, url: string): Promise<ClientBy
   throw new UnsupportedError('store', message);
 }
 
-async function withMysql2(url: string): Promise<ClientByUrl | undefined> {
+async function withMysql2(url: string): Promise<MysqlByUrl | undefined> {
   const mysql2 = await import('mysql2').catch(() => undefined);
   if (!mysql2) return undefined;
   const pool = FORM.reading(() => mysql2.default.createPool(`mysql:${url}`));
@@ -52,7 +52,7 @@ interface Lent {
  * The pool connects only when it is asked to. It shows no sockets, and keeps a process alive until
  * its connections have been idle for a second.
  */
-async function withMariadb(url: string): Promise<ClientByUrl | undefined> {
+async function withMariadb(url: string): Promise<MysqlByUrl | undefined> {
   const mariadb = await import('mariadb').catch(() => undefined);
   const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0&idleTimeout=1`;
   return mariadb && FORM.reading(() => mariadb.default.createPool(`mariadb:${pool}`));

@@ -1,20 +1,20 @@
 /** What the store needs of a connection of either client package. */
-import type { Row } from '../sql/session.ts';
+import type { TextRow } from '../sql/session.ts';
 import type { WireTerms } from '../wire.ts';
 import { numberOf } from './errors.ts';
 
-export interface Connection {
+export interface MysqlSession {
   /**
    * One round trip, of one or several statements; resolves with the rows of all, as texts. A
    * statement without rows gives one of two words: the number of the insert, and how many rows it
    * has changed.
    */
-  query(text: string): Promise<readonly Row[]>;
+  query(text: string): Promise<readonly TextRow[]>;
   /**
    * One statement that the server parses once for this connection, with a value for each `?`.
    * Resolves as `query` does.
    */
-  execute(text: string, values: readonly string[]): Promise<readonly Row[]>;
+  execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
   /** From now on it keeps the process alive no more, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
@@ -22,27 +22,27 @@ export interface Connection {
 }
 
 /** Connects like the user's client; gives up when the signal aborts. */
-export type Connect = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<Connection>;
+export type ConnectMysql = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<MysqlSession>;
 
 /** The rows of all results of a client. */
-export function rowsIn(results: unknown): readonly Row[] {
-  if (!Array.isArray(results)) return [changeIn(results as Change)];
+export function rowsIn(results: unknown): readonly TextRow[] {
+  if (!Array.isArray(results)) return [changeIn(results as WriteResult)];
   const all = results as readonly unknown[];
   // Rows are arrays themselves, but only the elements of a result are arrays as well.
   const several = all.some((each) => !isRow(each));
-  return several ? all.flatMap((result) => rowsIn(result)) : (all as readonly Row[]);
+  return several ? all.flatMap((result) => rowsIn(result)) : (all as readonly TextRow[]);
 }
 
 function isRow(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
 }
 
-interface Change {
+interface WriteResult {
   readonly insertId: number | bigint;
   readonly affectedRows: number;
 }
 
-function changeIn({ insertId, affectedRows }: Change): Row {
+function changeIn({ insertId, affectedRows }: WriteResult): TextRow {
   return [String(insertId), String(affectedRows)];
 }
 
@@ -59,10 +59,10 @@ const UNPREPARED: readonly (number | undefined)[] = [1461, 1615];
 
 /** Executes a prepared statement, or one with the values in its text where none can be prepared. */
 export async function execute(
-  { execute: prepared, query }: Connection,
+  { execute: prepared, query }: MysqlSession,
   text: string,
   values: readonly string[],
-): Promise<readonly Row[]> {
+): Promise<readonly TextRow[]> {
   try {
     return await prepared(text, values);
   } catch (error) {

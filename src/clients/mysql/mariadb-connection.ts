@@ -15,7 +15,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { hangUp } from '../sql/session.ts';
 import { Warnings } from '../warnings.ts';
-import { bytesOf, type Connect, type Connection, rowsIn } from './connection.ts';
+import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
@@ -24,19 +24,19 @@ export interface MariadbClient {
   batch(...args: never[]): unknown;
 }
 
-type Callback = (error: unknown, session: Borrowed) => void;
+type Callback = (error: unknown, session: MariadbSession) => void;
 
 interface Pool {
-  getConnection(done: Callback): Promise<Borrowed> | undefined;
+  getConnection(done: Callback): Promise<MariadbSession> | undefined;
 }
 
-interface Borrowed {
+interface MariadbSession {
   on(event: string, listener: (this: unknown) => void): unknown;
   removeListener(event: string, listener: () => void): unknown;
   release?(): unknown;
 }
 
-type Ask = (
+type MariadbCall = (
   query: object,
   resolve: (results: unknown) => void,
   reject: (error: unknown) => void,
@@ -48,8 +48,8 @@ interface Base {
   readonly socket?: { unref?(): unknown; destroy(): unknown };
   connect(): Promise<unknown>;
   on(event: 'error' | 'end', listener: (said: unknown) => void): unknown;
-  readonly query: Ask;
-  readonly prepareExecute: Ask;
+  readonly query: MariadbCall;
+  readonly prepareExecute: MariadbCall;
   end(query: object, resolve: () => void, reject: () => void): void;
 }
 
@@ -71,7 +71,7 @@ const AS_TEXT = {
 /** How long a pool may take to lend a connection, in ms. Making one takes less. */
 const LOAN_MS = 500;
 
-export function mariadbConnect(client: object): Connect {
+export function mariadbConnect(client: object): ConnectMysql {
   let known: Promise<Base> | undefined;
   const warnings = new Warnings();
   return async ({ signal, lost }) => {
@@ -80,7 +80,7 @@ export function mariadbConnect(client: object): Connect {
       throw error;
     });
     const like = await lent(known, signal).catch((error: unknown) => {
-      if (isLockError(error, 'STORE')) warnings.tell('HOLDFAST_POOL_EXHAUSTED', error.message);
+      if (isLockError(error, 'STORE')) warnings.warn('HOLDFAST_POOL_EXHAUSTED', error.message);
       throw error;
     });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
@@ -96,8 +96,8 @@ export function mariadbConnect(client: object): Connect {
   };
 }
 
-function connectionOf(base: Base): Connection {
-  const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<Connection['query']> =>
+function connectionOf(base: Base): MysqlSession {
+  const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<MysqlSession['query']> =>
     new Promise((resolve, reject) => {
       const done = (results: unknown): void => resolve(rowsIn(results));
       base[how]({ ...query, opts: AS_TEXT }, done, reject);
@@ -132,8 +132,8 @@ function exhausted(): StoreError {
 }
 
 async function baseOf(client: object): Promise<Base> {
-  if (!('getConnection' in client)) return baseUnder(client as Borrowed);
-  const borrowed = await new Promise<Borrowed>((resolve, reject) => {
+  if (!('getConnection' in client)) return baseUnder(client as MariadbSession);
+  const borrowed = await new Promise<MariadbSession>((resolve, reject) => {
     // One of the two flavours takes a callback, and the other returns a promise.
     const promised = (client as Pool).getConnection((error, session) =>
       error ? reject(error) : resolve(session),
@@ -147,16 +147,16 @@ async function baseOf(client: object): Promise<Base> {
   }
 }
 
-function baseUnder(wrapped: Borrowed): Base {
+function baseUnder(wrapped: MariadbSession): Base {
   let base: unknown;
-  const tell = function (this: unknown): void {
+  const noteBase = function (this: unknown): void {
     base = this;
   };
   const nothing = (): void => {};
   // An emitter emits `newListener` for each new listener.
-  wrapped.on('newListener', tell);
+  wrapped.on('newListener', noteBase);
   wrapped.on('holdfast', nothing);
-  wrapped.removeListener('newListener', tell);
+  wrapped.removeListener('newListener', noteBase);
   wrapped.removeListener('holdfast', nothing);
   const { opts } = (base ?? {}) as Partial<Base>;
   if (typeof opts === 'object' && opts !== null && 'host' in opts) return base as Base;

@@ -8,7 +8,7 @@
  */
 import { abortable } from '../abortable.ts';
 import { hangUp } from '../sql/session.ts';
-import { bytesOf, type Connect, type Connection, rowsIn } from './connection.ts';
+import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -17,17 +17,17 @@ export interface Mysql2Client {
   format(...args: never[]): string;
 }
 
-type Config = Readonly<Record<string, unknown>>;
+type Mysql2Config = Readonly<Record<string, unknown>>;
 type Callback<T> = (error: unknown, result: T) => void;
 
-interface Socket {
+interface Mysql2Socket {
   once(event: 'close', listener: () => void): unknown;
   unref?(): unknown;
   destroy(): unknown;
 }
 
-interface Session {
-  readonly stream: Socket;
+interface Mysql2Session {
+  readonly stream: Mysql2Socket;
   query(query: object, done: Callback<unknown>): unknown;
   execute(query: object, done: Callback<unknown>): unknown;
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
@@ -35,19 +35,19 @@ interface Session {
   destroy(): unknown;
 }
 
-interface Opened {
-  readonly session: Session;
+interface Mysql2Opened {
+  readonly session: Mysql2Session;
   /** Says goodbye. */
   readonly end: () => void;
 }
 
 interface Pool {
-  getConnection(done: Callback<Session>): unknown;
+  getConnection(done: Callback<Mysql2Session>): unknown;
   end(done: () => void): unknown;
 }
 
 interface Core {
-  readonly config: Config & { readonly connectionConfig?: Config };
+  readonly config: Mysql2Config & { readonly connectionConfig?: Mysql2Config };
   readonly constructor: unknown;
   readonly _pool?: Core;
 }
@@ -58,7 +58,7 @@ const MULTI_STATEMENTS = 0x1_00_00;
 /** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
 const UTF8MB4 = 224;
 
-interface Field {
+interface Mysql2Field {
   string(): string | null;
 }
 
@@ -67,7 +67,7 @@ const AS_TEXT = {
   rowsAsArray: true,
   nestTables: false,
   namedPlaceholders: false,
-  typeCast: (field: Field) => field.string(),
+  typeCast: (field: Mysql2Field) => field.string(),
 };
 
 /** The object with the settings. */
@@ -78,7 +78,7 @@ export function coreOf(client: object): Core | undefined {
   return typeof core.config === 'object' && core.config !== null ? (core as Core) : undefined;
 }
 
-export function mysql2Connect(core: Core): Connect {
+export function mysql2Connect(core: Core): ConnectMysql {
   return async ({ signal, lost }) => {
     const { connectionConfig } = core.config;
     const { session, end } = await (connectionConfig
@@ -96,14 +96,18 @@ export function mysql2Connect(core: Core): Connect {
   };
 }
 
-function asked(ask: (done: Callback<unknown>) => unknown): ReturnType<Connection['query']> {
+function asked(ask: (done: Callback<unknown>) => unknown): ReturnType<MysqlSession['query']> {
   return new Promise((resolve, reject) => {
     ask((error, results) => (error ? reject(error) : resolve(rowsIn(results))));
   });
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */
-async function throughPool(core: Core, config: Config, signal: AbortSignal): Promise<Opened> {
+async function throughPool(
+  core: Core,
+  config: Mysql2Config,
+  signal: AbortSignal,
+): Promise<Mysql2Opened> {
   const own = {
     ...core.config,
     connectionConfig: ownConfig(config),
@@ -111,7 +115,7 @@ async function throughPool(core: Core, config: Config, signal: AbortSignal): Pro
     maxIdle: 1,
   };
   const pool = new (core.constructor as new (options: object) => Pool)({ config: own });
-  const opening = new Promise<Session>((resolve, reject) => {
+  const opening = new Promise<Mysql2Session>((resolve, reject) => {
     pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
   });
   const end = (): void => void pool.end(() => {});
@@ -123,10 +127,10 @@ async function throughPool(core: Core, config: Config, signal: AbortSignal): Pro
   }
 }
 
-async function alone(core: Core, signal: AbortSignal): Promise<Opened> {
-  const Session = core.constructor as new (options: object) => Session;
+async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
+  const Session = core.constructor as new (options: object) => Mysql2Session;
   const session = new Session({ config: ownConfig(core.config) });
-  const opening = new Promise<Session>((resolve, reject) => {
+  const opening = new Promise<Mysql2Session>((resolve, reject) => {
     session.on('connect', () => resolve(session));
     session.on('error', reject);
   });
@@ -139,7 +143,7 @@ async function alone(core: Core, signal: AbortSignal): Promise<Opened> {
   }
 }
 
-function ownConfig(config: Config): object {
+function ownConfig(config: Mysql2Config): object {
   const copy = Object.create(
     Object.getPrototypeOf(config),
     Object.getOwnPropertyDescriptors(config),

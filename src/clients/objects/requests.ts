@@ -13,7 +13,7 @@ import type { ObjectAccess, StoredObject } from './access.ts';
 /** Pauses between tries, in ms: together long enough for a server to restart. */
 const PAUSES_MS = [50, 100, 200, 400, 800];
 
-export interface Put {
+export interface ObjectPut {
   readonly key: string;
   readonly text: string;
   /** The ETag that the object must have; undefined: no object may exist. */
@@ -26,7 +26,7 @@ export interface Put {
 export type Placed = { readonly etag: string } | { readonly found: StoredObject | undefined };
 
 /** @throws StoreError, UnsupportedError */
-export async function putAt(objects: ObjectAccess, put: Put): Promise<Placed> {
+export async function putAt(objects: ObjectAccess, put: ObjectPut): Promise<Placed> {
   const { key, text, onto, isOwn } = put;
   const condition = onto === undefined ? ({ ifNoneMatch: '*' } as const) : { ifMatch: onto };
   let inDoubt = false;

@@ -4,9 +4,9 @@ import { readOptions } from '../../base/options.ts';
 import type { AwsSettings } from '../aws/from-query.ts';
 import {
   type AwsClient,
+  type AwsReply,
   notInstalled,
   type OwnAwsClient,
-  type Reply,
   sendTimed,
 } from '../aws/send.ts';
 import type { ConditionalPut, ObjectAccess, StoredObject } from './access.ts';
@@ -38,7 +38,7 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   if (typeof bucket !== 'string' || bucket === '') throw new UsageError('bucket must be a name.');
   if (typeof prefix !== 'string') throw new UsageError('prefix must be text.');
 
-  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut): Promise<Put> {
+  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut): Promise<PutResult> {
     const { PutObjectCommand } = await sdk();
     const command = new PutObjectCommand({
       Bucket: bucket,
@@ -56,7 +56,7 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
     async get(key) {
       const { GetObjectCommand } = await sdk();
       const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(prefix, key) });
-      return found(await sendTimed<GetOutput>(client, command));
+      return found(await sendTimed<GetResult>(client, command));
     },
     async put(put) {
       return (await putTimed(put)).etag;
@@ -79,12 +79,12 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   };
 }
 
-interface Put {
+interface PutResult {
   readonly etag?: string;
   readonly nowMs?: number;
 }
 
-interface GetOutput {
+interface GetResult {
   readonly Body?: { transformToString(): Promise<string> };
   readonly ETag?: string;
 }
@@ -94,7 +94,7 @@ interface ListOutput {
   readonly NextContinuationToken?: string;
 }
 
-async function found({ output, ...timed }: Reply<GetOutput>): Promise<StoredObject> {
+async function found({ output, ...timed }: AwsReply<GetResult>): Promise<StoredObject> {
   const text = (await output.Body?.transformToString()) ?? '';
   return { text, etag: output.ETag ?? '', ...timed };
 }

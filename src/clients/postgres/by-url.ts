@@ -10,7 +10,7 @@ const FORM = new UrlForm(
 );
 
 /** For the stores, and for what sends statements through it. */
-export type ClientByUrl = PostgresClient & SqlDatabase & { end(): unknown };
+export type PostgresByUrl = PostgresClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */
 export function splitUrl(rest: string): { readonly place: string; readonly query: string } {
@@ -28,7 +28,7 @@ export function splitUrl(rest: string): { readonly place: string; readonly query
  * @param url from the slashes on.
  * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
  */
-export async function clientByUrl(url: string): Promise<ClientByUrl> {
+export async function clientByUrl(url: string): Promise<PostgresByUrl> {
   // Only postgres.js supports several hosts.
   const several = /^\/\/(?:[^/]*@)?[^/@]*,/.test(url);
   const text = `postgres:${url}`;
@@ -40,7 +40,7 @@ export async function clientByUrl(url: string): Promise<ClientByUrl> {
   throw new UnsupportedError('store', `${what} needs a client: run ${packages}.`);
 }
 
-async function withPg(connectionString: string): Promise<ClientByUrl | undefined> {
+async function withPg(connectionString: string): Promise<PostgresByUrl | undefined> {
   const pg = await import('pg').catch(() => undefined);
   if (!pg) return undefined;
   const { Client, Pool } = pg.default;
@@ -52,7 +52,7 @@ async function withPg(connectionString: string): Promise<ClientByUrl | undefined
   });
 }
 
-async function withPostgresJs(url: string): Promise<ClientByUrl | undefined> {
+async function withPostgresJs(url: string): Promise<PostgresByUrl | undefined> {
   const loaded = await import('postgres').catch(() => undefined);
   // An idle connection keeps the process alive, and does not show its socket.
   return loaded && FORM.reading(() => loaded.default(url, { idle_timeout: 1 }));

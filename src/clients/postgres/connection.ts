@@ -1,8 +1,8 @@
 /** What the store needs of a connection of either client package. */
-import type { Row } from '../sql/session.ts';
+import type { TextRow } from '../sql/session.ts';
 import type { WireTerms } from '../wire.ts';
 
-export interface Statement {
+export interface PostgresStatement {
   readonly text: string;
   /** For `$1` and so on; only of a statement with a name. */
   readonly values?: readonly string[];
@@ -10,12 +10,12 @@ export interface Statement {
   readonly name?: string;
 }
 
-export interface Connection {
+export interface PostgresSession {
   /**
    * Of several statements in one text, those of the last that returns any. One round trip, except
    * when a named statement is first used; resolves with the rows, as texts.
    */
-  query(statement: Statement): Promise<readonly Row[]>;
+  query(statement: PostgresStatement): Promise<readonly TextRow[]>;
   /**
    * The process of the server, as named when the connection began; known after the first statement.
    * A pooler makes up a number.
@@ -30,4 +30,4 @@ export interface Connection {
 }
 
 /** Connects like the user's client; gives up when the signal aborts. */
-export type Connect = (terms: WireTerms) => Promise<Connection>;
+export type ConnectPostgres = (terms: WireTerms) => Promise<PostgresSession>;

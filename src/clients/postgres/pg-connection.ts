@@ -7,11 +7,11 @@
  * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
-import { hangUp, type Row } from '../sql/session.ts';
-import type { Connect, Connection, Statement } from './connection.ts';
+import { hangUp, type TextRow } from '../sql/session.ts';
+import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of a `Pool` as is used. */
-export interface PgPool {
+export interface PgPoolClient {
   readonly options: object;
   readonly totalCount: number;
   readonly ended: boolean;
@@ -26,19 +26,19 @@ export interface PgClient {
   getTransactionStatus?(): string | null;
 }
 
-type Config = Readonly<Record<string, unknown>>;
+type PgConfig = Readonly<Record<string, unknown>>;
 
-interface Socket {
+interface PgSocket {
   destroy(error?: Error): unknown;
 }
 
 interface Result {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
 }
 
-interface Session {
+interface PgSession {
   readonly connectionParameters: Record<string, unknown>;
-  readonly connection: { readonly stream: Socket };
+  readonly connection: { readonly stream: PgSocket };
   readonly processID: number | null;
   binary: boolean;
   connect(): Promise<unknown>;
@@ -49,7 +49,7 @@ interface Session {
   end(): Promise<unknown>;
 }
 
-type NewSession = new (config: object) => Session;
+type NewSession = new (config: object) => PgSession;
 
 const OWN = {
   keepAlive: true,
@@ -76,16 +76,16 @@ const AS_TEXT = {
       text,
 };
 
-export function pgConnect(client: PgPool | PgClient): Connect {
+export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
   const config = configOf(client);
   const { Client = client.constructor } = client as { readonly Client?: unknown };
-  return async ({ signal, lost, heard }) => {
+  return async ({ signal, lost, received }) => {
     const session = new (Client as NewSession)(config);
     Object.assign(session.connectionParameters, OWN_PARAMETERS);
     session.binary = false;
     session.on('error', lost);
     session.on('end', () => lost(new Error('Connection terminated')));
-    session.on('notification', (said) => heard((said as { payload?: string }).payload ?? ''));
+    session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
     try {
       await abortable(signal, session.connect());
     } catch (error) {
@@ -96,9 +96,9 @@ export function pgConnect(client: PgPool | PgClient): Connect {
   };
 }
 
-function connectionOf(session: Session): Connection {
+function connectionOf(session: PgSession): PostgresSession {
   return {
-    query({ text, values = [], name }: Statement) {
+    query({ text, values = [], name }: PostgresStatement) {
       const query = { text, values: [...values], rowMode: 'array', types: AS_TEXT };
       const asked = session.query(name === undefined ? query : { ...query, name });
       return asked.then(rowsOf);
@@ -115,18 +115,18 @@ function connectionOf(session: Session): Connection {
   };
 }
 
-function rowsOf(result: Result | readonly Result[]): readonly Row[] {
+function rowsOf(result: Result | readonly Result[]): readonly TextRow[] {
   const results: readonly Result[] = 'rows' in result ? [result] : result;
   return results.findLast(({ rows }) => rows.length > 0)?.rows ?? [];
 }
 
 /** A copy of a pool's options lacks the password, which the pool hides. */
-function configOf(client: PgPool | PgClient): Config {
+function configOf(client: PgPoolClient | PgClient): PgConfig {
   if ('options' in client) {
-    const { password } = client.options as Config;
+    const { password } = client.options as PgConfig;
     return { ...client.options, ...(password !== undefined && { password }), ...OWN };
   }
-  const { connectionParameters } = client as unknown as { readonly connectionParameters: Config };
+  const { connectionParameters } = client as unknown as { readonly connectionParameters: PgConfig };
   const { password } = connectionParameters;
   return { ...connectionParameters, password, ...OWN };
 }

@@ -12,8 +12,8 @@
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { StoreError } from '../../contract/errors.ts';
-import { hangUp, type Row } from '../sql/session.ts';
-import type { Connect, Connection, Statement } from './connection.ts';
+import { hangUp, type TextRow } from '../sql/session.ts';
+import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of an instance as is used. */
 export interface PostgresJs {
@@ -32,7 +32,7 @@ interface Options {
   readonly socket?: ((options: object) => unknown) | undefined;
 }
 
-interface Result extends ReadonlyArray<Row> {
+interface Result extends ReadonlyArray<TextRow> {
   readonly state?: { readonly pid: number | null };
 }
 
@@ -66,10 +66,10 @@ const OWN = {
   types: {},
 };
 
-export function postgresJsConnect({ options }: PostgresJs): Connect {
+export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
   const given = options as Options;
   let attempts = 0;
-  return async ({ signal, lost, heard }) => {
+  return async ({ signal, lost, received }) => {
     const postgres = await load();
     // Another host each time: one may be gone, or a standby.
     const nth = attempts++ % Math.max(1, given.host.length);
@@ -89,16 +89,16 @@ export function postgresJsConnect({ options }: PostgresJs): Connect {
       socket: socket.open,
       connection: { ...given.connection, application_name: 'holdfast' },
       onclose: () => lost(new Error('Connection terminated')),
-      onnotify: (_: string, message: string) => heard(message),
+      onnotify: (_: string, message: string) => received(message),
     });
     return connectionOf(instance, socket);
   };
 }
 
 /** The instance connects with its first statement. */
-function connectionOf(instance: Instance, socket: OwnSocket): Connection {
+function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
   let pid: number | undefined;
-  const query = async (statement: Statement): Promise<Result> => {
+  const query = async (statement: PostgresStatement): Promise<Result> => {
     const result = await ask(instance, statement);
     pid ??= result.state?.pid ?? undefined;
     return result;
@@ -117,7 +117,10 @@ function connectionOf(instance: Instance, socket: OwnSocket): Connection {
   };
 }
 
-async function ask(instance: Instance, { text, values = [], name }: Statement): Promise<Result> {
+async function ask(
+  instance: Instance,
+  { text, values = [], name }: PostgresStatement,
+): Promise<Result> {
   const options = name === undefined ? { simple: true } : { prepare: true };
   const result = await instance.unsafe(text, values, options).values();
   if ('command' in result) return result as Result;
@@ -125,7 +128,7 @@ async function ask(instance: Instance, { text, values = [], name }: Statement): 
   return (results.findLast((rows) => rows.length > 0) ?? results.at(-1)) as Result;
 }
 
-interface Place {
+interface PostgresJsHost {
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly path?: string | false | undefined;
@@ -137,7 +140,7 @@ interface OwnSocket {
   close(): void;
 }
 
-function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): OwnSocket {
+function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortSignal): OwnSocket {
   let opened: Socket | undefined;
   let closed = false;
   return {
@@ -157,7 +160,7 @@ function socketOf(place: Place, make: Options['socket'], signal: AbortSignal): O
   };
 }
 
-async function dialled({ host, port, path }: Place, signal: AbortSignal): Promise<Socket> {
+async function dialled({ host, port, path }: PostgresJsHost, signal: AbortSignal): Promise<Socket> {
   const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
   try {
     await once(socket, 'connect', { signal });

@@ -8,14 +8,20 @@
 import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster/cluster-link.ts';
-import { Connection, following, greeted, type RedisSource, Subscriptions } from './connection.ts';
+import {
+  following,
+  greeted,
+  RedisConnection,
+  type RedisSource,
+  Subscriptions,
+} from './connection.ts';
 import {
   type IoredisClient,
   type IoredisCluster,
   ioredisDiscover,
   ioredisServerSource,
 } from './ioredis-link.ts';
-import type { Greeting, Link } from './link.ts';
+import type { RedisGreeting, RedisLink } from './link.ts';
 import {
   type NodeRedisClient,
   type NodeRedisCluster,
@@ -37,7 +43,7 @@ export type RedisClient =
  * Opens no connection yet: the first command does.
  * @throws UsageError if it is no client of these packages, or cannot be duplicated.
  */
-export function linkOf(client: RedisClient, greeting: Greeting = async () => {}): Link {
+export function linkOf(client: RedisClient, greeting: RedisGreeting = async () => {}): RedisLink {
   checkClient(client);
   if ('isCluster' in client) {
     if (!('nodes' in client)) return singleLink(ioredisServerSource(client), greeting);
@@ -48,7 +54,7 @@ export function linkOf(client: RedisClient, greeting: Greeting = async () => {})
   return singleLink(nodeRedisSource(client), greeting);
 }
 
-function singleLink(source: RedisSource, greeting: Greeting): Link {
+function singleLink(source: RedisSource, greeting: RedisGreeting): RedisLink {
   const subscriptions = new Subscriptions();
   const channels = new Channels(source);
   let leaveSentinels = (): void => {};
@@ -62,7 +68,9 @@ function singleLink(source: RedisSource, greeting: Greeting): Link {
       channels.move();
     },
   });
-  const connection = new Connection(greeted(commands, (ask) => greeting(ask, { cluster: false })));
+  const connection = new RedisConnection(
+    greeted(commands, (ask) => greeting(ask, { cluster: false })),
+  );
   return {
     cluster: false,
     database: source.database ?? '?',

@@ -5,10 +5,10 @@
 import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Channels } from '../channels.ts';
-import { KeptConnection, type Listener } from '../kept-connection.ts';
+import { type ChannelListener, KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
-import type { Refusal, Reply } from './link.ts';
+import type { RedisRefusal, RedisReply } from './link.ts';
 import { replyOf } from './replies.ts';
 
 export interface RedisWire extends Wire {
@@ -40,19 +40,19 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
   judge,
 };
 
-export class Connection {
+export class RedisConnection {
   readonly #kept: KeptConnection<RedisWire>;
 
   constructor(source: RedisSource) {
     this.#kept = new KeptConnection(source);
   }
 
-  send(command: readonly string[]): Promise<Reply> {
+  send(command: readonly string[]): Promise<RedisReply> {
     const terms = { quietMs: waitOf(command) };
     return this.#kept.ask(async (wire) => replyOf(await wire.send(command)), terms);
   }
 
-  async sendAll(commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]> {
+  async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {
     let used: RedisWire | undefined;
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
     const answers = await this.#kept.ask((wire) => {
@@ -77,21 +77,21 @@ export class Connection {
 async function sendTogether(
   wire: RedisWire,
   commands: readonly (readonly string[])[],
-): Promise<(Reply | Refusal)[]> {
-  let answers: Promise<Reply | Refusal>[] = [];
+): Promise<(RedisReply | RedisRefusal)[]> {
+  let answers: Promise<RedisReply | RedisRefusal>[] = [];
   wire.together(() => {
     answers = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
   });
   return Promise.all(answers);
 }
 
-function refusalOrThrow(error: unknown): Refusal {
+function refusalOrThrow(error: unknown): RedisRefusal {
   const refusal = refusalIn(error);
   if (refusal === undefined) throw error;
   return { refusal };
 }
 
-function isFromReplica(answer: Reply | Refusal): answer is Refusal {
+function isFromReplica(answer: RedisReply | RedisRefusal): answer is RedisRefusal {
   return isRefusal(answer) && refusalCode(answer.refusal) === 'READONLY';
 }
 
@@ -103,7 +103,7 @@ function waitOf(command: readonly string[]): number {
 /** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: RedisSource,
-  greet: (ask: (command: readonly string[]) => Promise<Reply>) => Promise<void>,
+  greet: (ask: (command: readonly string[]) => Promise<RedisReply>) => Promise<void>,
 ): RedisSource {
   return {
     ...source,
@@ -127,7 +127,7 @@ export class Subscriptions {
   readonly #all = new Set<KeptConnection<RedisWire>>();
 
   /** A subscription that could not begin leaves nothing behind: the next may be elsewhere. */
-  async start(source: RedisSource, listener: Listener): Promise<void> {
+  async start(source: RedisSource, listener: ChannelListener): Promise<void> {
     const connection = new KeptConnection(source);
     this.#all.add(connection);
     try {

@@ -12,7 +12,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf, type Meaning } from '../breaks.ts';
 import { causeFrom, copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
-import type { Refusal, Reply } from './link.ts';
+import type { RedisRefusal, RedisReply } from './link.ts';
 
 const NEVER = false;
 const LATER = true;
@@ -149,14 +149,14 @@ export function refusalIn(error: unknown): string | undefined {
   return CODE.test(error.message) ? clean(error.message) : undefined;
 }
 
-export function isRefusal(answer: Reply | Refusal): answer is Refusal {
+export function isRefusal(answer: RedisReply | RedisRefusal): answer is RedisRefusal {
   return typeof answer === 'object' && answer !== null && 'refusal' in answer;
 }
 
 const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN']);
 
 /** A server of a cluster says that another has the slot, or may have it soon. */
-export function isRedirection(answer: Reply | Refusal): answer is Refusal {
+export function isRedirection(answer: RedisReply | RedisRefusal): answer is RedisRefusal {
   return isRefusal(answer) && REDIRECTIONS.has(refusalCode(answer.refusal) ?? '');
 }
 

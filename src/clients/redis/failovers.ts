@@ -1,5 +1,5 @@
 /**
- * Hears from Sentinels that another server is the primary now.
+ * Learns from Sentinels that another server is the primary now.
  *
  * A planned fail-over leaves the old primary alive, and it takes writes until a Sentinel makes a
  * replica of it, some ten seconds later. A connection that stayed there would be granted what the
@@ -24,7 +24,7 @@ const DEMOTED_MS = 15_000;
 const AGAIN_MS = 1000;
 const REFUSED_MS = 60_000;
 
-export interface Group {
+export interface SentinelGroup {
   /** What the Sentinels call it. */
   readonly name: string;
   /** The Sentinels themselves. */
@@ -32,24 +32,24 @@ export interface Group {
 }
 
 export class Failovers {
-  readonly #group: Group;
+  readonly #group: SentinelGroup;
   /** By address: when it became no primary, on the clock of `performance`. */
   readonly #former = new Map<string, number>();
 
-  constructor(group: Group) {
+  constructor(group: SentinelGroup) {
     this.#group = group;
   }
 
   /** Calls `switched` at each fail-over; answers how to end that. */
   watch(switched: () => void): () => void {
-    const heard = (message: string): void => {
+    const received = (message: string): void => {
       const [name, oldHost, oldPort, host, port] = message.split(' ');
       if (name !== this.#group.name) return;
       this.#former.set(`${oldHost}:${oldPort}`, performance.now());
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, heard, switched));
+    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, received, switched));
     return () => {
       for (const end of ends) end();
     };

@@ -26,10 +26,10 @@ export interface IoredisClient {
   ssubscribe(channel: string): Promise<unknown>;
   sunsubscribe(channel: string): Promise<unknown>;
   on(event: string, listener: (first: unknown, second: unknown) => void): unknown;
-  readonly stream: Socket | null | undefined;
+  readonly stream: IoredisSocket | null | undefined;
 }
 
-interface Socket {
+interface IoredisSocket {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   cork(): void;
@@ -122,7 +122,7 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
 }
 
 async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWire> {
-  const { signal, lost, heard } = terms;
+  const { signal, lost, received } = terms;
   let cause: unknown;
   const close = (): void => {
     redis.disconnect();
@@ -133,7 +133,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     lost(error);
   });
   for (const event of ['message', 'smessage']) {
-    redis.on(event, (channel, message) => heard(String(message), String(channel)));
+    redis.on(event, (channel, message) => received(String(message), String(channel)));
   }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
   try {

@@ -1,15 +1,15 @@
-import type { Ear } from '../wire.ts';
+import type { MessageSource } from '../wire.ts';
 
-/** As in RESP2; `null` where there is nothing. */
-export type Reply = string | number | null | readonly Reply[];
+/** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
+export type RedisReply = string | number | null | readonly RedisReply[];
 
 /** An error reply of the server, as opposed to an error of the connection. */
-export interface Refusal {
+export interface RedisRefusal {
   readonly refusal: string;
 }
 
 /** Connections to one server, to the primary that Sentinel names, or to a cluster. */
-export interface Link {
+export interface RedisLink {
   /** True if all keys of a command must be of one slot, and each slot has a server. */
   readonly cluster: boolean;
   /** The number of the database; '?' if the client does not tell it. */
@@ -19,15 +19,18 @@ export interface Link {
    * it again once it may have been carried out.
    * @throws StoreError, also for what the server refuses.
    */
-  send(key: string, command: readonly string[]): Promise<Reply>;
+  send(key: string, command: readonly string[]): Promise<RedisReply>;
   /** Several commands, one right after the other on one connection; each with its own outcome. */
-  sendAll(key: string, commands: readonly (readonly string[])[]): Promise<(Reply | Refusal)[]>;
+  sendAll(
+    key: string,
+    commands: readonly (readonly string[])[],
+  ): Promise<(RedisReply | RedisRefusal)[]>;
   /** In a cluster: the lowest slot of the server that has this key. */
   lowestSlot(key: string): Promise<number>;
   /** The same command to every primary, as for SCAN: one sender for each. */
-  primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]>;
+  primaries(): Promise<readonly ((command: readonly string[]) => Promise<RedisReply>)[]>;
   /** On a connection of its own. */
-  listen: Ear['listen'];
+  listen: MessageSource['listen'];
   /**
    * Calls `wake` with each message of a channel, and after an interruption, which may have lost
    * messages. In a cluster the channel is that of the key's slot, or one of the whole cluster. Many
@@ -46,7 +49,7 @@ export interface Link {
  * Questions the server of a new connection, before anything else is written on it; if this rejects,
  * the connection is not used.
  */
-export type Greeting = (
-  ask: (command: readonly string[]) => Promise<Reply>,
+export type RedisGreeting = (
+  ask: (command: readonly string[]) => Promise<RedisReply>,
   at: { readonly cluster: boolean },
 ) => Promise<void>;

@@ -11,9 +11,9 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import type { Discover } from './cluster/topology.ts';
 import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { type Place, type PlaceMap, placeOf } from './place-of.ts';
+import { type PlaceMap, placeOf, type RedisAddress } from './place-of.ts';
 
-type Heard = (message: string, channel: string) => void;
+type OnMessage = (message: string, channel: string) => void;
 
 /** As much of a `createClient()` of node-redis as is used. */
 export interface NodeRedisClient {
@@ -25,10 +25,10 @@ export interface NodeRedisClient {
   unref(): void;
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
-  subscribe(channel: string, listener: Heard): Promise<unknown>;
-  unsubscribe(channel: string, listener: Heard): Promise<unknown>;
-  sSubscribe(channel: string, listener: Heard): Promise<unknown>;
-  sUnsubscribe(channel: string, listener: Heard): Promise<unknown>;
+  subscribe(channel: string, listener: OnMessage): Promise<unknown>;
+  unsubscribe(channel: string, listener: OnMessage): Promise<unknown>;
+  sSubscribe(channel: string, listener: OnMessage): Promise<unknown>;
+  sUnsubscribe(channel: string, listener: OnMessage): Promise<unknown>;
   on(event: string, listener: (first: unknown) => void): unknown;
 }
 
@@ -58,7 +58,10 @@ const OVERRIDES = {
   pingInterval: undefined,
 };
 
-export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> = {}): RedisSource {
+export function nodeRedisSource(
+  client: NodeRedisClient,
+  place: Partial<RedisAddress> = {},
+): RedisSource {
   const { socket, database = 0 } = (client.options ?? {}) as NodeRedisOptions;
   const strategy = socket?.reconnectStrategy;
   return {
@@ -81,7 +84,7 @@ export function nodeRedisSource(client: NodeRedisClient, place: Partial<Place> =
 async function openWire(
   client: NodeRedisClient,
   abort: AbortController,
-  { signal, lost, heard }: WireTerms,
+  { signal, lost, received }: WireTerms,
 ): Promise<RedisWire> {
   const close = (): void => {
     // `destroy` does not reach a socket that is still connecting.
@@ -100,11 +103,11 @@ async function openWire(
     send: (command) => client.sendCommand(command),
     // node-redis writes the commands of one turn together anyway.
     together: (work) => work(),
-    listen: (channel) => client.subscribe(channel, heard),
-    unlisten: (channel) => client.unsubscribe(channel, heard),
+    listen: (channel) => client.subscribe(channel, received),
+    unlisten: (channel) => client.unsubscribe(channel, received),
     sharded: {
-      listen: (channel) => client.sSubscribe(channel, heard),
-      unlisten: (channel) => client.sUnsubscribe(channel, heard),
+      listen: (channel) => client.sSubscribe(channel, received),
+      unlisten: (channel) => client.sUnsubscribe(channel, received),
     },
     ping: () => client.sendCommand(['PING']),
     unref: () => client.unref(),
@@ -145,11 +148,11 @@ export function nodeRedisSentinelSource(client: NodeRedisSentinel): RedisSource 
     ...REDIS,
     // It keeps to itself where its Sentinels are; but the user's own, once connected, tells.
     failovers: (switched) => {
-      const heard = (event: unknown): void => {
+      const onChange = (event: unknown): void => {
         if ((event as { readonly type?: unknown }).type === 'MASTER_CHANGE') switched();
       };
-      client.on('topology-change', heard);
-      return () => client.off('topology-change', heard);
+      client.on('topology-change', onChange);
+      return () => client.off('topology-change', onChange);
     },
     open: async (terms) => {
       const primary = await (client.duplicate

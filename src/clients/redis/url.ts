@@ -1,10 +1,7 @@
 /** URLs of Redis. */
-import { UrlForm } from '../url-form.ts';
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+import { UrlForm } from '../url-form.ts';
+import type { RedisAddress } from './place-of.ts';
 
 export interface RedisUrl {
   readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';
@@ -12,7 +9,7 @@ export interface RedisUrl {
   readonly username: string | undefined;
   readonly password: string | undefined;
   /** The server, the Sentinels, or nodes of the cluster. */
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly RedisAddress[];
   /** Of a socket file, or the name that Sentinels know the primary by. */
   readonly path: string;
   readonly database: number;
@@ -74,7 +71,7 @@ function placeIn(
   return { path: first, database: databaseIn(second, kind) };
 }
 
-function addressesIn(hosts: string, kind: RedisUrl['kind']): Address[] {
+function addressesIn(hosts: string, kind: RedisUrl['kind']): RedisAddress[] {
   const list = hosts.split(',');
   if (kind === 'server' && list.length > 1) throw FORMS[kind].malformed('it names several hosts');
   return list.map((text) => {

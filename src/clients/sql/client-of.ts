@@ -2,9 +2,9 @@
 import { UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
 import { show } from '../../base/show.ts';
-import { type Answer, type Client, endAfter, type Sender } from './client.ts';
+import { type Client, type ClientAnswer, endAfter, type SqlSender } from './client.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
-import { type Place, packageOf, type Recognised } from './packages.ts';
+import { packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 const TAKEN =
@@ -19,7 +19,7 @@ export function clientOf(given: unknown): Client {
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 
-function senderOf(given: unknown, { name, place }: Recognised): Sender | undefined {
+function senderOf(given: unknown, { name, place }: Recognised): SqlSender | undefined {
   const pool = place === 'pool';
   switch (name) {
     case 'pg':
@@ -47,18 +47,18 @@ async function begunAt(ask: () => PromiseLike<unknown>): Promise<boolean> {
     await ask();
     return true;
   } catch (error) {
-    if ((error as Answer).code === NO_TRANSACTION) return false;
+    if ((error as ClientAnswer).code === NO_TRANSACTION) return false;
     throw error;
   }
 }
 
 interface Pg {
-  query(text: string, values?: Bound[]): PromiseLike<Answer>;
+  query(text: string, values?: Bound[]): PromiseLike<ClientAnswer>;
   /** From 8.17 on. */
   getTransactionStatus?(): string | null;
 }
 
-function pg(client: Pg): Sender {
+function pg(client: Pg): SqlSender {
   return {
     dialect: 'postgres',
     rows: async (sql, values) => (await client.query(sql, values)).rows,
@@ -82,15 +82,15 @@ interface PgLent extends Pg {
   release(destroy: boolean): void;
 }
 
-/** A connection that breaks tells its statement, too; unheard, the event would end the process. */
-const HEARD = (): void => {};
+/** A connection that breaks fails its statement, too; unlistened, the event ends the process. */
+const IGNORED = (): void => {};
 
-function pgPool(pool: PgPool): Sender {
+function pgPool(pool: PgPool): SqlSender {
   return {
     ...pg(pool),
     borrow: async () => {
       const one = await pool.connect();
-      one.on('error', HEARD);
+      one.on('error', IGNORED);
       return {
         ...pg(one),
         state: () => {
@@ -100,7 +100,7 @@ function pgPool(pool: PgPool): Sender {
         },
         // As its own `query` does: the server's last word may not have come yet.
         giveBack: (failed) => {
-          if (!failed) one.off('error', HEARD);
+          if (!failed) one.off('error', IGNORED);
           one.release(failed);
         },
         end: () => endAfter(one.query('ROLLBACK'), () => one.release(true)),
@@ -110,10 +110,10 @@ function pgPool(pool: PgPool): Sender {
 }
 
 interface Postgres {
-  unsafe(text: string, values?: Bound[]): PromiseLike<Answer>;
+  unsafe(text: string, values?: Bound[]): PromiseLike<ClientAnswer>;
 }
 
-function postgres(sql: Postgres): Sender {
+function postgres(sql: Postgres): SqlSender {
   return {
     dialect: 'postgres',
     rows: (text, values) => sql.unsafe(text, values),
@@ -124,11 +124,11 @@ function postgres(sql: Postgres): Sender {
 
 /** `Bun.sql` has the methods of postgres.js on every database. */
 interface Bun extends Postgres {
-  readonly options?: Answer;
+  readonly options?: ClientAnswer;
 }
 
 /** Undefined unless it speaks with MySQL or MariaDB. */
-function ofBun(sql: Bun, place: Place): Sender | undefined {
+function ofBun(sql: Bun, place: Recognised['place']): SqlSender | undefined {
   if (!/^(mysql|mariadb)$/.test(String(sql.options?.adapter))) return undefined;
   if (place !== 'transaction') throw new UsageError('Of Bun.sql on MySQL, give the transaction.');
   return {
@@ -140,14 +140,14 @@ function ofBun(sql: Bun, place: Place): Sender | undefined {
 
 interface Kysely {
   /** Has the properties of the dialect under `adapter`. */
-  getExecutor(): Readonly<Record<string, Answer>>;
-  executeQuery(query: object): PromiseLike<Answer>;
+  getExecutor(): Readonly<Record<string, ClientAnswer>>;
+  executeQuery(query: object): PromiseLike<ClientAnswer>;
 }
 
-function kysely(db: Kysely): Sender | undefined {
+function kysely(db: Kysely): SqlSender | undefined {
   const dialect = kyselyDialect(db.getExecutor().adapter);
   if (!dialect) return undefined;
-  const send = (sql: string, parameters: Bound[]): PromiseLike<Answer> => {
+  const send = (sql: string, parameters: Bound[]): PromiseLike<ClientAnswer> => {
     const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] };
     return db.executeQuery({ sql, parameters, query, queryId: { queryId: randomId() } });
   };
@@ -159,7 +159,7 @@ function kysely(db: Kysely): Sender | undefined {
 }
 
 /** SQLite has RETURNING alone, SQL Server transactional DDL alone. */
-function kyselyDialect(has: Answer = {}): Dialect | undefined {
+function kyselyDialect(has: ClientAnswer = {}): Dialect | undefined {
   const { supportsReturning, supportsTransactionalDdl } = has;
   if (supportsReturning !== supportsTransactionalDdl) return undefined;
   return supportsReturning ? 'postgres' : 'mysql';
@@ -174,12 +174,12 @@ interface Drizzle {
 }
 
 /** The pool inside, which tells more of what became of a statement. */
-function poolIn({ $client }: Drizzle): Sender | undefined {
+function poolIn({ $client }: Drizzle): SqlSender | undefined {
   const found = packageOf($client);
   return found?.place === 'pool' ? senderOf($client, found) : undefined;
 }
 
-function drizzle(db: Drizzle): Sender {
+function drizzle(db: Drizzle): SqlSender {
   const dialect = typeof db.refreshMaterializedView === 'function' ? 'postgres' : 'mysql';
   const send = (sql: string, params: Bound[]): PromiseLike<unknown> =>
     // All that Drizzle needs of a statement.
@@ -189,13 +189,13 @@ function drizzle(db: Drizzle): Sender {
     rows: async (sql, values) => {
       const answer = await send(sql, values);
       if (dialect === 'mysql') return (answer as unknown[])[0];
-      return Array.isArray(answer) ? answer : (answer as Answer).rows;
+      return Array.isArray(answer) ? answer : (answer as ClientAnswer).rows;
     },
     count: async (sql, values) => {
       const answer = await send(sql, values);
-      if (dialect === 'mysql') return (answer as Answer[])[0]?.affectedRows;
+      if (dialect === 'mysql') return (answer as ClientAnswer[])[0]?.affectedRows;
       // The names in `postgres`, `pg` and PGlite.
-      const { count, rowCount, affectedRows } = answer as Answer;
+      const { count, rowCount, affectedRows } = answer as ClientAnswer;
       return count ?? rowCount ?? affectedRows;
     },
   };
@@ -207,7 +207,7 @@ interface Other {
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
 }
 
-function other(other: Other): Sender | undefined {
+function other(other: Other): SqlSender | undefined {
   const { dialect } = other;
   if (dialect !== 'postgres' && dialect !== 'mysql') return undefined;
   return {

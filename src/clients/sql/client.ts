@@ -1,10 +1,10 @@
 /** What an object of any package can do, in common terms. */
-import type { Place } from './packages.ts';
+import type { ClientScope } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 export interface Client {
   readonly dialect: Dialect;
-  readonly place: Place;
+  readonly place: ClientScope;
   rows(sql: string, values: Bound[]): PromiseLike<unknown>;
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
   /** Whether a connection is inside a transaction. */
@@ -12,11 +12,11 @@ export interface Client {
   /** It is two functions of the caller's. */
   readonly custom?: true;
   /** A connection of the pool, where the client tells what became of its transaction. */
-  borrow?(): Promise<Borrowed>;
+  borrow?(): Promise<BorrowedClient>;
 }
 
 /** A connection of a pool, for one statement. */
-export interface Borrowed extends Pick<Client, 'rows' | 'count'> {
+export interface BorrowedClient extends Pick<Client, 'rows' | 'count'> {
   /**
    * What the last reply says: `idle`, all is committed; `begun`, it was in a transaction, and still
    * is; `manual`, it commits nothing by itself. Undefined if the reply does not say.
@@ -28,10 +28,10 @@ export interface Borrowed extends Pick<Client, 'rows' | 'count'> {
   end(): Promise<void>;
 }
 
-export type Answer = Readonly<Record<string, unknown>>;
+export type ClientAnswer = Readonly<Record<string, unknown>>;
 
 /** Without `begun`, the place shows whether it is a transaction. */
-export type Sender = Omit<Client, 'begun' | 'place'> & Partial<Pick<Client, 'begun'>>;
+export type SqlSender = Omit<Client, 'begun' | 'place'> & Partial<Pick<Client, 'begun'>>;
 
 /** Of a borrowed connection. */
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {

@@ -13,10 +13,10 @@
  * that is changed afterwards.
  */
 import { UsageError } from '../../base/errors.ts';
-import type { Connection } from './connection.ts';
+import type { SqlConnection } from './connection.ts';
 import { type Dialect, inDialect, type Row } from './sql.ts';
 
-export interface Need {
+export interface ColumnNeed {
   readonly column: string;
   /**
    * `moment`: in UTC, to the ms. `shown`: a moment that is compared with nothing. `text`: different
@@ -28,7 +28,7 @@ export interface Need {
   readonly room?: number;
 }
 
-interface Fault {
+interface ColumnFault {
   readonly why: string;
   /** The type that mends it. */
   readonly type: string;
@@ -38,8 +38,8 @@ interface Fault {
 interface Rules {
   readonly look: string;
   values(table: string): readonly (string | null)[];
-  faultIn(row: Row, need: Need): Fault | undefined;
-  mend(row: Row, fault: Fault): string;
+  faultIn(row: Row, need: ColumnNeed): ColumnFault | undefined;
+  mend(row: Row, fault: ColumnFault): string;
 }
 
 const LEAST_PRECISION = 3;
@@ -150,9 +150,9 @@ function isWhole({ type }: Row): boolean {
  * @throws UsageError, with the statement that mends it.
  */
 export async function checkColumns(
-  connection: Connection,
+  connection: SqlConnection,
   table: string,
-  needs: readonly Need[],
+  needs: readonly ColumnNeed[],
 ): Promise<void> {
   const { look, values, faultIn, mend } = RULES[connection.dialect];
   const rows = await connection.rows(look, values(table));
@@ -172,9 +172,9 @@ export async function checkColumns(
 
 /** The same for a store, which looks with its first verb; a look that failed is made again. */
 export function columnsOnce(
-  connection: Connection,
+  connection: SqlConnection,
   table: string,
-  needs: readonly Need[],
+  needs: readonly ColumnNeed[],
 ): () => Promise<void> {
   let looked: Promise<void> | undefined;
   return () => {

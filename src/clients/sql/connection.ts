@@ -17,7 +17,7 @@
 
 import { UsageError } from '../../base/errors.ts';
 import { Warnings } from '../warnings.ts';
-import type { Borrowed, Client } from './client.ts';
+import type { BorrowedClient, Client } from './client.ts';
 import { clientOf } from './client-of.ts';
 import type { SqlDatabase, SqlTransaction } from './clients.ts';
 import { TransactionError, toTyped } from './errors.ts';
@@ -34,7 +34,7 @@ const warnings = new Warnings();
 /** So many connections in a row may have been left in a transaction. */
 const MOST_LEFT_OPEN = 100;
 
-export class Connection {
+export class SqlConnection {
   readonly dialect: Dialect;
   /** Each statement is a transaction of its own, for certain. */
   readonly single: boolean;
@@ -102,14 +102,14 @@ export class Connection {
       const one = await this.#borrow();
       const sent = await this.#sendOn(one, () => one[what](sql, bound));
       if (sent) return sent.answer;
-      warnings.tell('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
+      warnings.warn('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
     }
     throw new TransactionError(LEFT_OPEN, { reason: 'aborted', retryable: true });
   }
 
   /** Undefined, and the connection is over, if it had been left in a transaction. */
   async #sendOn(
-    one: Borrowed,
+    one: BorrowedClient,
     send: () => PromiseLike<unknown>,
   ): Promise<{ readonly answer: unknown } | undefined> {
     let answer: unknown;
@@ -134,9 +134,9 @@ export class Connection {
     return undefined;
   }
 
-  async #borrow(): Promise<Borrowed> {
+  async #borrow(): Promise<BorrowedClient> {
     try {
-      return await (this.#client.borrow as () => Promise<Borrowed>)();
+      return await (this.#client.borrow as () => Promise<BorrowedClient>)();
     } catch (error) {
       throw toTyped(error, this.dialect, 'failed');
     }
@@ -155,18 +155,18 @@ export class Connection {
 }
 
 /** @throws UsageError if `db` is no client of these packages. */
-export function connectionOf(db: SqlDatabase): Connection {
-  return new Connection(clientOf(db), db);
+export function connectionOf(db: SqlDatabase): SqlConnection {
+  return new SqlConnection(clientOf(db), db);
 }
 
 /**
  * The connection of a transaction; `mustHaveBegun` asks where only the server knows if it is one.
  * @throws UsageError for a pool or a database.
  */
-export function transactionOf(tx: SqlTransaction): Connection {
+export function transactionOf(tx: SqlTransaction): SqlConnection {
   const client = clientOf(tx);
   if (client.place === 'pool') throw outside('Give a transaction, not a pool or a database.');
-  return new Connection(client, tx);
+  return new SqlConnection(client, tx);
 }
 
 const LEFT_OPEN =

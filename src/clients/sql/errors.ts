@@ -29,18 +29,18 @@ export class TransactionError extends LockError {
   }
 }
 
-type Kind = TransactionFailure | 'usage';
+type FailureKind = TransactionFailure | 'usage';
 
 /** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
 const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
 
-const RETRYABLE = new Set<Kind>([
+const RETRYABLE = new Set<FailureKind>([
   ...(['deadlock', 'lock-timeout', 'serialization', 'cancelled', 'connection'] as const),
 ]);
 
-const TEXT: Readonly<Record<Exclude<Kind, 'usage'>, string>> = {
+const TEXT: Readonly<Record<Exclude<FailureKind, 'usage'>, string>> = {
   deadlock: 'The database rolled this transaction back to break a deadlock',
   'lock-timeout': 'Another transaction held the lock for too long',
   serialization: 'Another transaction has changed the data since this one began to read',
@@ -87,7 +87,10 @@ export function isRetryable(error: unknown): boolean {
   });
 }
 
-function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readonly said: string } {
+function kindOf(
+  error: unknown,
+  dialect: Dialect,
+): { readonly kind: FailureKind; readonly said: string } {
   let said = String(error);
   for (const thrown of causesOf(error)) {
     const kind = kindAt(thrown, dialect);
@@ -98,7 +101,7 @@ function kindOf(error: unknown, dialect: Dialect): { readonly kind: Kind; readon
 }
 
 /** PostgreSQL's code is in `errno` with Bun, and in `originalCode` with Prisma, as is MySQL's. */
-function kindAt(thrown: Thrown, dialect: Dialect): Kind | undefined {
+function kindAt(thrown: Thrown, dialect: Dialect): FailureKind | undefined {
   const { code, errno, originalCode } = thrown;
   const codes = [errno, originalCode, ...(dialect === 'postgres' ? [code] : [])];
   for (const one of codes) {

@@ -22,7 +22,7 @@ export type TransactionFailure =
   | 'refused';
 
 /** What a failure is to a store, in whose call each statement is a transaction. */
-export interface Failure extends Meaning {
+export interface SqlFailure extends Meaning {
   readonly codes: readonly (string | number)[];
   /** What it is in a transaction of the user's; `usage` is a mistake. Default: `refused`. */
   readonly reason?: TransactionFailure | 'usage';
@@ -43,7 +43,7 @@ const REPLICA =
   'accepts no writes: it is, or was made, a standby or replica. The store looks up the primary' +
   ' again';
 
-export const FAILURES: readonly Failure[] = [
+export const FAILURES: readonly SqlFailure[] = [
   { codes: ['40P01', 1213], reason: 'deadlock', retryable: true, advice: 'broke up a deadlock' },
   {
     codes: ['55P03', 1205, 3572],
@@ -153,14 +153,14 @@ export const FAILURES: readonly Failure[] = [
   { codes: ['58'], retryable: true, advice: 'has trouble with its files. Look at its log' },
 ];
 
-const BY_CODE: ReadonlyMap<string | number, Failure> = new Map(
+const BY_CODE: ReadonlyMap<string | number, SqlFailure> = new Map(
   FAILURES.flatMap((failure) => failure.codes.map((code) => [code, failure] as const)),
 );
 
-const REFUSED: Failure = { codes: [], retryable: false, advice: 'refused' };
+const REFUSED: SqlFailure = { codes: [], retryable: false, advice: 'refused' };
 
 /** By a number of MySQL, or a SQLSTATE, which may be listed by its class. */
-export function failureOf(code: string | number): Failure {
+export function failureOf(code: string | number): SqlFailure {
   const keys = typeof code === 'number' ? [code] : [5, 3, 2].map((length) => code.slice(0, length));
   return keys.map((key) => BY_CODE.get(key)).find(Boolean) ?? REFUSED;
 }

@@ -11,7 +11,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
 import { causeFrom, describe, type Reading } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
-import { type Failure, MIGRATE, PAGE } from './failures.ts';
+import { MIGRATE, PAGE, type SqlFailure } from './failures.ts';
 
 /** One of the products. */
 export interface Database {
@@ -25,7 +25,7 @@ export interface Database {
 
 export interface DatabaseErrors extends Database {
   /** What the server's reply means; undefined if this is no reply of the server. */
-  failureOf(error: unknown): Failure | undefined;
+  failureOf(error: unknown): SqlFailure | undefined;
   readonly breaks?: Breaks;
   readonly reading?: Reading;
 }

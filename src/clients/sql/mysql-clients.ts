@@ -1,6 +1,6 @@
 /** Statements through `mysql2` and `mariadb`. */
 import { UsageError } from '../../base/errors.ts';
-import { type Answer, endAfter, type Sender } from './client.ts';
+import { type ClientAnswer, endAfter, type SqlSender } from './client.ts';
 import type { Bound } from './sql.ts';
 
 /** `mysql2` and `mariadb`: the same protocol, and nearly the same methods. */
@@ -20,7 +20,7 @@ const AUTOCOMMIT = 2;
 /** Sets the shape of replies, whatever the connection's defaults are. */
 const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
 
-export function mysql(given: Mysql): Sender {
+export function mysql(given: Mysql): SqlSender {
   const connection = promising(given);
   const send = async (sql: string, values: Bound[] = []): Promise<unknown> => {
     const options = { ...SHAPE, metaAsArray: false, sql };
@@ -52,7 +52,7 @@ export interface MysqlPool extends Mysql {
   getConnection(): Promise<Mysql & { release(): void; destroy(): void }>;
 }
 
-export function mysqlPool(given: MysqlPool): Sender {
+export function mysqlPool(given: MysqlPool): SqlSender {
   const pool = promising(given);
   return {
     ...mysql(pool),
@@ -63,9 +63,9 @@ export function mysqlPool(given: MysqlPool): Sender {
       return {
         rows,
         count: async (sql, values) => {
-          const told = (await rows(sql, values)) as Answer;
-          status = (told.serverStatus ?? one.info?.status) as number | undefined;
-          return told.affectedRows;
+          const result = (await rows(sql, values)) as ClientAnswer;
+          status = (result.serverStatus ?? one.info?.status) as number | undefined;
+          return result.affectedRows;
         },
         state: () => {
           if (status === undefined) return undefined;

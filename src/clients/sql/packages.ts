@@ -4,16 +4,16 @@ import { has } from '../members.ts';
 export type Package = 'pg' | 'postgres' | 'mysql2' | 'mariadb' | 'kysely' | 'drizzle' | 'other';
 
 /** Where statements run, as far as the object shows it. */
-export type Place = 'transaction' | 'connection' | 'pool';
+export type ClientScope = 'transaction' | 'connection' | 'pool';
 
 export interface Recognised {
   readonly name: Package;
-  readonly place: Place;
+  readonly place: ClientScope;
 }
 
 /** The first that fits counts: some have the methods of others as well. */
 export function packageOf(client: unknown): Recognised | undefined {
-  const inside = (yes: boolean): Place => (yes ? 'transaction' : 'pool');
+  const inside = (yes: boolean): ClientScope => (yes ? 'transaction' : 'pool');
   if (has(client, 'rows', 'count')) {
     return { name: 'other', place: inside(client.transaction === true) };
   }

@@ -1,8 +1,8 @@
 /** What sessions of all databases have in common, whichever client they come from. */
-export type Row = readonly (string | null)[];
+export type TextRow = readonly (string | null)[];
 
 /** The first column, as texts. */
-export function columnOf(rows: readonly Row[]): string[] {
+export function columnOf(rows: readonly TextRow[]): string[] {
   return rows.map(([text]) => String(text));
 }
 
@@ -27,7 +27,7 @@ export async function first<T>(
 /** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
 const GOODBYE_MS = 1000;
 
-interface Socket {
+interface SessionSocket {
   destroy(): unknown;
   destroySoon?(): unknown;
 }
@@ -38,7 +38,7 @@ interface Socket {
  * more.
  */
 export function hangUp(
-  socket: Socket | undefined,
+  socket: SessionSocket | undefined,
   goodbye: () => void = () => socket?.destroySoon?.(),
 ): void {
   try {

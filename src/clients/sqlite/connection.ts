@@ -43,7 +43,7 @@ const SPIN_MS = 0.2;
 
 type Open = (file: string) => SqliteDatabase;
 
-export class Connection {
+export class FileConnection {
   /** The real path: SQLite and all processes agree on it, whatever links lead there. */
   readonly file: string;
   readonly #database: SqliteDatabase;
@@ -110,7 +110,7 @@ export class Connection {
 }
 
 /** Opens the file with the binding that is available. */
-export async function openConnection(file: string, busyMs: number): Promise<Connection> {
+export async function openConnection(file: string, busyMs: number): Promise<FileConnection> {
   const open = await binding();
   return untilFree(file, busyMs, () => {
     const database = open(file);
@@ -118,7 +118,7 @@ export async function openConnection(file: string, busyMs: number): Promise<Conn
       database.exec(
         `PRAGMA page_size=${PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL`,
       );
-      return new Connection(database);
+      return new FileConnection(database);
     } catch (error) {
       database.close();
       throw error;

@@ -6,17 +6,15 @@
  */
 import { messageOf } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
+import type { ErrorMeaning } from '../breaks.ts';
 
-interface Meaning {
+interface SqliteMeaning extends ErrorMeaning {
   readonly name: string;
   /** SQLite's own words, for the binding that passes on nothing else: `exec` of Deno. */
   readonly says: string;
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-  readonly advice: string;
 }
 
-const BUSY: Omit<Meaning, 'name' | 'says'> = {
+const BUSY: Omit<SqliteMeaning, 'name' | 'says'> = {
   retryable: true,
   outcome: 'failed',
   advice:
@@ -24,7 +22,7 @@ const BUSY: Omit<Meaning, 'name' | 'says'> = {
     ' open on it, or give the locks a file of their own',
 };
 
-const DAMAGED: Omit<Meaning, 'name' | 'says'> = {
+const DAMAGED: Omit<SqliteMeaning, 'name' | 'says'> = {
   retryable: false,
   outcome: 'failed',
   advice:
@@ -32,7 +30,7 @@ const DAMAGED: Omit<Meaning, 'name' | 'says'> = {
     ' and move it away together with its -wal and -shm files: it holds nothing but locks',
 };
 
-const MEANINGS: ReadonlyMap<number, Meaning> = new Map([
+const MEANINGS: ReadonlyMap<number, SqliteMeaning> = new Map([
   [5, { name: 'SQLITE_BUSY', says: 'database is locked', ...BUSY }],
   [6, { name: 'SQLITE_LOCKED', says: 'database table is locked', ...BUSY }],
   [15, { name: 'SQLITE_PROTOCOL', says: 'locking protocol', ...BUSY }],
@@ -102,7 +100,7 @@ export function sqliteError(error: unknown, file: string): StoreError {
   return new StoreError(message, { cause: error, retryable, outcome });
 }
 
-const UNKNOWN: Omit<Meaning, 'says'> = {
+const UNKNOWN: Omit<SqliteMeaning, 'says'> = {
   name: 'SQLite',
   retryable: false,
   outcome: 'failed',
@@ -110,7 +108,7 @@ const UNKNOWN: Omit<Meaning, 'says'> = {
 };
 
 /** Each binding has its own place for the result code. */
-function meaningOf(error: unknown): Meaning | undefined {
+function meaningOf(error: unknown): SqliteMeaning | undefined {
   const { errcode, rawCode, code } = (error ?? {}) as Record<string, unknown>;
   // libsql gives the reason why it could not open a file only in the text.
   const opening = /local database .*: (\d+)"?\)?$/s.exec(messageOf(error))?.[1];

@@ -29,7 +29,7 @@ export type WatchFile = (
   changed: () => void,
 ) => Pick<fs.FSWatcher, 'on' | 'close'>;
 
-interface Parts {
+interface WakeFileParts {
   /** The database, beside which the files are; read once it is open. */
   readonly database: () => string;
   readonly received: (lines: readonly string[]) => void;
@@ -48,7 +48,7 @@ const MARK: Buffer = Buffer.from('holdfast wakes\n');
 /** A file that has grown beyond this is emptied once it has been read. */
 const MAX_BYTES = 64 * 1024;
 
-/** More is not read: heartbeats bring the news. */
+/** More is not read: heartbeats show the same. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
 /** A file without writes for so long is left over. */
@@ -64,14 +64,14 @@ const SAFELY: number = (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK
 export class WakeFile {
   /** The end of the file's name. */
   readonly address: string = randomAddress();
-  readonly #parts: Parts;
+  readonly #parts: WakeFileParts;
   #path = '';
   #fd: number | undefined;
   #watcher: ReturnType<WatchFile> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #offset = 0;
 
-  constructor(parts: Parts) {
+  constructor(parts: WakeFileParts) {
     this.#parts = parts;
   }
 

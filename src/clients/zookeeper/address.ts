@@ -9,7 +9,7 @@ import { reading } from '../../base/options.ts';
 import { UrlForm } from '../url-form.ts';
 import { checkPath } from './paths.ts';
 
-export interface Address {
+export interface ZookeeperHost {
   readonly host: string;
   readonly port: number;
 }
@@ -30,7 +30,7 @@ export interface ZookeeperOptions {
 
 /** Parsed options. */
 export interface Destination {
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly ZookeeperHost[];
   readonly chroot: string;
   readonly sessionTimeoutMs: number;
   readonly auths: readonly Auth[];
@@ -98,7 +98,7 @@ function optionsIn(url: string): ZookeeperOptions {
   };
 }
 
-function addressIn(text: string, defaultPort: number): Address {
+function addressIn(text: string, defaultPort: number): ZookeeperHost {
   const parts = /^(?:\[([\da-f:.]+)\]|([^:[\]\s/]+))(?::(\d+))?$/i.exec(text);
   const host = parts?.[1] ?? parts?.[2] ?? '';
   const port = Number(parts?.[3] ?? defaultPort);

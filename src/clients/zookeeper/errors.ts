@@ -44,7 +44,7 @@ const UNKNOWN = [0, 'UNKNOWN', 'never', UNKNOWN_NUMBER, 'unknown'] as const;
  * unreadable; `TOOLONG`, the request exceeds the servers' limit, or its reply this client's;
  * `UNKNOWN`, a number that it does not know.
  */
-export type Reason = (typeof REFUSALS)[number][1] | 'GARBAGE' | 'TOOLONG' | 'UNKNOWN';
+export type RefusalReason = (typeof REFUSALS)[number][1] | 'GARBAGE' | 'TOOLONG' | 'UNKNOWN';
 
 interface FailureOptions {
   readonly retryable: boolean;
@@ -56,11 +56,11 @@ interface FailureOptions {
 
 /** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   /** Of a `multi`: which of its steps was refused, from 0 on. */
   readonly step: number | undefined;
 
-  constructor(reason: Reason, message: string, { step, ...options }: FailureOptions) {
+  constructor(reason: RefusalReason, message: string, { step, ...options }: FailureOptions) {
     super(message, options);
     this.name = 'StoreError';
     this.reason = reason;
@@ -69,7 +69,7 @@ export class RequestError extends StoreError {
 }
 
 /** Whether a request failed for this reason. */
-export function failedWith(error: unknown, reason: Reason): error is RequestError {
+export function failedWith(error: unknown, reason: RefusalReason): error is RequestError {
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
 }
 

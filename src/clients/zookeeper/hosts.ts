@@ -6,10 +6,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
-import type { Address } from './address.ts';
+import type { ZookeeperHost } from './address.ts';
 
 /** One IP address, and the host name that it came from, for checking certificates. */
-export interface Place {
+export interface ResolvedHost {
   readonly ip: string;
   readonly port: number;
   readonly host: string;
@@ -22,12 +22,12 @@ const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1000;
 
 export class Hosts {
-  readonly #addresses: readonly Address[];
+  readonly #addresses: readonly ZookeeperHost[];
   readonly #clock: Clock;
-  #places: Place[] = [];
+  #places: ResolvedHost[] = [];
   #rounds = 0;
 
-  constructor(addresses: readonly Address[], clock: Clock) {
+  constructor(addresses: readonly ZookeeperHost[], clock: Clock) {
     this.#addresses = addresses;
     this.#clock = clock;
   }
@@ -48,16 +48,16 @@ export class Hosts {
   }
 
   /** @throws an error if no name can be resolved; the next call tries again, after a pause. */
-  async next(signal: AbortSignal): Promise<Place> {
+  async next(signal: AbortSignal): Promise<ResolvedHost> {
     if (this.#places.length === 0) {
       if (this.#rounds > 0) await this.#pause(signal);
       this.#rounds += 1;
       this.#places = shuffled(await this.#resolve(), this.#clock);
     }
-    return this.#places.pop() as Place;
+    return this.#places.pop() as ResolvedHost;
   }
 
-  async #resolve(): Promise<Place[]> {
+  async #resolve(): Promise<ResolvedHost[]> {
     const found = await Promise.allSettled(this.#addresses.map(placesOf));
     const places = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     if (places.length > 0) return places;
@@ -83,7 +83,7 @@ export class Hosts {
   }
 }
 
-async function placesOf({ host, port }: Address): Promise<Place[]> {
+async function placesOf({ host, port }: ZookeeperHost): Promise<ResolvedHost[]> {
   if (isIP(host)) return [{ ip: host, port, host }];
   const found = await lookup(host, { all: true });
   return found.map(({ address }) => ({ ip: address, port, host }));

@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
 import { Frames } from '../frames.ts';
 import { answerTooLong, connectionLoss, refused } from './errors.ts';
-import type { Place } from './hosts.ts';
+import type { ResolvedHost } from './hosts.ts';
 import type { Exchange } from './wire/exchange.ts';
 import {
   GarbageError,
@@ -31,7 +31,7 @@ const MAX_XID = 2 ** 31 - 1;
 const PING = new JuteWriter().int(XID.ping).int(OPCODE.ping).frame();
 
 export interface LinkTerms {
-  readonly place: Place;
+  readonly place: ResolvedHost;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
   /** The first request, and how long its reply may take. */
@@ -43,17 +43,17 @@ export interface LinkTerms {
 /** Events in this order: any number of replies and events, then the end. */
 export interface LinkEvents {
   /** A request sent at `sentAt` was answered. */
-  heard(sentAt: number): void;
+  answered(sentAt: number): void;
   /** `code` is 0 for success. Called before the reply settles the exchange. */
   replied(exchange: Exchange, zxid: bigint, code: number): void;
   event(body: JuteReader): void;
   ended(error: Error): void;
 }
 
-export class Link {
+export class ZookeeperLink {
   /** The reply to the first request. */
   readonly hello: Promise<JuteReader>;
-  heardAt: number;
+  answeredAt: number;
   sentAt: number;
   readonly #clock: Clock;
   readonly #socket: Socket;
@@ -71,8 +71,8 @@ export class Link {
 
   constructor({ place, tls, clock, hello, limitMs, signal }: LinkTerms) {
     this.#clock = clock;
-    this.heardAt = clock.now();
-    this.sentAt = this.heardAt;
+    this.answeredAt = clock.now();
+    this.sentAt = this.answeredAt;
     this.hello = new Promise((resolve, reject) => {
       this.#greet = resolve;
       this.#refuse = reject;
@@ -166,7 +166,7 @@ export class Link {
   }
 
   #take(chunk: Buffer): void {
-    this.heardAt = this.#clock.now();
+    this.answeredAt = this.#clock.now();
     try {
       for (const frame of this.#frames.add(chunk)) {
         if (this.#ended) return;
@@ -192,7 +192,7 @@ export class Link {
     const zxid = body.long();
     const code = body.int();
     if (xid === XID.event) events.event(body);
-    else if (xid === XID.ping) this.#heard(this.#pings.shift(), events);
+    else if (xid === XID.ping) this.#signOfLife(this.#pings.shift(), events);
     else if (xid === XID.auth) this.#answer(this.#auths.shift(), { body, zxid, code }, events);
     else if (xid !== XID.watches) this.#answer(this.#oldest(xid), { body, zxid, code }, events);
     else if (code !== 0) throw refused(code, '');
@@ -203,16 +203,16 @@ export class Link {
     { body, zxid, code }: { body: JuteReader; zxid: bigint; code: number },
     events: LinkEvents,
   ): void {
-    this.#heard(exchange?.sentAt, events);
+    this.#signOfLife(exchange?.sentAt, events);
     if (exchange === undefined) return;
     events.replied(exchange, zxid, code);
     if (code === 0) exchange.take(body);
     else exchange.fail(refused(code, exchange.request.path));
   }
 
-  #heard(sentAt: number | undefined, events: LinkEvents): void {
+  #signOfLife(sentAt: number | undefined, events: LinkEvents): void {
     if (sentAt === undefined) throw new GarbageError('a reply without a request');
-    events.heard(sentAt);
+    events.answered(sentAt);
   }
 
   #oldest(xid: number): Exchange {
@@ -228,7 +228,7 @@ export class Link {
   }
 }
 
-function socketTo({ ip, port, host }: Place, tls: ConnectionOptions | undefined): Socket {
+function socketTo({ ip, port, host }: ResolvedHost, tls: ConnectionOptions | undefined): Socket {
   if (tls === undefined) return connect({ host: ip, port, noDelay: true });
   const servername = host === ip ? {} : { servername: host };
   const socket = connectTls({ ...servername, ...tls, host: ip, port });

@@ -22,12 +22,12 @@ export interface WatchEvent {
   readonly path: string;
 }
 
-export type Watcher = (event: WatchEvent) => void;
+export type NodeWatcher = (event: WatchEvent) => void;
 
 /** The watch to keep, if the request finds something that can be watched. */
 export interface Watching {
   readonly kind: WatchKind;
-  readonly watcher: Watcher;
+  readonly watcher: NodeWatcher;
 }
 
 /** The code of a reply about a missing node. */
@@ -53,9 +53,9 @@ const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
 /** Paths of so many bytes go into one frame, far below servers' limits. */
 const BATCH_BYTES = 128 * 1024;
 
-export class Watches {
+export class NodeWatches {
   readonly #chroot: string;
-  readonly #kinds = new Map<WatchKind, Map<string, Set<Watcher>>>(
+  readonly #kinds = new Map<WatchKind, Map<string, Set<NodeWatcher>>>(
     KINDS.map((kind) => [kind, new Map()]),
   );
 
@@ -70,13 +70,13 @@ export class Watches {
     else if (code === NO_NODE && kind === 'exists') this.#add(kind, path, watcher);
   }
 
-  #add(kind: WatchKind, path: string, watcher: Watcher): void {
+  #add(kind: WatchKind, path: string, watcher: NodeWatcher): void {
     const paths = this.#of(kind);
     const watchers = paths.get(path) ?? new Set();
     paths.set(path, watchers.add(watcher));
   }
 
-  drop(path: string, watcher: Watcher): void {
+  drop(path: string, watcher: NodeWatcher): void {
     for (const paths of this.#kinds.values()) {
       const watchers = paths.get(path);
       watchers?.delete(watcher);
@@ -90,12 +90,12 @@ export class Watches {
     answer.int();
     const path = answer.text();
     if (type === undefined) return;
-    const told = new Set<Watcher>();
+    const called = new Set<NodeWatcher>();
     for (const kind of ENDED_BY[type] ?? []) {
-      for (const watcher of this.#of(kind).get(path) ?? []) told.add(watcher);
+      for (const watcher of this.#of(kind).get(path) ?? []) called.add(watcher);
       this.#of(kind).delete(path);
     }
-    this.#tell(told, type, path);
+    this.#call(called, type, path);
   }
 
   /** Frames that set all watches at a server. */
@@ -120,17 +120,17 @@ export class Watches {
     for (const paths of this.#kinds.values()) {
       const all = [...paths];
       paths.clear();
-      for (const [path, watchers] of all) this.#tell(watchers, 'expired', path);
+      for (const [path, watchers] of all) this.#call(watchers, 'expired', path);
     }
   }
 
-  #tell(watchers: ReadonlySet<Watcher>, type: WatchEvent['type'], path: string): void {
+  #call(watchers: ReadonlySet<NodeWatcher>, type: WatchEvent['type'], path: string): void {
     const event = { type, path: path.slice(this.#chroot.length) || '/' };
     for (const watcher of watchers) apart(() => watcher(event));
   }
 
-  #of(kind: WatchKind): Map<string, Set<Watcher>> {
-    return this.#kinds.get(kind) as Map<string, Set<Watcher>>;
+  #of(kind: WatchKind): Map<string, Set<NodeWatcher>> {
+    return this.#kinds.get(kind) as Map<string, Set<NodeWatcher>>;
   }
 }
 
@@ -156,10 +156,10 @@ export interface SessionChange {
 export type SessionListener = (change: SessionChange) => void;
 
 /** The listeners of a session. Each gets all changes in order, even if one causes the next. */
-export class Changes {
+export class SessionChanges {
   readonly #listeners = new Set<SessionListener>();
-  readonly #untold: SessionChange[] = [];
-  #telling = false;
+  readonly #pending: SessionChange[] = [];
+  #delivering = false;
 
   /** Returns how to stop it. */
   listen(listener: SessionListener): () => void {
@@ -167,14 +167,14 @@ export class Changes {
     return () => void this.#listeners.delete(listener);
   }
 
-  tell(change: SessionChange): void {
-    this.#untold.push(change);
-    if (this.#telling) return;
-    this.#telling = true;
-    for (let next = this.#untold.shift(); next; next = this.#untold.shift()) {
+  deliver(change: SessionChange): void {
+    this.#pending.push(change);
+    if (this.#delivering) return;
+    this.#delivering = true;
+    for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
       for (const listener of this.#listeners) apart(() => listener(next));
     }
-    this.#telling = false;
+    this.#delivering = false;
   }
 }
 

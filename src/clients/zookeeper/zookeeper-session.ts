@@ -18,15 +18,15 @@ import {
   type Within,
 } from './protected-create.ts';
 import { type Asking, Session } from './session/session.ts';
-import type { Watcher, WatchKind } from './watches.ts';
+import type { NodeWatcher, WatchKind } from './watches.ts';
 import * as requests from './wire/requests.ts';
 
-export interface Watched extends Within {
+export interface WatchTerms extends Within {
   /** Called once, when the result is outdated. */
-  readonly watch?: Watcher | undefined;
+  readonly watch?: NodeWatcher | undefined;
 }
 
-export interface Versioned extends Within {
+export interface VersionTerms extends Within {
   /** Refused if the node has another one. Default: any. */
   readonly version?: number | undefined;
 }
@@ -94,18 +94,21 @@ export class ZookeeperSession extends Session {
     return findProtected(this, terms);
   }
 
-  async delete(path: string, { version = ANY_VERSION, ...within }: Versioned = {}): Promise<void> {
+  async delete(
+    path: string,
+    { version = ANY_VERSION, ...within }: VersionTerms = {},
+  ): Promise<void> {
     return this.ask(requests.remove(this.#full(path), version), within);
   }
 
   /** Undefined if there is no such node; the watch waits for it then. */
-  async exists(path: string, watched: Watched = {}): Promise<requests.Stat | undefined> {
+  async exists(path: string, watched: WatchTerms = {}): Promise<requests.Stat | undefined> {
     const full = this.#full(path);
     const asking = this.#asking('exists', watched);
     return this.ask(requests.exists(full, 'watching' in asking), asking).catch(unlessMissing);
   }
 
-  async getData(path: string, watched: Watched = {}): Promise<requests.NodeData> {
+  async getData(path: string, watched: WatchTerms = {}): Promise<requests.NodeData> {
     const full = this.#full(path);
     const asking = this.#asking('data', watched);
     return this.ask(requests.getData(full, 'watching' in asking), asking);
@@ -114,12 +117,12 @@ export class ZookeeperSession extends Session {
   async setData(
     path: string,
     data: Uint8Array,
-    { version = ANY_VERSION, ...within }: Versioned = {},
+    { version = ANY_VERSION, ...within }: VersionTerms = {},
   ): Promise<requests.Stat> {
     return this.ask(requests.setData(this.#full(path), data, version), within);
   }
 
-  async getChildren(path: string, watched: Watched = {}): Promise<requests.NodeChildren> {
+  async getChildren(path: string, watched: WatchTerms = {}): Promise<requests.NodeChildren> {
     const full = this.#full(path);
     const asking = this.#asking('children', watched);
     return this.ask(requests.getChildren(full, 'watching' in asking), asking);
@@ -152,17 +155,17 @@ export class ZookeeperSession extends Session {
   async setAcl(
     path: string,
     acl: readonly Acl[],
-    { version = ANY_VERSION, ...within }: Versioned = {},
+    { version = ANY_VERSION, ...within }: VersionTerms = {},
   ): Promise<requests.Stat> {
     return this.ask(requests.setAcl(this.#full(path), acl, version), within);
   }
 
   /** The watcher gets no more of this path. */
-  unwatch(path: string, watcher: Watcher): void {
+  unwatch(path: string, watcher: NodeWatcher): void {
     this.watches.drop(this.#full(path), watcher);
   }
 
-  #asking(kind: WatchKind, { watch, timeoutMs }: Watched): Asking {
+  #asking(kind: WatchKind, { watch, timeoutMs }: WatchTerms): Asking {
     return watch === undefined ? { timeoutMs } : { timeoutMs, watching: { kind, watcher: watch } };
   }
 
@@ -171,7 +174,7 @@ export class ZookeeperSession extends Session {
     return { path: this.#full(path), data, kind, acl };
   }
 
-  #step(step: MultiStep): requests.Step {
+  #step(step: MultiStep): requests.WireStep {
     if (step.step === 'create') return { step: 'create', ...this.#making(step.path, step) };
     return { ...step, path: this.#full(step.path), version: step.version ?? ANY_VERSION };
   }

@@ -26,13 +26,13 @@ import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
 import { noticeLimit, noticeQuarantine, warnOfQuarantine } from '../events.ts';
-import type { Member } from '../heartbeat.ts';
+import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { type Claimant, OVER, type State, type Terms } from './state.ts';
+import { type Claimant, type ClaimTerms, OVER, type State } from './state.ts';
 import { watch } from './watching.ts';
 
-export class LiveClaim implements Caller<ClaimStatus>, Member {
+export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   claim: Claim;
   #state: State = { at: 'asking', doubled: false };
   /** At most one request is under way; `again` sends one more after it. */
@@ -41,12 +41,12 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
   readonly beatTtlMs: number;
   readonly #timer: OneTimer;
   readonly services: Services;
-  readonly #terms: Terms;
+  readonly #terms: ClaimTerms;
   readonly #claimant: Claimant;
   readonly #unwatch: () => void;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
-  constructor(services: Services, claim: Claim, terms: Terms, claimant: Claimant) {
+  constructor(services: Services, claim: Claim, terms: ClaimTerms, claimant: Claimant) {
     const { calls, clock } = services;
     this.services = services;
     this.claim = claim;
@@ -145,10 +145,10 @@ export class LiveClaim implements Caller<ClaimStatus>, Member {
     else this.#failed(error ?? status?.error ?? NO_REPLY, sentAt);
   }
 
-  readonly #wake = (news?: ClaimStatus): void => {
+  readonly #wake = (given?: ClaimStatus): void => {
     const { clock, calls } = this.services;
     const state = this.#state;
-    const hint = news && checkStatus(news);
+    const hint = given && checkStatus(given);
     if (state.at === 'asking') {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {

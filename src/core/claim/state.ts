@@ -17,7 +17,7 @@ export interface Claimant {
   lost(loss: Loss): void;
 }
 
-export interface Terms {
+export interface ClaimTerms {
   readonly heartbeat: boolean;
   /** Heartbeat at a third of this, in ms. */
   readonly beatTtlMs: number;

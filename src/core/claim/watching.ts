@@ -5,7 +5,7 @@ import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 /**
  * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be
  * missed any more, or when the store has not confirmed that in time. Without hints the heartbeats
- * bring the news, only later.
+ * show the same, only later.
  */
 export function watch(
   store: Store,

@@ -3,9 +3,9 @@
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { span } from '../../operators/span.ts';
-import type { Row, Seat } from '../wire.ts';
+import type { QueueRow, Seat } from '../wire.ts';
 import './app.css';
-import { Feed, type View } from './feed.ts';
+import { Feed, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
 import { Help, useKeys } from './keys.tsx';
@@ -21,8 +21,8 @@ const TICK_MS = 1_000;
 
 function App() {
   const feed = useRef<Feed | null>(null);
-  const [live, setLive] = useState<View>();
-  const [held, setHeld] = useState<{ readonly view: View; readonly now: number }>();
+  const [live, setLive] = useState<PageView>();
+  const [held, setHeld] = useState<{ readonly view: PageView; readonly now: number }>();
   const [time, setTime] = useState(Date.now());
   const [viewName, setViewName] = useState<ViewName>('queues');
   const [words, setWords] = useState('');
@@ -44,7 +44,9 @@ function App() {
     () => (view ? shownOf(view.rows, filter, words) : []),
     [view?.rows, filter, words],
   );
-  const told = view?.told.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase()));
+  const events = view?.events.filter(({ name }) =>
+    name.toLowerCase().includes(words.toLowerCase()),
+  );
   const pause = (): void => setHeld(held || !live ? undefined : { view: live, now });
   const move = (by: number): void => {
     const at = rows.findIndex(({ name }) => name === chosen);
@@ -95,7 +97,7 @@ function App() {
         <div class="view">
           {viewName === 'timeline' && (
             <section class="scrolls" aria-label="Timeline">
-              <Timeline told={told ?? []} named choose={setChosen} />
+              <Timeline events={events ?? []} named choose={setChosen} />
             </section>
           )}
           {viewName !== 'timeline' && rows.length === 0 && (
@@ -114,7 +116,7 @@ function App() {
             key={chosen}
             name={chosen}
             row={view.rows.get(chosen)}
-            {...{ told: view.told, now, readOnly: view.readOnly }}
+            {...{ events: view.events, now, readOnly: view.readOnly }}
             close={() => setChosen(null)}
             evict={(seat) => setEvicting({ name: chosen, seat })}
           />
@@ -127,7 +129,7 @@ function App() {
 }
 
 interface NothingProps {
-  readonly view: View;
+  readonly view: PageView;
   readonly words: string;
   readonly choose: (name: string) => void;
 }
@@ -151,10 +153,15 @@ function Nothing({ view, words, choose }: NothingProps) {
 }
 
 /** The longest wait first, then the longest hold: as `holdfast top`. */
-function shownOf(rows: ReadonlyMap<string, Row>, filter: Filter, words: string): readonly Row[] {
+function shownOf(
+  rows: ReadonlyMap<string, QueueRow>,
+  filter: Filter,
+  words: string,
+): readonly QueueRow[] {
   const wanted = words.toLowerCase();
   const last = Number.MAX_SAFE_INTEGER;
-  const heldSince = ({ seats }: Row): number => seats.find(({ holds }) => holds)?.since ?? last;
+  const heldSince = ({ seats }: QueueRow): number =>
+    seats.find(({ holds }) => holds)?.since ?? last;
   return [...rows.values()]
     .filter((row) => isOf(filter, row) && (wanted === '' || mentions(row, wanted)))
     .map((row) => ({ row, waits: waitingSince(row) ?? last, holds: heldSince(row) }))

@@ -1,16 +1,16 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
-import type { Frame, Rates, Row, Told, Wait } from '../wire.ts';
+import type { BoardFrame, QueueEvent, QueueRow, QueueWait, Rates } from '../wire.ts';
 import { merged } from './merged.ts';
 import { retryMs } from './retry.ts';
 
 /** One point a second, over as much as the figures beside it: a minute. */
 const POINTS = 60;
 
-export interface View {
+export interface PageView {
   readonly version: number;
-  readonly rows: ReadonlyMap<string, Row>;
-  readonly told: readonly Told[];
-  readonly waits: readonly Wait[];
+  readonly rows: ReadonlyMap<string, QueueRow>;
+  readonly events: readonly QueueEvent[];
+  readonly waits: readonly QueueWait[];
   /** Grants in each of the last seconds that it has seen. */
   readonly points: readonly number[];
   readonly rates: Rates;
@@ -26,11 +26,11 @@ export interface View {
   readonly ahead: number;
 }
 
-const NONE: View = {
+const NONE: PageView = {
   ...{
     version: 0,
     rows: new Map(),
-    told: [],
+    events: [],
     waits: [],
     points: [],
     store: '',
@@ -42,13 +42,13 @@ const NONE: View = {
 };
 
 export class Feed {
-  view: View = NONE;
-  readonly #changed: (view: View) => void;
+  view: PageView = NONE;
+  readonly #changed: (view: PageView) => void;
   #second = 0;
   /** In a row. */
   #refusals = 0;
 
-  constructor(changed: (view: View) => void) {
+  constructor(changed: (view: PageView) => void) {
     this.#changed = changed;
     this.#connect();
   }
@@ -60,7 +60,7 @@ export class Feed {
       this.#refusals = 0;
       this.#set({ ...NONE, points: this.view.points });
     };
-    source.onmessage = ({ data }) => this.#take(JSON.parse(data) as Frame);
+    source.onmessage = ({ data }) => this.#take(JSON.parse(data) as BoardFrame);
     source.onerror = () => {
       this.#set({ ...this.view, link: 'broken' });
       if (source.readyState === EventSource.CLOSED) void this.#again();
@@ -75,7 +75,7 @@ export class Feed {
     else this.#connect();
   }
 
-  #take(frame: Frame): void {
+  #take(frame: BoardFrame): void {
     const rows = new Map(this.view.rows);
     for (const name of frame.gone) rows.delete(name);
     for (const row of frame.rows) rows.set(row.name, row);
@@ -86,14 +86,14 @@ export class Feed {
       rows.set(name, { ...row, seats });
     }
     const { now, store, readOnly, cut, away, quarantineMs, rates, waits, told, more } = frame;
-    const known = new Set(this.view.told.map(({ id }) => id));
+    const known = new Set(this.view.events.map(({ id }) => id));
     const grants = told.filter(
       ({ id, what }) => (what === 'granted' || what === 'handed on') && !known.has(id),
     ).length;
     this.#set({
       ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
       ...{ quarantineMs, waits },
-      told: told.length === 0 ? this.view.told : merged(this.view.told, told),
+      events: told.length === 0 ? this.view.events : merged(this.view.events, told),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
       isKnown: this.view.isKnown || !more,
@@ -112,7 +112,7 @@ export class Feed {
     return all.with(-1, (all.at(-1) ?? 0) + grants);
   }
 
-  #set(view: View): void {
+  #set(view: PageView): void {
     this.view = view;
     this.#changed(view);
   }

@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact';
 import { span } from '../../operators/span.ts';
-import type { View } from './feed.ts';
+import type { PageView } from './feed.ts';
 import { age, waitingSince, whole } from './text.ts';
 
 interface HeadProps {
-  readonly view: View;
+  readonly view: PageView;
   readonly now: number;
   readonly paused: boolean;
   readonly children: ComponentChildren;

@@ -1,12 +1,15 @@
-import type { Told } from '../wire.ts';
+import type { QueueEvent } from '../wire.ts';
 
-const MAX_TOLD = 2_000;
+const MAX_EVENTS = 2_000;
 
 /**
- * The newest lines in the order in which things happened, which need not be that in which they were
- * told; of lines with the same id, the one that was told last.
+ * The newest lines in the order in which things happened, which need not be that in which they
+ * came; of lines with the same id, the one that came last.
  */
-export function merged(known: readonly Told[], news: readonly Told[]): readonly Told[] {
-  const byId = new Map([...known, ...news].map((line) => [line.id, line] as const));
-  return [...byId.values()].sort((a, b) => a.at - b.at).slice(-MAX_TOLD);
+export function merged(
+  known: readonly QueueEvent[],
+  added: readonly QueueEvent[],
+): readonly QueueEvent[] {
+  const byId = new Map([...known, ...added].map((line) => [line.id, line] as const));
+  return [...byId.values()].sort((a, b) => a.at - b.at).slice(-MAX_EVENTS);
 }

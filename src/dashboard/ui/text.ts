@@ -1,6 +1,6 @@
 /** Words and figures for people. */
 import { span } from '../../operators/span.ts';
-import type { Row, Seat } from '../wire.ts';
+import type { QueueRow, Seat } from '../wire.ts';
 
 /** The same, where tenths of a second would only flicker. */
 export function age(ms: number): string {
@@ -32,7 +32,7 @@ export type Filter =
   | 'read-write'
   | 'once';
 
-export function kindOf({ name, seats, election }: Row): string {
+export function kindOf({ name, seats, election }: QueueRow): string {
   const kind = seats[0]?.kind;
   if (election) return 'election';
   if (name.startsWith('once:')) return 'once';
@@ -41,7 +41,7 @@ export function kindOf({ name, seats, election }: Row): string {
   return kind === 'read' || kind === 'write' ? 'read-write lock' : 'mutex';
 }
 
-export function isOf(filter: Filter, row: Row): boolean {
+export function isOf(filter: Filter, row: QueueRow): boolean {
   const kind = row.seats[0]?.kind;
   if (filter === 'all') return true;
   if (filter === 'election') return row.election;
@@ -51,7 +51,7 @@ export function isOf(filter: Filter, row: Row): boolean {
   return kind === filter && !row.election;
 }
 
-export function mentions(row: Row, words: string): boolean {
+export function mentions(row: QueueRow, words: string): boolean {
   if (row.name.toLowerCase().includes(words)) return true;
   return row.seats.some(({ host, label, pid }) =>
     `${host} ${pid} ${label ?? ''}`.toLowerCase().includes(words),
@@ -59,12 +59,12 @@ export function mentions(row: Row, words: string): boolean {
 }
 
 /** Since when its first waiter waits; a standby waits for nothing. */
-export function waitingSince({ election, seats }: Row): number | undefined {
+export function waitingSince({ election, seats }: QueueRow): number | undefined {
   return election ? undefined : seats.find(({ holds }) => !holds)?.since;
 }
 
 /** `semaphore · 2 of 3` permits, or how many hold; nothing more where there is only one. */
-export function kindText(row: Row): string {
+export function kindText(row: QueueRow): string {
   const { limit, holding, seats } = row;
   if (limit === 1) return kindOf(row);
   const used = seats.reduce((sum, { holds, permits }) => sum + (holds ? permits : 0), 0);

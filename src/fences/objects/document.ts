@@ -1,28 +1,28 @@
 /** The text of an object: its value, and the mark of the last write. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
-import type { Seen } from '../rule.ts';
+import type { SeenToken } from '../rule.ts';
 
 /** The fence in an object, with the entry and write that put it there. */
-export interface Mark extends Seen {
+export interface FenceMark extends SeenToken {
   readonly entry: string;
   readonly seq: number;
 }
 
-export interface Document<T> {
+export interface FenceDocument<T> {
   readonly value: T;
   /** None before the first entry. */
-  readonly mark: Mark | undefined;
+  readonly mark: FenceMark | undefined;
 }
 
 /** The text to write, and the value parsed from it, which shares nothing with the given one. */
-export interface Written<T> {
+export interface WrittenDocument<T> {
   readonly text: string;
   readonly value: T;
 }
 
 /** @throws UsageError for a value that JSON does not have. */
-export function written<T>(value: T, mark: Mark): Written<T> {
+export function written<T>(value: T, mark: FenceMark): WrittenDocument<T> {
   const fence = { ...mark, token: String(mark.token), floor: String(mark.floor) };
   let cause: unknown;
   try {
@@ -39,7 +39,7 @@ export function written<T>(value: T, mark: Mark): Written<T> {
  * Refuses other fields: another program wrote them, and the next write would lose them.
  * @throws UsageError
  */
-export function documentIn<T>(text: string, key: string): Document<T> {
+export function documentIn<T>(text: string, key: string): FenceDocument<T> {
   let cause: unknown;
   try {
     const { fence, value, ...others } = JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -53,8 +53,8 @@ export function documentIn<T>(text: string, key: string): Document<T> {
   throw new UsageError(message, { cause });
 }
 
-function markIn(fence: unknown): Mark {
-  const { lineage, token, floor, entry, seq } = fence as Record<keyof Mark, string>;
+function markIn(fence: unknown): FenceMark {
+  const { lineage, token, floor, entry, seq } = fence as Record<keyof FenceMark, string>;
   if (typeof lineage !== 'string' || typeof entry !== 'string') throw new Error('Not a fence.');
   return { lineage, entry, seq: Number(seq), token: BigInt(token), floor: BigInt(floor) };
 }

@@ -23,7 +23,7 @@ import type { FencingToken } from '../../contract/token.ts';
 import { StaleTokenError } from '../errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, raised } from '../rule.ts';
-import { documentIn, type Mark, written } from './document.ts';
+import { documentIn, type FenceMark, written } from './document.ts';
 
 export interface ObjectFenceOptions<T> {
   /** The value of an object that does not exist yet; default `null`. */
@@ -78,27 +78,30 @@ export function objectFence<T = unknown>(
 }
 
 /** Returns a test whether the write with this mark made an object. */
-function isOf(key: string, own: Mark): (found: StoredObject) => boolean {
+function isOf(key: string, own: FenceMark): (found: StoredObject) => boolean {
   return ({ text }) => {
     const { mark } = documentIn(text, key);
     return mark?.entry === own.entry && mark.seq === own.seq;
   };
 }
 
-interface Place {
+interface FencedObject {
   readonly objects: ObjectAccess;
   readonly key: string;
   readonly token: FencingToken;
 }
 
 /** The last state of the object that an entry knows. */
-interface Known<T> {
+interface KnownObject<T> {
   readonly value: T;
-  readonly mark: Mark;
+  readonly mark: FenceMark;
   readonly etag: string;
 }
 
-function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEntry<T> {
+function entryOf<T>(
+  { objects, key, token }: FencedObject,
+  entered: KnownObject<T>,
+): ObjectEntry<T> {
   let known = entered;
   /** The number of the last write begun. */
   let begun = 0;
@@ -137,7 +140,11 @@ function entryOf<T>({ objects, key, token }: Place, entered: Known<T>): ObjectEn
 }
 
 /** The error of a write that found another mark. */
-function refusal(token: FencingToken, own: Mark, found: Mark | undefined): StaleTokenError {
+function refusal(
+  token: FencingToken,
+  own: FenceMark,
+  found: FenceMark | undefined,
+): StaleTokenError {
   if (found && found.entry !== own.entry) return enteredSince(token, found);
   return ended(token, 'Something wrote the object without passing the fence.');
 }

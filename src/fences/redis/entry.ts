@@ -3,7 +3,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { Link, Reply } from '../../clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { slotOf } from '../../clients/redis/slots.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { FenceEntry } from '../fence.ts';
@@ -16,8 +16,7 @@ export type RedisValue = string | number | bigint;
 /** A command whose first word after the name is its only key. */
 export type RedisCommand = readonly [name: string, key: string, ...rest: readonly RedisValue[]];
 
-/** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
-export type RedisReply = Reply;
+export type { RedisReply } from '../../clients/redis/link.ts';
 
 /**
  * `write` sends commands, which may also read, one after another in one step. As in Redis's own
@@ -39,8 +38,8 @@ export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly
   ): Promise<RedisReply>;
 }
 
-interface Terms {
-  readonly link: Link;
+interface EntryTerms {
+  readonly link: RedisLink;
   /** The key of the fence. */
   readonly key: string;
   readonly reads: boolean;
@@ -52,7 +51,7 @@ interface Terms {
   refusal(): Promise<Error>;
 }
 
-export function entryOf(terms: Terms): RedisEntry {
+export function entryOf(terms: EntryTerms): RedisEntry {
   const { link, key: at, reads, check, keep } = terms;
   let last: Promise<unknown> = Promise.resolve();
   let seq = 0;
@@ -74,7 +73,7 @@ export function entryOf(terms: Terms): RedisEntry {
     script: string,
     keys: readonly string[],
     args: readonly RedisValue[],
-  ): Promise<Reply> {
+  ): Promise<RedisReply> {
     const texts = args.map(textOf);
     for (const each of keys) checkKey(each, terms);
     const next = last.then(() => send(script, keys, texts));
@@ -86,7 +85,7 @@ export function entryOf(terms: Terms): RedisEntry {
     async write(commands) {
       const args = commands.flatMap(([name, , ...rest]) => [rest.length + 1, name, ...rest]);
       const keys = commands.map(([, each]) => each);
-      return (await inTurn(commandsScript, keys, args)) as readonly Reply[];
+      return (await inTurn(commandsScript, keys, args)) as readonly RedisReply[];
     },
     async eval(script, given = {}) {
       if (typeof script !== 'string') {
@@ -117,7 +116,7 @@ function textOf(value: RedisValue): string {
 }
 
 /** @throws UsageError */
-function checkKey(key: string, { link, key: fence }: Terms): void {
+function checkKey(key: string, { link, key: fence }: EntryTerms): void {
   if (typeof key !== 'string' || !key.isWellFormed()) {
     throw new UsageError(`A key must be text, not ${show(key)}.`);
   }

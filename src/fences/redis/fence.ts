@@ -19,12 +19,12 @@ import { show } from '../../base/show.ts';
 import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { Link, Reply } from '../../clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { StaleTokenError } from '../errors.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { enteredSince, type Seen, stale } from '../rule.ts';
+import { enteredSince, type SeenToken, stale } from '../rule.ts';
 import enterScript from './enter.lua';
 import { entryOf, type RedisEntry } from './entry.ts';
 import { run } from './scripts.ts';
@@ -75,8 +75,8 @@ export function redisFence(options: RedisFenceOptions = {}): RedisFence {
   const given = readOptions(options, ['prefix', 'tag', 'keep'], 'redisFence');
   const keyOf = keysWith(given);
   const keep = String(readKeep(given.keep));
-  const links = new Map<RedisClient, Link>();
-  const linkTo = (client: RedisClient): Link => {
+  const links = new Map<RedisClient, RedisLink>();
+  const linkTo = (client: RedisClient): RedisLink => {
     const known = links.get(client);
     if (known) return known;
     refuseKeyPrefix(client);
@@ -140,14 +140,18 @@ function digits(token: bigint): string {
   return String(token).padStart(19, '0');
 }
 
-async function enter(link: Link, key: string, args: readonly string[]): Promise<readonly Reply[]> {
+async function enter(
+  link: RedisLink,
+  key: string,
+  args: readonly string[],
+): Promise<readonly RedisReply[]> {
   const notAFence = `The key ${show(key)} is not a fence: something else has written it.`;
   try {
     const reply = (await run(link, enterScript, {
       at: key,
       keys: [key],
       args,
-    })) as readonly Reply[];
+    })) as readonly RedisReply[];
     if (reply[0] !== 2) return reply;
   } catch (error) {
     if (refusalCode(error) !== 'WRONGTYPE') throw error;
@@ -155,19 +159,19 @@ async function enter(link: Link, key: string, args: readonly string[]): Promise<
   throw new UsageError(notAFence);
 }
 
-function seenIn([lineage, token, floor]: readonly Reply[]): Seen {
+function seenIn([lineage, token, floor]: readonly RedisReply[]): SeenToken {
   return { lineage: String(lineage), token: BigInt(String(token)), floor: BigInt(String(floor)) };
 }
 
 /** Why an entry is over, as far as the fence still shows it. */
-async function whyOver(link: Link, key: string, mine: FencingToken): Promise<Error> {
+async function whyOver(link: RedisLink, key: string, mine: FencingToken): Promise<Error> {
   const { resource, lineage, token } = mine;
   const ended = (seen: bigint, why: string): Error =>
     new StaleTokenError(resource, token, seen, ` ${why}`);
-  let reply: readonly Reply[];
+  let reply: readonly RedisReply[];
   try {
     const look = ['HMGET', key, 'lineage', 'token', 'floor'];
-    reply = (await link.send(key, look)) as readonly Reply[];
+    reply = (await link.send(key, look)) as readonly RedisReply[];
   } catch (error) {
     if (!isLockError(error, 'STORE')) throw error;
     return ended(token, 'The fence has been entered again since.');

@@ -1,7 +1,7 @@
 /** Scripts of the fence, each sent by its hash once the server knows it. */
 import { createHash } from 'node:crypto';
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { Link, Reply } from '../../clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import check from './check.lua';
 
 /** The arguments of a script. */
@@ -28,11 +28,11 @@ export function checked(text: string): string {
 
 /** With `EVAL_RO` the server refuses writes. A script that the server does not know has not run. */
 export async function run(
-  link: Link,
+  link: RedisLink,
   text: string,
   { at, keys, args }: ScriptCall,
   verb: 'EVAL' | 'EVAL_RO' = 'EVAL',
-): Promise<Reply> {
+): Promise<RedisReply> {
   const rest = [String(keys.length), ...keys, ...args];
   const sha = createHash('sha1').update(text).digest('hex');
   try {

@@ -6,7 +6,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
-import type { Need } from '../../clients/sql/columns.ts';
+import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
@@ -20,7 +20,7 @@ export interface FenceSql {
   readonly raiseFloor: string;
   readonly adopt: string;
   /** Whether these three return a row if they have entered, and none if not. MySQL's do not. */
-  readonly tells: boolean;
+  readonly returns: boolean;
   /** Reads what the fence has seen of a resource. */
   readonly look: string;
   /** A name as it is stored. */
@@ -33,7 +33,7 @@ const RESOURCE_BYTES = 640;
 const LINEAGE_BYTES = 512;
 
 /** What the table must be like on servers. */
-export const NEEDS: readonly Need[] = [
+export const NEEDS: readonly ColumnNeed[] = [
   { column: 'resource', kind: 'bytes', room: RESOURCE_BYTES },
   { column: 'lineage', kind: 'bytes', room: LINEAGE_BYTES },
   { column: 'token', kind: 'bigint' },
@@ -85,14 +85,14 @@ export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSq
   }),
 };
 
-type Statements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'tells' | 'look'>;
+type FenceStatements = Pick<FenceSql, 'raise' | 'raiseFloor' | 'adopt' | 'returns' | 'look'>;
 
 /** The same for SQLite and PostgreSQL. */
-function standard(table: string): Statements {
+function standard(table: string): FenceStatements {
   const row = `INSERT INTO ${table} AS f (resource, lineage, token, floor)`;
   const token = 'CAST(CAST(? AS text) AS bigint)';
   return {
-    tells: true,
+    returns: true,
     raise: `${row} VALUES (?, ?, ${token}, 0)
 ON CONFLICT (resource) DO UPDATE SET token = excluded.token
 WHERE f.lineage = excluded.lineage AND f.token <= excluded.token AND f.floor <= excluded.token
@@ -110,11 +110,11 @@ FROM ${table} WHERE resource = ?`,
   };
 }
 
-function mysql(table: string): Statements {
+function mysql(table: string): FenceStatements {
   const row = `INSERT INTO ${table} (resource, lineage, token, floor)`;
   const same = 'lineage = VALUES(lineage)';
   return {
-    tells: false,
+    returns: false,
     raise: `${row} VALUES (?, ?, ?, 0) ON DUPLICATE KEY UPDATE token =
 IF(${same} AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)`,
     raiseFloor: `${row} VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE floor =

@@ -1,10 +1,10 @@
 /** An entry into a fence in SQL, as a series of statements. */
 import type { FencingToken } from '../../contract/token.ts';
-import type { Verb } from '../fence.ts';
-import { type Seen, stale } from '../rule.ts';
+import type { FenceVerb } from '../fence.ts';
+import { type SeenToken, stale } from '../rule.ts';
 import type { FenceSql } from './dialects.ts';
 
-export interface Step {
+export interface EntryStep {
   readonly sql: string;
   readonly values: readonly (string | Uint8Array)[];
   /** Whether it returns rows. */
@@ -12,28 +12,28 @@ export interface Step {
 }
 
 /** Each step gets back its first row, if it returns any. */
-export type Steps = Generator<Step, void, unknown>;
+export type Steps = Generator<EntryStep, void, unknown>;
 
 /**
  * Writes first: two transactions that look for a missing row would keep each other from inserting
  * it. Where the write does not report whether it entered, reads the row, which is still locked.
  * @throws StaleTokenError
  */
-export function* entering(sql: FenceSql, verb: Verb, mine: FencingToken): Steps {
+export function* entering(sql: FenceSql, verb: FenceVerb, mine: FencingToken): Steps {
   const resource = sql.encode(mine.resource);
   const values = [resource, sql.encode(mine.lineage), String(mine.token)];
   const raise = mine.kind === 'read' ? sql.raiseFloor : sql.raise;
   const enter = verb === 'adopt' ? sql.adopt : raise;
-  const entered = yield { sql: enter, values, brings: sql.tells };
+  const entered = yield { sql: enter, values, brings: sql.returns };
   if (entered || verb === 'adopt') return;
   const row = yield { sql: sql.look, values: [resource], brings: true };
-  const { lineage, token, floor } = row as Record<keyof Seen, string>;
+  const { lineage, token, floor } = row as Record<keyof SeenToken, string>;
   const seen = { lineage: sql.decode(lineage), token: BigInt(token), floor: BigInt(floor) };
-  if (sql.tells || !isIn(seen, mine)) throw stale(mine, seen);
+  if (sql.returns || !isIn(seen, mine)) throw stale(mine, seen);
 }
 
 /** Whether the row shows this entry. */
-function isIn(seen: Seen, { lineage, kind, token }: FencingToken): boolean {
+function isIn(seen: SeenToken, { lineage, kind, token }: FencingToken): boolean {
   if (seen.lineage !== lineage) return false;
   return kind === 'read' ? seen.token <= token : seen.token === token && seen.floor <= token;
 }

@@ -1,16 +1,16 @@
 /** Entries into fences in PostgreSQL, MySQL and MariaDB, through the caller's transaction. */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import type { SqlTransaction } from '../../clients/sql/clients.ts';
-import { type Connection, transactionOf } from '../../clients/sql/connection.ts';
+import { type SqlConnection, transactionOf } from '../../clients/sql/connection.ts';
 import type { Dialect } from '../../clients/sql/sql.ts';
-import type { Step, Steps } from './entering.ts';
+import type { EntryStep, Steps } from './entering.ts';
 
 /** @throws UsageError if `tx` is no transaction of this dialect, or the table is missing. */
 export async function runOnServer(
   tx: SqlTransaction,
   { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },
   steps: Steps,
-): Promise<Connection> {
+): Promise<SqlConnection> {
   const connection = transactionOf(tx);
   if (connection.dialect !== dialect) {
     const message = `The fence is for ${dialect}, but its transaction is of ${connection.dialect}.`;
@@ -28,7 +28,10 @@ export async function runOnServer(
   }
 }
 
-async function take(connection: Connection, { sql, values, brings }: Step): Promise<unknown> {
+async function take(
+  connection: SqlConnection,
+  { sql, values, brings }: EntryStep,
+): Promise<unknown> {
   if (brings) return (await connection.rows(sql, values))[0];
   await connection.count(sql, values);
   return undefined;

@@ -9,7 +9,7 @@
  * be a transaction of its own. A missing table and a finalized statement end none.
  */
 import { isError, UsageError } from '../../base/errors.ts';
-import type { Step, Steps } from './entering.ts';
+import type { EntryStep, Steps } from './entering.ts';
 
 /** The part of a connection of `node:sqlite`, `better-sqlite3` or `libsql` that the fence uses. */
 export interface SqliteConnection {
@@ -21,10 +21,10 @@ export interface SqliteConnection {
   readonly isTransaction?: boolean;
 }
 
-type Statement = ReturnType<SqliteConnection['prepare']>;
+type SqliteStep = ReturnType<SqliteConnection['prepare']>;
 
 /** By their text. */
-const prepared = new WeakMap<SqliteConnection, Map<string, WeakRef<Statement>>>();
+const prepared = new WeakMap<SqliteConnection, Map<string, WeakRef<SqliteStep>>>();
 
 /** @throws UsageError outside of a transaction */
 export function runOnSqlite(connection: SqliteConnection, schema: string, steps: Steps): void {
@@ -38,7 +38,7 @@ export function runOnSqlite(connection: SqliteConnection, schema: string, steps:
   while (!step.done) step = steps.next(take(connection, schema, step.value));
 }
 
-function take(connection: SqliteConnection, schema: string, { sql, values }: Step): unknown {
+function take(connection: SqliteConnection, schema: string, { sql, values }: EntryStep): unknown {
   const get = (): unknown => getKept(connection, sql, values as string[]);
   return again(
     () => again(get, isFinalized),
@@ -51,7 +51,7 @@ function take(connection: SqliteConnection, schema: string, { sql, values }: Ste
 }
 
 function getKept(connection: SqliteConnection, sql: string, values: readonly string[]): unknown {
-  const kept = prepared.get(connection) ?? new Map<string, WeakRef<Statement>>();
+  const kept = prepared.get(connection) ?? new Map<string, WeakRef<SqliteStep>>();
   const statement = kept.get(sql)?.deref() ?? connection.prepare(sql);
   kept.delete(sql);
   const row = statement.get(...values);

@@ -61,7 +61,7 @@ interface Provider {
 }
 
 /** The parts of a module, made in either way. */
-interface Parts {
+interface ModuleParts {
   readonly name?: string | undefined;
   readonly isGlobal: boolean;
   readonly imports: readonly object[];
@@ -183,7 +183,7 @@ function withStore<T extends object>(given: Store | string | T): T | { store: St
   return bare ? { store: given as Store | string } : (given as T);
 }
 
-function moduleOf({ name, isGlobal, imports, options }: Parts): NestModule {
+function moduleOf({ name, isGlobal, imports, options }: ModuleParts): NestModule {
   const token = locksToken(name);
   // NestJS may compare modules by their text, which lacks what a function returns.
   const optionsToken = `holdfast:options:${randomId()}`;

@@ -92,9 +92,9 @@ function onChannel<N extends LockEventName>(
   name: N,
   listener: (event: LockEvents[N]) => void,
 ): () => void {
-  const heard = (event: unknown): void => listener(event as LockEvents[N]);
-  subscribe(`holdfast:${name}`, heard);
-  return () => void unsubscribe(`holdfast:${name}`, heard);
+  const forward = (event: unknown): void => listener(event as LockEvents[N]);
+  subscribe(`holdfast:${name}`, forward);
+  return () => void unsubscribe(`holdfast:${name}`, forward);
 }
 
 function checkApi(api: OpenTelemetry): void {

@@ -77,7 +77,7 @@ export class Measures {
     this.#waiters.add(change, attributes, caller);
   }
 
-  answered({ attributes, caller }: Measured, answer: Answer): void {
+  answered({ attributes, caller }: Measured, answer: MeasuredWait): void {
     const outcome = answer.missed?.why ?? 'acquired';
     const all: Attributes = { ...attributes, 'holdfast.outcome': outcome };
     if (answer.why) all['holdfast.wait.why'] = answer.why;
@@ -119,7 +119,7 @@ export class Measures {
   }
 }
 
-interface Answer {
+interface MeasuredWait {
   readonly seconds: number;
   readonly missed?: LockEvents['missed'];
   /** Why it waited, if that is known. */

@@ -19,9 +19,9 @@ import { PLAIN_FORM } from '../../stores/redis/forms.ts';
 import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
 import { RedisStore } from '../../stores/redis/redis-store.ts';
 import { sharedStore } from '../../stores/redis/shared-store.ts';
-import { hearingJava } from './own-channels.ts';
+import { wokenByJava } from './own-channels.ts';
 import { RedissonPlaces } from './places.ts';
-import { type Mutex, redissonScripts } from './scripts.ts';
+import { type RedissonMutex, redissonScripts } from './scripts.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
 
@@ -36,7 +36,7 @@ export interface RedissonOptions extends ServerOptions {
    * counter numbers the holders of both sides. `fair`: what `getFairLock` gives, in whose queue the
    * waiters of both sides stand. With the last two there are mutexes only. Default `lock`.
    */
-  readonly mutex?: Mutex;
+  readonly mutex?: RedissonMutex;
   /**
    * The mean pause of a waiting claim between its tries, each from half to one and a half times as
    * long, if no message wakes it; default 1 s. Not with `fair`.
@@ -61,7 +61,7 @@ const LOCK: Traits = {
   records: false,
 };
 
-const TRAITS: Readonly<Record<Mutex, Traits>> = {
+const TRAITS: Readonly<Record<RedissonMutex, Traits>> = {
   lock: LOCK,
   fenced: {
     ...LOCK,
@@ -104,7 +104,7 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   const follow = (claim: Claim, wake: () => void): Promise<AsyncDisposable> =>
     link.follow(places.keyOf(claim.resource), places.channelOf(claim), wake);
   if (fair) {
-    return hearingJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
+    return wokenByJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
   }
   const verbs = mutex === 'lock' ? (['downgrade'] as const) : [];
   return sharedStore(store, { retryMs: retry, verbs, follow });

@@ -1,28 +1,28 @@
 /**
- * A fair lock of Redisson tells its first waiter alone, on a channel of that waiter.
+ * A fair lock of Redisson wakes its first waiter alone, on a channel of that waiter.
  *
  * Invariant: a waiting claim asks once more after it has begun to listen, so that it misses no
  * message. Claims that get the lock at once need no channel. It asks by `renew`, which, unlike
  * `claim`, may come after the release.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { heard } from '../../stores/listening.ts';
+import { followLasting } from '../../stores/listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 
-interface Watched {
+interface OwnWatch {
   readonly wake: Wake;
   following?: Promise<AsyncDisposable>;
 }
 
-/** The same store, whose waiting claims also hear what Java tells them. */
-export function hearingJava(store: Store, follow: Follow): Store {
-  const watched = new Map<string, Watched>();
+/** The same store, whose waiting claims are also woken by Java. */
+export function wokenByJava(store: Store, follow: Follow): Store {
+  const watched = new Map<string, OwnWatch>();
 
   async function listen(claim: Claim): Promise<void> {
     const own = watched.get(claim.id);
     if (!own || own.following) return;
-    own.following = heard(
+    own.following = followLasting(
       () => follow(claim, () => own.wake()),
       () => own.wake(),
     );
@@ -43,7 +43,7 @@ export function hearingJava(store: Store, follow: Follow): Store {
       return statuses;
     },
     async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-      const own: Watched = { wake };
+      const own: OwnWatch = { wake };
       watched.set(claim.id, own);
       const watching = await store.watch?.(claim, wake);
       return {

@@ -6,10 +6,10 @@ import line from './lua/line.lua';
 import redisson from './lua/redisson.lua';
 
 /** What a mutex is in Java: what `getLock`, `getFencedLock` or `getFairLock` gives. */
-export type Mutex = 'lock' | 'fenced' | 'fair';
+export type RedissonMutex = 'lock' | 'fenced' | 'fair';
 
 /** A resource is a lock of Redisson. */
-export function redissonScripts(mutex: Mutex): Scripts {
+export function redissonScripts(mutex: RedissonMutex): Scripts {
   const verbs = mutex === 'fair' ? `${line}${fair}` : `${kinds}${redisson}`;
   const text = `local FENCED = ${mutex === 'fenced'}\n${layout}${verbs}`;
   return {

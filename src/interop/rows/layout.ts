@@ -1,7 +1,7 @@
 /** How a library of another language keeps a lock: as one row of a table, which has no queue. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
-import type { Need } from '../../clients/sql/columns.ts';
+import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import type { Claim, Holder } from '../../contract/store.ts';
 
 export interface RowLayout {
@@ -35,10 +35,10 @@ export interface RowLayout {
 }
 
 /** What its table must be like. */
-export function needsOf(layout: RowLayout): readonly Need[] {
+export function needsOf(layout: RowLayout): readonly ColumnNeed[] {
   const { key, keyRoom, holder, holderRoom, until, since } = layout;
   return [
-    ...key.map((column, n): Need => ({ column, kind: 'text', room: keyRoom[n] ?? 0 })),
+    ...key.map((column, n): ColumnNeed => ({ column, kind: 'text', room: keyRoom[n] ?? 0 })),
     { column: holder, kind: 'text', room: holderRoom },
     { column: until, kind: 'moment' },
     ...(since === undefined ? [] : [{ column: since, kind: 'shown' } as const]),

@@ -20,7 +20,7 @@ import { type Duration, duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { columnsOnce } from '../../clients/sql/columns.ts';
-import { type Connection, connectionOf } from '../../clients/sql/connection.ts';
+import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
@@ -29,7 +29,12 @@ import { each } from '../../stores/each.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { isDuplicate } from './duplicate.ts';
 import { needsOf, type RowLayout } from './layout.ts';
-import { type Place, type RowStatements, type Statement, statementsFor } from './statements.ts';
+import {
+  type RowClaim,
+  type RowStatement,
+  type RowStatements,
+  statementsFor,
+} from './statements.ts';
 
 export interface RowStoreOptions {
   /**
@@ -46,7 +51,7 @@ type Given = (given: Duration | undefined, name: string) => number;
 export const retry: Given = positive(100);
 export const clockSkew: (otherwise: Duration) => Given = duration;
 
-export interface RowStoreParts {
+export interface ForeignRowStoreParts {
   readonly layout: RowLayout;
   readonly retryMs: number;
   readonly skewMs: number;
@@ -65,7 +70,7 @@ const TRAITS: Traits = {
 /** A row that was found may be gone when it is looked at; its successor is not, as a rule. */
 const TRIES = 3;
 
-interface Found {
+interface FoundRow {
   readonly holder: string;
   /** By the column alone; negative if that moment has passed. */
   readonly leftMs: number;
@@ -75,15 +80,15 @@ export class ForeignRowStore implements Store {
   readonly name: string;
   readonly traits: Traits = TRAITS;
   readonly lineage: string;
-  readonly #parts: RowStoreParts;
-  readonly #connection: Connection;
+  readonly #parts: ForeignRowStoreParts;
+  readonly #connection: SqlConnection;
   readonly #checked: () => Promise<void>;
   readonly #sql: RowStatements;
   readonly #released: OwnTombstones;
   readonly #needs: string;
 
   /** @param db a pool. @throws UsageError */
-  constructor(db: SqlDatabase, parts: RowStoreParts) {
+  constructor(db: SqlDatabase, parts: ForeignRowStoreParts) {
     const { name, table } = parts.layout;
     this.#connection = connectionOf(db);
     if (!this.#connection.single) {
@@ -139,7 +144,7 @@ export class ForeignRowStore implements Store {
   async #enter(claim: Claim): Promise<ClaimStatus> {
     const { id, ttlMs, queue } = claim;
     const place = this.#placeOf(claim);
-    let found: Found | undefined;
+    let found: FoundRow | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
       if (await this.#take(place, ttlMs)) {
         return this.#released.find(id) ?? { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
@@ -154,7 +159,7 @@ export class ForeignRowStore implements Store {
     return { state: 'waiting', leftMs: ttlMs, why: 'queue', ahead: 1, retryInMs };
   }
 
-  async #take(place: Place, ttlMs: number): Promise<boolean> {
+  async #take(place: RowClaim, ttlMs: number): Promise<boolean> {
     const { skewMs, layout } = this.#parts;
     const statements = this.#sql.take(place, this.#endIn(ttlMs), -skewMs - layout.addsMs);
     for (const statement of statements) {
@@ -216,29 +221,29 @@ export class ForeignRowStore implements Store {
   }
 
   /** Of a lease of ours (-1), or of another's (+1). */
-  #leftOf({ leftMs }: Found, whose: 1 | -1): number {
+  #leftOf({ leftMs }: FoundRow, whose: 1 | -1): number {
     const { layout, skewMs } = this.#parts;
     return leftMs + layout.addsMs + whose * skewMs;
   }
 
-  #statusOf(own: Found): ClaimStatus {
+  #statusOf(own: FoundRow): ClaimStatus {
     const leftMs = this.#leftOf(own, -1);
     return leftMs > 0 ? { state: 'held', token: 0n, leftMs, waiters: 0 } : EXPIRED;
   }
 
-  #placeOf(claim: Claim): Place {
+  #placeOf(claim: Claim): RowClaim {
     const { layout } = this.#parts;
     return { key: layout.keyOf(claim.resource), holder: layout.writes(claim) };
   }
 
-  async #look(key: readonly string[]): Promise<Found | undefined> {
+  async #look(key: readonly string[]): Promise<FoundRow | undefined> {
     const { sql, values } = this.#sql.look(key);
     const [row] = await this.#send(() => this.#connection.rows(sql, values));
     if (!row) return undefined;
     return { holder: String(row.holder), leftMs: Number(row.left) };
   }
 
-  #write({ sql, values }: Statement): Promise<number> {
+  #write({ sql, values }: RowStatement): Promise<number> {
     return this.#send(() => this.#connection.count(sql, values));
   }
 

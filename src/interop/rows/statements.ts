@@ -8,13 +8,13 @@
 import type { Dialect } from '../../clients/sql/sql.ts';
 import type { RowLayout } from './layout.ts';
 
-export interface Statement {
+export interface RowStatement {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
 
 /** The row of one lock, and who wants it. */
-export interface Place {
+export interface RowClaim {
   readonly key: readonly string[];
   readonly holder: string;
 }
@@ -22,15 +22,15 @@ export interface Place {
 /** All spans are in ms from the database's now. */
 export interface RowStatements {
   /** The first that writes a row has taken the lock; a lease that ended before `deadMs` is over. */
-  take(place: Place, untilMs: number, deadMs: number): readonly Statement[];
+  take(place: RowClaim, untilMs: number, deadMs: number): readonly RowStatement[];
   /** The holder, and how many ms are left. */
-  look(key: readonly string[]): Statement;
+  look(key: readonly string[]): RowStatement;
   /** Only of a lease that ends after `aliveMs`. */
-  renew(place: Place, untilMs: number, aliveMs: number): Statement;
+  renew(place: RowClaim, untilMs: number, aliveMs: number): RowStatement;
   /** Gives the row to another holder until then, on the same condition. */
-  leave(place: Place, former: string, untilMs: number, aliveMs: number): Statement;
+  leave(place: RowClaim, former: string, untilMs: number, aliveMs: number): RowStatement;
   /** On the same condition; without one, whatever its end. */
-  remove(place: Place, aliveMs?: number): Statement;
+  remove(place: RowClaim, aliveMs?: number): RowStatement;
 }
 
 const NOW: Readonly<Record<Dialect, string>> = {

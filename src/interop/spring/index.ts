@@ -104,7 +104,7 @@ const REDIS = {
 
 /**
  * A store that shares its locks with `RedisLockRegistry`, of either lock type. It publishes each
- * release, for registries with `PUB_SUB_LOCK`, and hears theirs.
+ * release, for registries with `PUB_SUB_LOCK`, and wakes at theirs.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -66,7 +66,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         forgetSignal?.();
         engine.closables.delete(this);
         this.#end.abort(new ClosedError('The candidacy is over'));
-        this.#tell();
+        this.#emit();
       });
   }
 
@@ -90,7 +90,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   readonly resign = async (): Promise<void> => {
     this.#end.abort(new ClosedError('The candidate has resigned'));
     const released = this.#lease?.release();
-    this.#tell();
+    this.#emit();
     await released;
     await this.#campaign;
   };
@@ -116,7 +116,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         } finally {
           released = lease.release();
           this.#bodies--;
-          this.#tell();
+          this.#emit();
         }
         forget();
         await released;
@@ -160,7 +160,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       }
       this.#lease = lease;
       if (signal.aborted) await lease.release();
-      this.#tell();
+      this.#emit();
       await lease.ended;
     }
   }
@@ -169,7 +169,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #tell(): void {
+  #emit(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

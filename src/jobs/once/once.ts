@@ -213,7 +213,7 @@ function unrecorded({ resource, loss }: Lease, error: unknown): LockError {
 }
 
 /** The record of done work. */
-interface Note {
+interface OnceNote {
   readonly by: Holder;
   readonly token: string;
   readonly result?: unknown;
@@ -223,7 +223,7 @@ async function doneBefore<T>(
   engine: Engine,
   resource: string,
 ): Promise<Done<T | undefined> | undefined> {
-  const found = await recall<Note>(engine, resource);
+  const found = await recall<OnceNote>(engine, resource);
   if (!found) return undefined;
   const { by, token, result } = found.note;
   return { state: 'done', value: result as T, by, token: BigInt(token), leftMs: found.leftMs };
@@ -233,10 +233,10 @@ async function doneBefore<T>(
 function noteOf<T>(
   lease: Lease,
   { value, keepResult }: { readonly value: T; readonly keepResult: boolean },
-): { readonly note: Note; readonly kept: T; readonly unfit?: UsageError } {
+): { readonly note: OnceNote; readonly kept: T; readonly unfit?: UsageError } {
   const { label, ...who } = lease.live.claim.holder;
   const by: Holder = label === undefined ? who : { ...who, label: label.slice(0, MAX_LABEL) };
-  const bare: Note = { by, token: String(lease.token) };
+  const bare: OnceNote = { by, token: String(lease.token) };
   if (!keepResult || value === undefined) return { note: bare, kept: value };
   const { resource } = lease;
   const without = (why: string, cause?: unknown): ReturnType<typeof noteOf<T>> => {

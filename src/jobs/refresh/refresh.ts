@@ -55,7 +55,7 @@ export interface RefreshOptions<T>
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** The record of a failure. */
-interface Failure {
+interface FailureNote {
   readonly failed: Holder;
 }
 
@@ -249,14 +249,14 @@ class Flight<T> {
   }
 
   async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
-    const kept = await recall<Failure>(this.#engine, resource);
+    const kept = await recall<FailureNote>(this.#engine, resource);
     return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
   /** An error here must not hide the load's own error. */
   async #noteFailure(lease: Lease): Promise<void> {
     const { label: _, ...failed } = lease.live.claim.holder;
-    const note: Failure = { failed };
+    const note: FailureNote = { failed };
     const ms = this.#parts.terms.retryAfterMs;
     await keep(this.#engine, lease, { note, ms }).catch(() => {});
   }

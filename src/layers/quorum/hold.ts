@@ -1,5 +1,5 @@
 /**
- * The hold of a bid: its token, and until when it is in force.
+ * The hold of a claim: its token, and until when it is in force.
  *
  * Invariant: tokens grow. The token is the greatest number in a majority of the votes, and nothing
  * is granted before a majority has that number or a greater one. A later holder has a majority too,
@@ -18,14 +18,14 @@
  * What would break it: to grant before a majority was raised, or to count a life from its reply.
  */
 import type { HeldStatus, Takeover } from '../../contract/store.ts';
-import type { Ballot } from './ballot.ts';
-import { leftOf, takeoverOf, tokenOf } from './tally.ts';
+import { leftOf, takeoverOf, tokenOf } from './counting.ts';
+import type { QuorumVotes } from './votes.ts';
 
 /** The share of a life that is safe against clocks of different rates. */
 const SURE = 0.9;
 
-export class Hold {
-  readonly #ballot: Ballot;
+export class QuorumHold {
+  readonly #quorum: QuorumVotes;
   readonly #raises: boolean;
   #token: bigint | undefined;
   #takeover: Takeover | undefined;
@@ -33,8 +33,8 @@ export class Hold {
   #lapsesAt = Number.NEGATIVE_INFINITY;
 
   /** @param raises all members can be raised. */
-  constructor(ballot: Ballot, raises: boolean) {
-    this.#ballot = ballot;
+  constructor(quorum: QuorumVotes, raises: boolean) {
+    this.#quorum = quorum;
     this.#raises = raises;
   }
 
@@ -48,13 +48,13 @@ export class Hold {
 
   /** On the votes of a majority; false if the token is not that of a majority. */
   async begin(): Promise<boolean> {
-    const ballot = this.#ballot;
-    const token = tokenOf(ballot.held, ballot.majority);
-    const low = ballot.held.filter((vote) => (vote.held?.token ?? token) < token);
+    const quorum = this.#quorum;
+    const token = tokenOf(quorum.held, quorum.majority);
+    const low = quorum.held.filter((vote) => (vote.held?.token ?? token) < token);
     const raised = (): boolean =>
-      ballot.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= ballot.majority;
+      quorum.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= quorum.majority;
     if (this.#raises && low.length > 0) {
-      const lift = ballot.poll(
+      const lift = quorum.poll(
         (vote) => (low.includes(vote) ? vote.raise(token) : undefined),
         raised,
       );
@@ -62,13 +62,13 @@ export class Hold {
       if (!raised()) return false;
     }
     this.#token = token;
-    this.#takeover = takeoverOf(ballot.held);
+    this.#takeover = takeoverOf(quorum.held);
     return true;
   }
 
   /** On the votes of a round that began then; the claim itself lives for so long from then on. */
   prolong(startedAt: number, lifeMs: number): HeldStatus {
-    const { held, votes, majority } = this.#ballot;
+    const { held, votes, majority } = this.#quorum;
     // Fresh votes may outlive the claim, which only heartbeats prolong.
     const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
     this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);

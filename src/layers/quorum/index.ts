@@ -2,10 +2,10 @@
  * Redlock as a layer: several independent stores that act as one, which goes on while fewer than
  * half of them are down, slow, or have lost their memory.
  *
- * bid.ts argues when a claim is held, and why no two are; this is the contract around it. Each
- * request of core is one round of requests; a hint from a member only makes core ask. Claims for
- * the whole limit only. The member that two majorities share knows of a claim for the whole limit,
- * but not of permits that other members gave: with a limit of two, three members give three.
+ * quorum-claim.ts argues when a claim is held, and why no two are; this is the contract around it.
+ * Each request of core is one round of requests; a hint from a member only makes core ask. Claims
+ * for the whole limit only. The member that two majorities share knows of a claim for the whole
+ * limit, but not of permits that other members gave: with a limit of two, three members give three.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, checkClock } from '../../base/clock.ts';
@@ -15,8 +15,8 @@ import { type Checked, checkOptions } from '../../base/options.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
-import { Bid } from './bid.ts';
-import { Member } from './member.ts';
+import { MemberStore } from './member-store.ts';
+import { QuorumClaim } from './quorum-claim.ts';
 import { traitsOf } from './traits.ts';
 import { find, inspect, majorityAnswers } from './view.ts';
 
@@ -58,14 +58,14 @@ class Quorum implements Store {
   /** Names the parts of all members together. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #clock: Clock;
-  readonly #members: readonly Member[];
+  readonly #members: readonly MemberStore[];
   readonly #raises: boolean;
-  readonly #bids = new Map<string, { readonly bid: Bid; until: number }>();
+  readonly #claims = new Map<string, { readonly own: QuorumClaim; until: number }>();
   readonly #wakes = new Map<string, Wake>();
 
   constructor(stores: readonly Store[], { patience: patienceMs, clock }: Checked<typeof CHECKS>) {
     this.#clock = clock;
-    this.#members = stores.map((store) => new Member(store, { clock, patienceMs }));
+    this.#members = stores.map((store) => new MemberStore(store, { clock, patienceMs }));
     this.traits = traitsOf(stores);
     if (stores.some((store) => store.partOf)) {
       this.partOf = (resource) => stores.map((store) => partOf(store, resource)).join(' ');
@@ -90,7 +90,7 @@ class Quorum implements Store {
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#bid(claim).ask('renew')));
+    return Promise.all(claims.map((claim) => this.#own(claim).ask('renew')));
   }
 
   /** One failure rejects them all: core repeats them together, which is harmless. */
@@ -98,8 +98,8 @@ class Quorum implements Store {
     const afterMs = after?.ms ?? 0;
     return Promise.all(
       claims.map((claim) => {
-        const bid = this.#bid(claim, Math.max(claim.ttlMs, afterMs));
-        return bid.release(afterMs);
+        const own = this.#own(claim, Math.max(claim.ttlMs, afterMs));
+        return own.release(afterMs);
       }),
     );
   }
@@ -155,7 +155,7 @@ class Quorum implements Store {
 
   async #enter(claim: Claim): Promise<ClaimStatus> {
     const { permits, limit } = claim;
-    if (permits >= limit) return this.#bid(claim).ask('claim');
+    if (permits >= limit) return this.#own(claim).ask('claim');
     const why = `A quorum takes claims for the whole limit only, not for ${permits} of ${limit}.`;
     return {
       state: 'error',
@@ -163,26 +163,26 @@ class Quorum implements Store {
     };
   }
 
-  #bid(claim: Claim, keepMs = 2 * claim.ttlMs): Bid {
+  #own(claim: Claim, keepMs = 2 * claim.ttlMs): QuorumClaim {
     const now = this.#clock.now();
-    const known = this.#bids.get(claim.id);
+    const known = this.#claims.get(claim.id);
     const until = Math.max(known?.until ?? 0, now + keepMs);
-    // Moves it to the end, so that the bids unused for longest come first.
-    this.#bids.delete(claim.id);
-    for (const [id, stale] of this.#bids) {
+    // Moves it to the end, so that the claims unused for longest come first.
+    this.#claims.delete(claim.id);
+    for (const [id, stale] of this.#claims) {
       if (stale.until > now) break;
-      this.#bids.delete(id);
+      this.#claims.delete(id);
     }
-    const bid = known?.bid ?? this.#open(claim);
-    this.#bids.set(claim.id, { bid, until });
-    return bid;
+    const own = known?.own ?? this.#open(claim);
+    this.#claims.set(claim.id, { own, until });
+    return own;
   }
 
-  #open(claim: Claim): Bid {
+  #open(claim: Claim): QuorumClaim {
     const { id } = claim;
     const wake = this.#wakes.has(id) ? () => this.#wakes.get(id)?.() : undefined;
     const mark = createHash('sha256').update(`mark ${id}`).digest('hex').slice(0, 16);
-    return new Bid(
+    return new QuorumClaim(
       { ...claim, holder: { ...claim.holder, mark } },
       {
         members: this.#members,

@@ -7,7 +7,7 @@ export function traitsOf(members: readonly Store[]): Traits {
     all.some((traits) => traits[name] === value);
   const raised = members.every(({ raise, traits }) => raise && traits.tokens !== undefined);
   return {
-    // The order is the room's, as long as the room stays the same.
+    // The order is that at the waiting place, as long as that stays the same.
     queue: all.every(({ queue }) => queue),
     tokens: raised ? 'majority' : undefined,
     liveness: any('liveness', 'session') ? 'session' : 'ttl',

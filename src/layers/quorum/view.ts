@@ -8,32 +8,32 @@
  */
 
 import { StoreError, toStoreError } from '../../contract/errors.ts';
-import type { Queue, Member as Standing } from '../../contract/store.ts';
+import type { Member, Queue } from '../../contract/store.ts';
 import { checkQueue } from '../../store-calls/replies.ts';
-import { majorityOf } from './ballot.ts';
-import type { Member } from './member.ts';
+import type { MemberStore } from './member-store.ts';
+import { majorityOf } from './votes.ts';
 
 /** A claim as some members see it. */
 export interface Sighting {
-  readonly member: Member;
-  readonly seen: Standing;
+  readonly member: MemberStore;
+  readonly seen: Member;
   readonly holds: boolean;
 }
 
-interface Group {
+interface SightingGroup {
   readonly sightings: Sighting[];
   readonly number: bigint;
   readonly holds: boolean;
 }
 
-interface Look {
-  readonly groups: readonly Group[];
+interface QuorumLook {
+  readonly groups: readonly SightingGroup[];
   readonly limits: readonly number[];
   /** Until a majority grants, of those that replied. */
   readonly quarantineMs: number | undefined;
 }
 
-export async function inspect(members: readonly Member[], resource: string): Promise<Queue> {
+export async function inspect(members: readonly MemberStore[], resource: string): Promise<Queue> {
   const { groups, limits, quarantineMs } = await look(members, resource);
   const shown = groups.map((group) => ({ holds: group.holds, member: shownAs(group, members) }));
   const holders = shown.flatMap(({ holds, member }) => (holds ? [member] : []));
@@ -44,7 +44,7 @@ export async function inspect(members: readonly Member[], resource: string): Pro
 
 /** The members' views of the claim with this number. */
 export async function find(
-  members: readonly Member[],
+  members: readonly MemberStore[],
   { resource, number }: { readonly resource: string; readonly number: bigint },
 ): Promise<readonly Sighting[]> {
   const { groups } = await look(members, resource);
@@ -56,12 +56,12 @@ export async function find(
  * @throws StoreError if fewer reply.
  */
 export async function majorityAnswers<T>(
-  members: readonly Member[],
-  ask: (member: Member) => Promise<T>,
-): Promise<readonly (readonly [Member, T])[]> {
+  members: readonly MemberStore[],
+  ask: (member: MemberStore) => Promise<T>,
+): Promise<readonly (readonly [MemberStore, T])[]> {
   const all = await Promise.allSettled(members.map((member) => member.within(() => ask(member))));
   const answers = all.flatMap((each, i) =>
-    each.status === 'fulfilled' ? [[members[i] as Member, each.value] as const] : [],
+    each.status === 'fulfilled' ? [[members[i] as MemberStore, each.value] as const] : [],
   );
   if (answers.length >= majorityOf(members.length)) return answers;
   const failed = all.find((each) => each.status === 'rejected');
@@ -71,7 +71,7 @@ export async function majorityAnswers<T>(
 }
 
 /** Holders first, then waiters in the order of the lowest members. */
-async function look(members: readonly Member[], resource: string): Promise<Look> {
+async function look(members: readonly MemberStore[], resource: string): Promise<QuorumLook> {
   const answers = await majorityAnswers(members, async ({ store }) =>
     checkQueue(await store.inspect(resource)),
   );
@@ -89,7 +89,7 @@ async function look(members: readonly Member[], resource: string): Promise<Look>
     }
   }
   const majority = majorityOf(members.length);
-  const groups = [...byMaker.values()].map((sightings): Group => {
+  const groups = [...byMaker.values()].map((sightings): SightingGroup => {
     const holding = sightings.filter(({ holds }) => holds);
     const holds = holding.length >= majority;
     return { sightings, holds, number: usualNumber(holds ? holding : sightings) };
@@ -103,7 +103,7 @@ async function look(members: readonly Member[], resource: string): Promise<Look>
   };
 }
 
-function makerOf({ kind, ttlMs, holder }: Standing): string {
+function makerOf({ kind, ttlMs, holder }: Member): string {
   const { host, pid, label, since, mark } = holder;
   return mark ?? JSON.stringify([kind, ttlMs, host, pid, label ?? null, since]);
 }
@@ -119,7 +119,10 @@ function usualNumber(sightings: readonly Sighting[]): bigint {
 }
 
 /** The claim as shown; a holder, with the life that a majority grants. */
-function shownAs({ sightings, number, holds }: Group, members: readonly Member[]): Standing {
+function shownAs(
+  { sightings, number, holds }: SightingGroup,
+  members: readonly MemberStore[],
+): Member {
   const lives = sightings.filter((each) => each.holds || !holds).map(({ seen }) => seen.leftMs);
   lives.sort((a, b) => b - a);
   const leftMs = lives[holds ? majorityOf(members.length) - 1 : 0] ?? 0;

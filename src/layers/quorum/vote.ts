@@ -8,13 +8,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, GoneReason, HeldStatus, Wake } from '../../contract/store.ts';
-import type { Member } from './member.ts';
+import type { MemberStore } from './member-store.ts';
 
 /**
  * The meaning of a member's reply; `unasked` in this round, or `pending`. A `missing` claim may be
  * made anew, a `gone` one may not.
  */
-export type Standing =
+export type VoteState =
   | 'unasked'
   | 'pending'
   | 'held'
@@ -26,9 +26,9 @@ export type Standing =
   | 'unreachable';
 
 export interface VoteParts {
-  readonly member: Member;
+  readonly member: MemberStore;
   readonly clock: Clock;
-  /** Called when the member has news. */
+  /** Called when the member wakes the claim. */
   readonly wake: Wake | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface VoteParts {
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'evicted'];
 
 export class Vote {
-  readonly member: Member;
+  readonly member: MemberStore;
   /** The member's reply in this round. */
   status: ClaimStatus | undefined;
   /** When the request of that reply was sent. */
@@ -64,7 +64,7 @@ export class Vote {
     return this.#claim !== undefined;
   }
 
-  get standing(): Standing {
+  get standing(): VoteState {
     if (this.#pending) return 'pending';
     const { status } = this;
     if (!status) return 'unasked';

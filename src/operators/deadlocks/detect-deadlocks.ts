@@ -30,8 +30,8 @@ import { engineOf, type Locks } from '../../locks.ts';
 import { knotOf, stuckOf, victimOf } from './graph.ts';
 import { heldAround } from './holding.ts';
 import { detailOf, isConfirmed, keyOf } from './knots.ts';
-import { hasNotes, type Note, notesAround, waitOf } from './notes.ts';
-import { OwnWait, type Place, Unheard } from './own-wait.ts';
+import { hasNotes, notesAround, type WaitNote, waitOf } from './notes.ts';
+import { NoEvents, OwnWait, type WaiterPlace } from './own-wait.ts';
 
 export interface DeadlockOptions {
   /**
@@ -90,7 +90,7 @@ class Detector {
   readonly #engine: Engine;
   /** For notes. */
   readonly #services: Services;
-  readonly #onDeadlock: Note['onDeadlock'];
+  readonly #onDeadlock: WaitNote['onDeadlock'];
   readonly #afterMs: number;
   readonly #waits = new Map<Acquisition, OwnWait>();
   readonly #stops: readonly (() => void)[];
@@ -99,9 +99,9 @@ class Detector {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking = false;
 
-  constructor(engine: Engine, onDeadlock: Note['onDeadlock'], afterMs: number) {
+  constructor(engine: Engine, onDeadlock: WaitNote['onDeadlock'], afterMs: number) {
     this.#engine = engine;
-    this.#services = { ...engine.services, events: new Unheard() };
+    this.#services = { ...engine.services, events: new NoEvents() };
     this.#onDeadlock = onDeadlock;
     this.#afterMs = afterMs;
     const { events } = engine.services;
@@ -174,7 +174,7 @@ class Detector {
 
   async #examine(due: readonly OwnWait[]): Promise<void> {
     const places = placesIn(this.#engine);
-    const found: [OwnWait, Place][] = [];
+    const found: [OwnWait, WaiterPlace][] = [];
     for (const wait of due) {
       const place = places.get(wait.acquisition);
       // A standby of an election waits for ever, and holds nothing up.
@@ -193,7 +193,7 @@ class Detector {
   }
 
   /** One step towards the end of a deadlock; the next one is taken at the next look. */
-  async #judge(wait: OwnWait, place: Place, stuck: readonly Note[]): Promise<void> {
+  async #judge(wait: OwnWait, place: WaiterPlace, stuck: readonly WaitNote[]): Promise<void> {
     if (place.waiter.settled || !this.#waits.has(wait.acquisition)) return;
     wait.cycle = undefined;
     const knot = knotOf(stuck, wait.id);
@@ -209,7 +209,7 @@ class Detector {
   }
 
   /** This wait has confirmed the knot. */
-  async #settle(wait: OwnWait, place: Place, knot: readonly Note[]): Promise<void> {
+  async #settle(wait: OwnWait, place: WaiterPlace, knot: readonly WaitNote[]): Promise<void> {
     const agreed = isConfirmed(knot);
     const cycle = knot.map(waitOf);
     const victim = victimOf(cycle);
@@ -218,7 +218,7 @@ class Detector {
     if (agreed) wait.cycle = cycle;
     wait.dueAt = this.#next(wait, isVictim || !wait.told);
     if (agreed && !wait.told) {
-      this.#tell(wait, queue, { cycle, victim });
+      this.#emit(wait, queue, { cycle, victim });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
       waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
@@ -226,7 +226,7 @@ class Detector {
     }
   }
 
-  #tell(
+  #emit(
     { acquisition, began }: OwnWait,
     { resource, kind }: LocalQueue,
     found: Pick<LockEvents['deadlock'], 'cycle' | 'victim'>,
@@ -245,8 +245,8 @@ class Detector {
 }
 
 /** The waits of this process, by what listeners know of them. */
-function placesIn({ queues }: Engine): Map<Acquisition | undefined, Place> {
-  const places = new Map<Acquisition | undefined, Place>();
+function placesIn({ queues }: Engine): Map<Acquisition | undefined, WaiterPlace> {
+  const places = new Map<Acquisition | undefined, WaiterPlace>();
   for (const queue of queues.all) {
     for (const waiter of queue.waiters) places.set(waiter.options.acquisition, { queue, waiter });
   }

@@ -5,7 +5,7 @@ import { MAX_PERMITS, type Queue } from '../../contract/store.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait } from '../../store-calls/waiting.ts';
 import { knotOf, stuckOf } from './graph.ts';
-import { hasNotes, type Note, notesAround, waitOf } from './notes.ts';
+import { hasNotes, notesAround, type WaitNote, waitOf } from './notes.ts';
 
 export function keyOf(knot: readonly PublishedWait[]): string {
   const ids = knot.map(({ id }) => id).sort();
@@ -13,7 +13,7 @@ export function keyOf(knot: readonly PublishedWait[]): string {
 }
 
 /** All in it have found it: it was a deadlock. */
-export function isConfirmed(knot: readonly Note[]): boolean {
+export function isConfirmed(knot: readonly WaitNote[]): boolean {
   const key = keyOf(knot);
   return knot.every((note) => note.knot === key);
 }
@@ -33,9 +33,9 @@ export async function deadlockAround(
 
 /** The confirmed knot because of which a wait for one permit, or to write, would never end. */
 export function knotBefore(
-  notes: readonly Note[],
+  notes: readonly WaitNote[],
   { resource, limit }: { readonly resource: string; readonly limit: number },
-): readonly Note[] {
+): readonly WaitNote[] {
   const permits = limit === MAX_PERMITS ? limit : 1;
   const asking: PublishedWait = {
     ...{ id: '', resource, kind: 'permits', permits, limit, onDeadlock: 'event' },

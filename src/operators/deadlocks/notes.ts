@@ -24,7 +24,7 @@ import { inTurns } from '../queues.ts';
 import { RESERVED } from '../reserved.ts';
 
 /** What a note says. */
-export interface Note extends PublishedWait {
+export interface WaitNote extends PublishedWait {
   /** Counts what the wait has published. */
   readonly turn: number;
   /** The permits of all holds that this turn has notes about. */
@@ -48,7 +48,7 @@ export function noteName(resource: string): string {
 }
 
 /** The label of a claim that publishes this wait, about one of its holds. */
-export function labelOf({ holder, holds: _, ...note }: Note, hold: WaitingHold): string {
+export function labelOf({ holder, holds: _, ...note }: WaitNote, hold: WaitingHold): string {
   const { since, label } = holder;
   return JSON.stringify({ ...note, since, label, hold: { ...hold, token: String(hold.token) } });
 }
@@ -57,8 +57,8 @@ export function labelOf({ holder, holds: _, ...note }: Note, hold: WaitingHold):
 export async function notesAround(
   engine: Engine,
   resources: Iterable<string>,
-): Promise<readonly Note[]> {
-  const all: Note[] = [];
+): Promise<readonly WaitNote[]> {
+  const all: WaitNote[] = [];
   const read = new Set<string>();
   for (let next = [...new Set(resources)]; next.length > 0 && read.size < MOST; ) {
     for (const resource of next) read.add(resource);
@@ -90,7 +90,7 @@ export function waitsOf(locks: Locks): Promise<readonly PublishedWait[]> {
 }
 
 /** All that the store has about waits, the longest wait first. */
-export async function allNotes(engine: Engine): Promise<readonly Note[]> {
+export async function allNotes(engine: Engine): Promise<readonly WaitNote[]> {
   const names: string[] = [];
   for await (const name of namesFrom(engine, RESERVED)) names.push(name);
   const queues = await inTurns(names, (name) => engine.inspect(name));
@@ -99,30 +99,46 @@ export async function allNotes(engine: Engine): Promise<readonly Note[]> {
 }
 
 /** Without what only detection reads. */
-export function waitOf({ turn: _, sum: __, knot: ___, told: ____, ...wait }: Note): PublishedWait {
+export function waitOf({
+  turn: _,
+  sum: __,
+  knot: ___,
+  told: ____,
+  ...wait
+}: WaitNote): PublishedWait {
   return wait;
 }
 
 /** None if the store fails: then there is no verdict. */
-async function notesIn({ services }: Engine, name: string): Promise<readonly Note[]> {
+async function notesIn({ services }: Engine, name: string): Promise<readonly WaitNote[]> {
   const queue = await services.looks.inspect(name).catch(() => undefined);
   return queue?.holders.flatMap(noteIn) ?? [];
 }
 
-function noteIn({ holder }: Member): readonly Note[] {
+function noteIn({ holder }: Member): readonly WaitNote[] {
   try {
     const { hold, label, since, ...note } = JSON.parse(holder.label ?? '');
     const holds = [{ ...hold, token: BigInt(hold.token) }];
     const { host, pid } = holder;
     const own = typeof label === 'string' ? { host, pid, since, label } : { host, pid, since };
-    const found: Note = { ...note, holder: own, holds };
+    const found: WaitNote = { ...note, holder: own, holds };
     return isSound(found) ? [found] : [];
   } catch {
     return [];
   }
 }
 
-function isSound({ id, resource, permits, limit, holder, holds, turn, sum, knot }: Note): boolean {
+function isSound({
+  id,
+  resource,
+  permits,
+  limit,
+  holder,
+  holds,
+  turn,
+  sum,
+  knot,
+}: WaitNote): boolean {
   const texts = [id, resource, knot, ...holds.map((hold) => hold.resource)];
   const numbers = [permits, limit, holder.since, turn, sum, ...holds.map((hold) => hold.permits)];
   return (
@@ -132,8 +148,8 @@ function isSound({ id, resource, permits, limit, holder, holds, turn, sum, knot 
 }
 
 /** What each wait has said last, about all of its holds that were read. */
-export function joined(all: Iterable<Note>): readonly Note[] {
-  const notes = new Map<string, Note>();
+export function joined(all: Iterable<WaitNote>): readonly WaitNote[] {
+  const notes = new Map<string, WaitNote>();
   for (const note of all) {
     const known = notes.get(note.id) ?? note;
     notes.set(note.id, note.turn < known.turn ? join(known, note) : join(note, known));
@@ -141,7 +157,7 @@ export function joined(all: Iterable<Note>): readonly Note[] {
   return [...notes.values()];
 }
 
-function join(last: Note, older: Note): Note {
+function join(last: WaitNote, older: WaitNote): WaitNote {
   if (older.sum !== last.sum) return last;
   const more = older.holds.filter((hold) => !last.holds.some((other) => isSame(hold, other)));
   return { ...last, holds: [...last.holds, ...more] };

@@ -7,7 +7,7 @@ import { HOST, type LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import type { Waiter } from '../../core/waiter.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
-import { isSame, labelOf, type Note, noteName } from './notes.ts';
+import { isSame, labelOf, noteName, type WaitNote } from './notes.ts';
 
 // Drawn once, and not at each nested acquisition, of which few are published.
 let ours: string | undefined;
@@ -18,13 +18,13 @@ function nextId(): string {
   return `${ours} ${++waits}`;
 }
 
-/** What listens to locks hears nothing of notes, but that `heartbeat` counts them. */
-export class Unheard extends Events {
+/** What listens to locks gets no events of notes, but that `heartbeat` counts them. */
+export class NoEvents extends Events {
   override emit(): void {}
 }
 
 /** A wait as it stands in a line of this process. */
-export interface Place {
+export interface WaiterPlace {
   readonly queue: LocalQueue;
   readonly waiter: Waiter<Lease | null>;
 }
@@ -52,7 +52,7 @@ export class OwnWait {
   readonly #who = { host: HOST, pid: process.pid, since: Date.now() };
   readonly #leases: readonly Lease[];
   readonly #services: Services;
-  readonly #onDeadlock: Note['onDeadlock'];
+  readonly #onDeadlock: WaitNote['onDeadlock'];
   #posted: readonly Posted[] = [];
   #over = false;
 
@@ -63,7 +63,7 @@ export class OwnWait {
     parts: {
       readonly leases: readonly Lease[];
       readonly afterMs: number;
-      readonly onDeadlock: Note['onDeadlock'];
+      readonly onDeadlock: WaitNote['onDeadlock'];
     },
   ) {
     this.#services = services;
@@ -95,7 +95,7 @@ export class OwnWait {
    * Publishes what the wait is for, about each lease that is held now, and what it has found;
    * resolves when the store has replied, or the wait is over.
    */
-  async publish({ queue, waiter }: Place, knot: string, told: boolean): Promise<void> {
+  async publish({ queue, waiter }: WaiterPlace, knot: string, told: boolean): Promise<void> {
     const holds = this.#held;
     if (this.#over || waiter.settled || holds.length === 0) return;
     this.knot = knot;
@@ -123,7 +123,11 @@ export class OwnWait {
     }
   }
 
-  #noteOf({ spec }: LocalQueue, holds: readonly WaitingHold[], given: string | undefined): Note {
+  #noteOf(
+    { spec }: LocalQueue,
+    holds: readonly WaitingHold[],
+    given: string | undefined,
+  ): WaitNote {
     const { settings } = this.#services;
     const { id, knot, told } = this;
     const { resource, kind, limit } = spec;

@@ -1,5 +1,5 @@
 /**
- * A claim of this process, and the last news of its place in the queue.
+ * A claim of this process, and what is last known of its place in the queue.
  *
  * Invariant: its status is that of the last view that it was seen in, and each step forward wakes
  * it once: it waits, is the first to wait, holds, and has waiters behind it.
@@ -10,8 +10,8 @@ import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../contract/st
 import type { QueueView } from './queue-view.ts';
 
 /** In the order in which they come; a lone holder is woken again when the first waiter comes. */
-const NEWS = ['waiting', 'first', 'held', 'crowded'] as const;
-type News = (typeof NEWS)[number];
+const STATES = ['waiting', 'first', 'held', 'crowded'] as const;
+type OwnState = (typeof STATES)[number];
 
 export abstract class OwnClaim {
   readonly claim: Claim;
@@ -25,7 +25,7 @@ export abstract class OwnClaim {
   takeover: Takeover | undefined;
   /** Why it takes no more heartbeats. */
   sealed: GoneStatus | undefined;
-  #news: News | undefined;
+  #state: OwnState | undefined;
   #ahead = 0;
   #waiters = 0;
   #limit: number | undefined;
@@ -39,22 +39,22 @@ export abstract class OwnClaim {
   /** How long it surely lives from `at` on, in ms. */
   abstract leftMs(at: number): number;
 
-  /** When a waiter should ask again without news, in ms. */
+  /** When a waiter should ask again if nothing wakes it, in ms. */
   protected get retryInMs(): number {
     return this.claim.ttlMs;
   }
 
   /** It has been seen in its queue. */
   get known(): boolean {
-    return this.#news !== undefined;
+    return this.#state !== undefined;
   }
 
   get held(): boolean {
-    return this.#news === 'held' || this.#news === 'crowded';
+    return this.#state === 'held' || this.#state === 'crowded';
   }
 
   get crowded(): boolean {
-    return this.#news === 'crowded';
+    return this.#state === 'crowded';
   }
 
   /** Keeps its place in this view; true if the claim should be woken for it. */
@@ -82,9 +82,9 @@ export abstract class OwnClaim {
     return { state: 'waiting', why: 'queue', ahead: this.#ahead, retryInMs, ...common };
   }
 
-  #learn(news: News): boolean {
-    const before = this.#news === undefined ? -1 : NEWS.indexOf(this.#news);
-    this.#news = news;
-    return NEWS.indexOf(news) > before;
+  #learn(state: OwnState): boolean {
+    const before = this.#state === undefined ? -1 : STATES.indexOf(this.#state);
+    this.#state = state;
+    return STATES.indexOf(state) > before;
   }
 }

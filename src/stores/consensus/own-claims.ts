@@ -5,12 +5,12 @@ import { ClaimWakes } from '../claim-wakes.ts';
 import type { OwnClaim } from './own-claim.ts';
 
 /** A queue that is followed. */
-export interface Followed<C> {
+export interface FollowedClaims<C> {
   /** Those of this process in it, by their ids there. */
   readonly claims: Map<string, C>;
 }
 
-export abstract class OwnClaims<C extends OwnClaim, Q extends Followed<C>> {
+export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>> {
   protected readonly clock: Clock;
   protected readonly byId: Map<string, C> = new Map();
   /** By their resources. */
@@ -38,8 +38,8 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends Followed<C>> {
     return this.#wakes.has(claim);
   }
 
-  /** With its news, or to ask. */
-  protected wake(own: C, news: boolean): void {
-    this.#wakes.wake(own.claim, news ? own.status(this.clock.now()) : undefined);
+  /** With its status, if that has changed, or to ask. */
+  protected wake(own: C, changed: boolean): void {
+    this.#wakes.wake(own.claim, changed ? own.status(this.clock.now()) : undefined);
   }
 }

@@ -16,7 +16,7 @@ import { mismatch } from '../../contract/gone.ts';
 import type { Claim, GoneStatus, Kind, Member, Queue } from '../../contract/store.ts';
 
 /** A claim in a queue. */
-export interface Place extends Standing {
+export interface QueuePlace extends Standing {
   /** The same at each attempt of a claim; undefined for a foreign one without it. */
   readonly id: string | undefined;
   readonly foreign: boolean;
@@ -35,7 +35,7 @@ interface Facts<N> {
 /** Up to this length, a search is linear. */
 const SHORT = 8;
 
-export class QueueView<P extends Place = Place, N = unknown> {
+export class QueueView<P extends QueuePlace = QueuePlace, N = unknown> {
   /** The oldest ones, in order. */
   readonly places: readonly P[];
   readonly total: number;

@@ -9,13 +9,19 @@ export interface Seal {
   readonly lasts?: number | undefined;
 }
 
-export interface Terms extends Partial<Seal> {
+/** A record of finished work, and for how long it is kept. */
+export interface RecordTerms {
+  readonly text: string;
+  readonly ms: number;
+}
+
+export interface PlaceTerms extends Partial<Seal> {
   readonly ttl: number;
   readonly holder: Holder;
 }
 
 /** A claim as far as its text tells of it. */
-export interface Life {
+export interface PlaceLife {
   /** Undefined: not known. */
   readonly ttlMs: number | undefined;
   /** For how long it stays without heartbeats; undefined: not known. */
@@ -25,7 +31,7 @@ export interface Life {
 }
 
 /** Undefined unless the text has a holder, and these as numbers. */
-export function termsIn<T extends Terms>(
+export function termsIn<T extends PlaceTerms>(
   text: string,
   numbers: readonly (keyof T)[],
 ): T | undefined {
@@ -38,7 +44,7 @@ export function termsIn<T extends Terms>(
   }
 }
 
-export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: Terms): Life {
+export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: PlaceTerms): PlaceLife {
   const gone: GoneStatus | undefined = sealed && {
     state: 'gone',
     why: sealed,
@@ -47,6 +53,6 @@ export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: Terms): Lif
   return { ttlMs: ttl, lastsMs: lasts, holder, sealed: gone };
 }
 
-export function foreignLife(holder: Holder): Life {
+export function foreignLife(holder: Holder): PlaceLife {
   return { ttlMs: undefined, lastsMs: undefined, holder, sealed: undefined };
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpReply, HttpRequest } from '../../clients/http/client.ts';
 import { Subscription } from '../subscription.ts';
 
-type Ask = (query: string, rest: Partial<HttpRequest>) => Promise<HttpReply>;
+type ConsulCall = (query: string, rest: Partial<HttpRequest>) => Promise<HttpReply>;
 
 /** How long a query waits, in s. Consul adds up to a sixteenth. */
 const WAIT_S = 60;
@@ -16,7 +16,7 @@ const SILENCE_MS = WAIT_S * 1_200;
 const PAUSE_MS = 1000;
 
 /** @throws StoreError if the first query fails. */
-export async function blocking(ask: Ask, changed: () => void): Promise<AsyncDisposable> {
+export async function blocking(ask: ConsulCall, changed: () => void): Promise<AsyncDisposable> {
   const end = new AbortController();
   const { signal } = end;
 

@@ -29,7 +29,7 @@ export interface ConsulOptions {
 /** Consul stores values of so many bytes (`kv_max_value_size`). */
 const MAX_TEXT_BYTES = 512 * 1024;
 
-interface Entry {
+interface ConsulEntry {
   readonly Value: string | null;
   readonly ModifyIndex: number;
 }
@@ -66,7 +66,7 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     async get(key) {
       const reply = await ask({ path: pathOf(key, 'consistent') });
       if (reply.status === 404) return {};
-      const [entry] = read<readonly Entry[]>(reply, 200);
+      const [entry] = read<readonly ConsulEntry[]>(reply, 200);
       if (!entry) throw unexpected(reply);
       const text = Buffer.from(entry.Value ?? '', 'base64').toString();
       return { text, version: String(entry.ModifyIndex) };

@@ -37,12 +37,12 @@ export function versionIn(reply: HttpReply): string {
   return `Consul ${Version}, an agent in ${Datacenter}`;
 }
 
-interface Named {
+interface ConsulUrl {
   readonly url: string;
   readonly options: ConsulStoreOptions;
 }
 
-function read(scheme: string, rest: string): Named {
+function read(scheme: string, rest: string): ConsulUrl {
   const [, place, query = ''] = /^\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw new UsageError("'consul:' needs an agent's address, as in 'consul://localhost:8500'.");

@@ -2,12 +2,12 @@ import { StoreError } from '../../contract/errors.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 
 /** When a step is taken, and the least number of a claim that enters then. */
-export interface Moment {
+export interface QueueMoment {
   readonly now: number;
   readonly number: bigint;
 }
 
-export type Step<T> = (queue: ClaimQueue, moment: Moment) => T;
+export type QueueStep<T> = (queue: ClaimQueue, moment: QueueMoment) => T;
 
 export interface AskTerms {
   /** Of the claim: how long it may wait for a write, and a third of it for a request. */
@@ -18,7 +18,7 @@ export interface AskTerms {
 
 /** A verb that waits for its step to be final. */
 export interface Ask extends AskTerms {
-  readonly step: Step<unknown>;
+  readonly step: QueueStep<unknown>;
   /** When it came. */
   readonly at: number;
   readonly nth: number;
@@ -53,7 +53,7 @@ export class Asks {
     return Math.min(Math.max(third, SHORTEST_LIMIT_MS), LONGEST_LIMIT_MS);
   }
 
-  add<T>(step: Step<T>, terms: AskTerms, at: number): Promise<T> {
+  add<T>(step: QueueStep<T>, terms: AskTerms, at: number): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       this.#asks = [...this.#asks, { ...terms, step, at, nth: ++this.count, resolve, reject }];
     }) as Promise<T>;

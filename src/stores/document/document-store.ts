@@ -7,13 +7,13 @@ import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { each } from '../each.ts';
-import type { Step } from './asks.ts';
+import type { QueueStep } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';
-import { type Life, lifeOf } from './life.ts';
+import { type DocumentLife, lifeOf } from './life.ts';
 import { Service } from './service.ts';
 import { traitsOf } from './traits.ts';
-import { type Standing, Waiting } from './waiting.ts';
+import { type QueueStanding, WaitingClaims } from './waiting.ts';
 
 export interface DocumentStoreParts {
   readonly documents: Documents;
@@ -33,9 +33,9 @@ export class DocumentStore implements Store {
   readonly lineage: string;
   readonly list?: (prefix: string) => AsyncIterable<string>;
   readonly #parts: DocumentStoreParts;
-  readonly #life: Life;
+  readonly #life: DocumentLife;
   readonly #service: Service;
-  readonly #waiting: Waiting;
+  readonly #waiting: WaitingClaims;
   readonly #documents = new Map<string, Document>();
   readonly #timer: OneTimer;
   /** Begins the names of all writes of this store. */
@@ -54,7 +54,7 @@ export class DocumentStore implements Store {
     this.lineage = documents.name;
     this.traits = traitsOf(this.#life.clock);
     if (documents.list) this.list = (prefix) => this.#list(prefix);
-    this.#waiting = new Waiting({
+    this.#waiting = new WaitingClaims({
       documents,
       clock,
       look: (resource, ids) =>
@@ -87,7 +87,7 @@ export class DocumentStore implements Store {
       claims.map(async (claim) => {
         const { ttlMs, resource, id } = claim;
         const document = this.#of(resource);
-        // It needs no news of its own end.
+        // It needs no wake for its own end.
         this.#waiting.saw(claim, { status: UNKNOWN, first: false, ending: 0 });
         const left = await document.change((queue, { now }) => queue.leave(claim, now, after?.ms), {
           ttlMs,
@@ -162,13 +162,13 @@ export class DocumentStore implements Store {
 
   async #statuses(
     claims: readonly Claim[],
-    stepOf: (claim: Claim, i: number) => Step<ClaimStatus>,
+    stepOf: (claim: Claim, i: number) => QueueStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     if (this.#closed) throw closed();
     return each(claims, (claim, i) => this.#status(claim, stepOf(claim, i)));
   }
 
-  async #status(claim: Claim, step: Step<ClaimStatus>): Promise<ClaimStatus> {
+  async #status(claim: Claim, step: QueueStep<ClaimStatus>): Promise<ClaimStatus> {
     const { resource, id, ttlMs } = claim;
     const document = this.#of(resource);
     const standing = await document.change(
@@ -193,8 +193,8 @@ export class DocumentStore implements Store {
         clock,
         heading: { service: documents.name, resource, clock: this.#life.clock },
         nextWrite: () => `${this.#address}.${++this.#writes}`,
-        told: ({ id }, status, queue) => {
-          this.#waiting.tell(resource, id, standingWith(queue, id, status));
+        wake: ({ id }, status, queue) => {
+          this.#waiting.wake(resource, id, standingWith(queue, id, status));
         },
       });
       this.#documents.set(resource, document);
@@ -221,13 +221,13 @@ export class DocumentStore implements Store {
   }
 }
 
-function standingOf(queue: ClaimQueue, id: string, now: number): Standing | undefined {
+function standingOf(queue: ClaimQueue, id: string, now: number): QueueStanding | undefined {
   const entry = queue.find(id);
   const status = entry ? queue.statusOf(entry, now) : queue.farewell(id, now);
   return status && standingWith(queue, id, status);
 }
 
-function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): Standing {
+function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): QueueStanding {
   const first = queue.find(id)?.first === true;
   return { status, first, ending: first ? queue.ending : 0 };
 }

@@ -26,24 +26,24 @@ import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
-import { type Ask, Asks, type AskTerms, type Moment, type Step } from './asks.ts';
-import { type Life, signOf } from './life.ts';
-import type { Found, Service } from './service.ts';
-import { fromText, type Heading, toText, type Written } from './text.ts';
+import { type Ask, Asks, type AskTerms, type QueueMoment, type QueueStep } from './asks.ts';
+import { type DocumentLife, signOf } from './life.ts';
+import type { Service, StoredDocument } from './service.ts';
+import { fromText, type Heading, toText, type WrittenQueue } from './text.ts';
 
 export interface DocumentParts {
   readonly service: Service;
-  readonly life: Life;
+  readonly life: DocumentLife;
   readonly clock: Clock;
   readonly heading: Heading;
   /** The name of the next write. */
   readonly nextWrite: () => string;
   /** Takes the status of a claim that was changed by a verb of another. */
-  readonly told: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
+  readonly wake: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
 }
 
 /** The text as far as it is known, with all that was asked up to here before it was read. */
-interface Known extends Found {
+interface KnownDocument extends StoredDocument {
   readonly upTo: number;
 }
 
@@ -51,7 +51,7 @@ interface Known extends Found {
 interface Draft {
   readonly asks: readonly Ask[];
   readonly answers: readonly unknown[];
-  readonly told: readonly (readonly [Entry, ClaimStatus])[];
+  readonly woken: readonly (readonly [Entry, ClaimStatus])[];
   readonly queue: ClaimQueue;
   readonly write: string;
   readonly text: string;
@@ -73,7 +73,7 @@ export class Document {
   readonly #sent = new Map<string, number>();
   readonly #seen = new Map<string, number>();
   readonly #lost = new Set<string>();
-  #known: Known | undefined;
+  #known: KnownDocument | undefined;
   #writing = false;
   #last = 0n;
   #usedAt = 0;
@@ -84,7 +84,7 @@ export class Document {
   }
 
   /** Does the step together with all that wait, and returns its answer when that is final. */
-  change<T>(step: Step<T>, terms: AskTerms): Promise<T> {
+  change<T>(step: QueueStep<T>, terms: AskTerms): Promise<T> {
     this.#usedAt = this.#parts.clock.now();
     // Signs of life of others are remembered for as long as they may matter.
     this.#restMs = Math.max(this.#restMs, 2 * terms.ttlMs);
@@ -95,8 +95,8 @@ export class Document {
   }
 
   /** Looks at a copy, after all verbs that came before. @throws StoreError */
-  look<T>(view: Step<T>): Promise<T> {
-    const step: Step<T> = (queue) => {
+  look<T>(view: QueueStep<T>): Promise<T> {
+    const step: QueueStep<T> = (queue) => {
       const copy = ClaimQueue.from(JSON.parse(JSON.stringify(queue)));
       return view(copy, this.#moment(copy));
     };
@@ -178,20 +178,20 @@ export class Document {
     }
   }
 
-  async #get(limitMs: number): Promise<Known> {
+  async #get(limitMs: number): Promise<KnownDocument> {
     const upTo = this.#asks.count;
     const { service, heading } = this.#parts;
     return { ...(await service.get(heading.resource, limitMs)), upTo };
   }
 
   /** True if a claim may have ended by now: a reply with the time shows whether it has. */
-  #isUnsure(known: Known): boolean {
+  #isUnsure(known: KnownDocument): boolean {
     const { queue } = this.#read(known);
     const { now, lead } = this.#parts.life.time();
     return [...queue.claims].some(({ expiresAt }) => expiresAt > now && expiresAt <= now + lead);
   }
 
-  #read({ text }: Found): Written {
+  #read({ text }: StoredDocument): WrittenQueue {
     const { heading, life } = this.#parts;
     const written =
       text === undefined
@@ -214,21 +214,21 @@ export class Document {
     }
   }
 
-  #moment(queue: ClaimQueue): Moment {
+  #moment(queue: ClaimQueue): QueueMoment {
     const { now, lead } = this.#parts.life.time();
     queue.lead = lead;
     const number = BigInt(Math.floor(now * 1000));
     return { now, number: number > this.#last ? number : this.#last + 1n };
   }
 
-  #draft({ queue }: Written): Draft {
+  #draft({ queue }: WrittenQueue): Draft {
     const { heading, nextWrite } = this.#parts;
     const before = JSON.stringify(queue);
     const signs = new Set([...queue.claims].map(signOf));
     const moment = this.#moment(queue);
     const asks = this.#asks.all;
     const answers = asks.map(({ step }) => step(queue, moment));
-    const told = queue
+    const woken = queue
       .takeTold()
       .map((entry) => [entry, queue.statusOf(entry, moment.now)] as const);
     for (const entry of queue.claims) {
@@ -237,17 +237,17 @@ export class Document {
     }
     const changed = JSON.stringify(queue) !== before;
     const write = nextWrite();
-    return { asks, answers, told, queue, write, text: toText(heading, write, queue), changed };
+    return { asks, answers, woken, queue, write, text: toText(heading, write, queue), changed };
   }
 
-  #done({ asks, answers, told, queue }: Draft): void {
+  #done({ asks, answers, woken, queue }: Draft): void {
     if (queue.last > this.#last) this.#last = queue.last;
     const signs = new Set([...queue.claims].map(signOf));
     for (const sign of this.#sent.keys()) if (!signs.has(sign)) this.#sent.delete(sign);
     this.#asks.answer(asks, answers);
     // After the replies, which are older.
     timers.queueMicrotask(() => {
-      for (const [entry, status] of told) this.#parts.told(entry, status, queue);
+      for (const [entry, status] of woken) this.#parts.wake(entry, status, queue);
     });
   }
 

@@ -34,7 +34,7 @@ export function signOf({ id, beat }: Pick<Entry, 'id' | 'beat'>): string {
   return `${id} ${beat}`;
 }
 
-export interface Life {
+export interface DocumentLife {
   /** In the text, for all must go by the same. */
   readonly clock: 'service' | 'observed';
   /** Takes the time in a reply to a request that was sent then. @throws StoreError without one. */
@@ -45,11 +45,11 @@ export interface Life {
   date(claims: Iterable<Entry>, signs: Signs): void;
 }
 
-export function lifeOf(clock: Clock, slackMs: number | undefined): Life {
+export function lifeOf(clock: Clock, slackMs: number | undefined): DocumentLife {
   return slackMs === undefined ? new WatchedTime(clock) : new ServiceTime(clock, slackMs);
 }
 
-class ServiceTime implements Life {
+class ServiceTime implements DocumentLife {
   readonly clock = 'service';
   readonly #clock: Clock;
   readonly #slackMs: number;
@@ -78,7 +78,7 @@ class ServiceTime implements Life {
   date(): void {}
 }
 
-class WatchedTime implements Life {
+class WatchedTime implements DocumentLife {
   readonly clock = 'observed';
   readonly #clock: Clock;
   /** Makes this process's own clock, which cannot be set, look like that on the wall. */

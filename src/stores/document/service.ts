@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { isLockError } from '../../base/errors.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Documents } from './documents.ts';
-import type { Life } from './life.ts';
+import type { DocumentLife } from './life.ts';
 
 /** A text and its version; neither, if there is none. */
-export interface Found {
+export interface StoredDocument {
   readonly text: string | undefined;
   readonly version: string | undefined;
 }
@@ -17,16 +17,16 @@ export type Wrote = { readonly version: string | undefined } | 'other' | 'unknow
 export class Service {
   readonly #documents: Documents;
   readonly #clock: Clock;
-  readonly #life: Life;
+  readonly #life: DocumentLife;
 
-  constructor(documents: Documents, clock: Clock, life: Life) {
+  constructor(documents: Documents, clock: Clock, life: DocumentLife) {
     this.#documents = documents;
     this.#clock = clock;
     this.#life = life;
   }
 
   /** @throws StoreError */
-  async get(key: string, limitMs: number): Promise<Found> {
+  async get(key: string, limitMs: number): Promise<StoredDocument> {
     const sentAt = this.#clock.now();
     try {
       const reply = await this.#within(limitMs, this.#documents.get(key));

@@ -1,11 +1,11 @@
 /** A queue as text under its key, and back. */
 import { StoreError } from '../../contract/errors.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
-import type { Life } from './life.ts';
+import type { DocumentLife } from './life.ts';
 
 const FORMAT = 1;
 
-export interface Written {
+export interface WrittenQueue {
   readonly queue: ClaimQueue;
   /** Of the write that this is. */
   readonly write: string;
@@ -15,7 +15,7 @@ export interface Written {
 export interface Heading {
   readonly service: string;
   readonly resource: string;
-  readonly clock: Life['clock'];
+  readonly clock: DocumentLife['clock'];
 }
 
 /** No two writes have the same text, because none has the name of another. */
@@ -24,7 +24,7 @@ export function toText({ resource, clock }: Heading, write: string, queue: Claim
 }
 
 /** @throws StoreError unless it is a queue of this resource, in this form. */
-export function fromText(heading: Heading, text: string): Written {
+export function fromText(heading: Heading, text: string): WrittenQueue {
   const { holdfast, resource, clock, write, queue } = partsOf(text);
   const at = `The text under '${heading.resource}' in ${heading.service}`;
   if (typeof holdfast !== 'number' || typeof write !== 'string' || resource !== heading.resource) {

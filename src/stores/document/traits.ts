@@ -1,8 +1,8 @@
 import type { Traits } from '../../contract/store.ts';
-import type { Life } from './life.ts';
+import type { DocumentLife } from './life.ts';
 
 /** Without a common clock, a process that has just come takes a dead holder for a live one. */
-export function traitsOf(clock: Life['clock']): Traits {
+export function traitsOf(clock: DocumentLife['clock']): Traits {
   return {
     queue: true,
     permits: true,

@@ -5,13 +5,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import { heard } from '../listening.ts';
+import { followLasting } from '../listening.ts';
 import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
 /** The status of a claim, whether it knows that it is the first waiter, and what it waits for. */
-export interface Standing {
+export interface QueueStanding {
   readonly status: ClaimStatus;
   readonly first: boolean;
   /** How many of the holds before it end without another heartbeat. */
@@ -19,28 +19,28 @@ export interface Standing {
 }
 
 /** Undefined for a claim that is not there: its next heartbeat says why. */
-type Standings = ReadonlyMap<string, Standing | undefined>;
+type QueueStandings = ReadonlyMap<string, QueueStanding | undefined>;
 
 export interface WaitingParts {
   readonly documents: Documents;
   readonly clock: Clock;
   /** Reads the document of the resource for these claims. */
-  readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<Standings>;
+  readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<QueueStandings>;
 }
 
-/** A resource whose changes the service tells. */
-interface Followed {
+/** A resource whose changes the service reports. */
+interface FollowedDocument {
   readonly watching: Promise<AsyncDisposable>;
   looking: boolean;
   again: boolean;
 }
 
-export class Waiting {
+export class WaitingClaims {
   readonly #parts: WaitingParts;
   readonly #wakes = new ClaimWakes();
   readonly #polling: Polling;
-  readonly #followed = new Map<string, Followed>();
-  /** The claims that want to be woken, by resource, with the news that each knows. */
+  readonly #followed = new Map<string, FollowedDocument>();
+  /** The claims that want to be woken, by resource, with what each knows. */
   readonly #known = new Map<string, Map<string, string>>();
 
   constructor(parts: WaitingParts) {
@@ -53,9 +53,9 @@ export class Waiting {
     const woken = this.#wakes.subscribe(claim, wake);
     const known = this.#known.get(resource) ?? new Map<string, string>();
     this.#known.set(resource, known.set(id, ''));
-    const hears = this.#parts.documents.watch !== undefined;
-    const polled = hears ? undefined : this.#polling.watch(claim, () => {});
-    if (hears) await this.#follow(resource);
+    const notifies = this.#parts.documents.watch !== undefined;
+    const polled = notifies ? undefined : this.#polling.watch(claim, () => {});
+    if (notifies) await this.#follow(resource);
     return {
       [Symbol.asyncDispose]: async () => {
         await woken[Symbol.asyncDispose]();
@@ -66,14 +66,14 @@ export class Waiting {
   }
 
   /** Takes what a verb has returned to a claim. */
-  saw(claim: Claim, standing: Standing): void {
+  saw(claim: Claim, standing: QueueStanding): void {
     this.#polling.saw(claim, standing.status);
     const known = this.#known.get(claim.resource);
-    if (known?.has(claim.id)) known.set(claim.id, newsIn(standing));
+    if (known?.has(claim.id)) known.set(claim.id, signOf(standing));
   }
 
   /** Wakes a claim that a verb of this process has changed. */
-  tell(resource: string, id: string, standing: Standing): void {
+  wake(resource: string, id: string, standing: QueueStanding): void {
     const claim = { id, resource } as Claim;
     this.saw(claim, standing);
     this.#wakes.wake(claim, standing.status);
@@ -87,12 +87,12 @@ export class Waiting {
     await Promise.all(all.map(({ watching }) => end(watching)));
   }
 
-  /** Resolves when no change can be missed, or when the service cannot tell any. */
+  /** Resolves when no change can be missed, or when the service cannot report any. */
   async #follow(resource: string): Promise<void> {
     let followed = this.#followed.get(resource);
     if (!followed) {
       const changed = (): void => void this.#changed(resource);
-      const watching = heard(
+      const watching = followLasting(
         async () => (await this.#parts.documents.watch?.(resource, changed)) ?? NONE,
         changed,
       );
@@ -126,18 +126,18 @@ export class Waiting {
     followed.looking = false;
   }
 
-  /** Wakes the claims for which there is news. */
-  async #look(resource: string): Promise<Standings> {
+  /** Wakes the claims that have moved. */
+  async #look(resource: string): Promise<QueueStandings> {
     const known = this.#known.get(resource);
     if (!known) return new Map();
     const before = new Map(known);
     const standings = await this.#parts.look(resource, new Set(before.keys()));
     for (const [id, old] of before) {
       const standing = standings.get(id);
-      const news = newsIn(standing);
+      const sign = signOf(standing);
       // A verb may have returned something newer meanwhile.
-      if (known.get(id) !== old || news === old) continue;
-      known.set(id, news);
+      if (known.get(id) !== old || sign === old) continue;
+      known.set(id, sign);
       if (standing) this.#wakes.wake({ id }, standing.status);
     }
     return standings;
@@ -163,7 +163,7 @@ async function end(watching: Promise<AsyncDisposable>): Promise<void> {
 }
 
 /** What a claim is woken for, if it changes. */
-function newsIn(standing: Standing | undefined): string {
+function signOf(standing: QueueStanding | undefined): string {
   const { status, first, ending } = standing ?? {};
   if (status?.state === 'held') return `held ${status.waiters > 0}`;
   return status?.state === 'waiting' ? `waiting ${first && ending}` : 'gone';

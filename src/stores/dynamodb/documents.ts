@@ -60,7 +60,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
         Key: { key: { S: key } },
         ConsistentRead: true,
       });
-      const { output, ...timed } = await sendTimed<GetOutput>(client, command).catch(fail);
+      const { output, ...timed } = await sendTimed<DynamodbOutput>(client, command).catch(fail);
       const { text, version } = output.Item ?? {};
       if (text?.S === undefined || version?.S === undefined) return timed;
       return { text: text.S, version: version.S, ...timed };
@@ -117,7 +117,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
 
 type Item = Record<string, { readonly S: string }>;
 
-interface GetOutput {
+interface DynamodbOutput {
   readonly Item?: Item;
 }
 

@@ -12,15 +12,20 @@ export interface Described {
 }
 
 export async function dynamodbFacts(client: AwsClient, table: string): Promise<ServerFacts> {
-  const told = await describe(client, table).catch(reasonOf);
+  const described = await describe(client, table).catch(reasonOf);
   const documents = dynamodbDocuments(client, { table });
   const time = async (): Promise<number | undefined> => (await documents.get('doctor')).nowMs;
   const clock = await clockOffset(time, DATE_STEP_MS).catch(() => undefined);
-  if (typeof told === 'string') {
-    return { version: `DynamoDB, which does not describe the table ${table}: ${told}`, clock };
+  if (typeof described === 'string') {
+    return { version: `DynamoDB, which does not describe the table ${table}: ${described}`, clock };
   }
-  const tables = `the table ${table}, ${told.TableStatus}`;
-  return { version: 'DynamoDB, which has no version', tables, clock, hazards: hazardsOf(told) };
+  const tables = `the table ${table}, ${described.TableStatus}`;
+  return {
+    version: 'DynamoDB, which has no version',
+    tables,
+    clock,
+    hazards: hazardsOf(described),
+  };
 }
 
 async function describe(client: AwsClient, table: string): Promise<Described> {

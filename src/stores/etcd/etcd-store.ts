@@ -26,7 +26,7 @@ import { downgrade, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
-import type { Parts } from './verbs/parts.ts';
+import type { EtcdParts } from './verbs/parts.ts';
 import { leaveAll, leaveLater } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 
@@ -57,7 +57,7 @@ export interface EtcdStoreParts {
 export class EtcdStore implements Store {
   readonly name = 'etcd';
   readonly traits: Traits = TRAITS;
-  readonly #parts: Parts;
+  readonly #parts: EtcdParts;
   readonly #client: OneCluster;
 
   constructor(parts: EtcdStoreParts) {

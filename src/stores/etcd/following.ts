@@ -17,12 +17,12 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
-import type { Change, EtcdClient, Reply } from '../../clients/etcd/client.ts';
+import type { EtcdClient, EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
 import type { Takeover } from '../../contract/store.ts';
 import type { KeySpace } from './layout.ts';
 import type { EtcdClaim } from './own-claim.ts';
-import { endOf, type Place, placeOf, takeoverIn, type View } from './places.ts';
+import { type EtcdPlace, type EtcdView, endOf, placeOf, takeoverIn } from './places.ts';
 import { rangeIn, reading, viewOf } from './reading.ts';
 
 export interface QueueWatchParts {
@@ -32,20 +32,20 @@ export interface QueueWatchParts {
   readonly resource: string;
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, EtcdClaim>;
-  /** Wakes it: with news, or to ask. */
-  readonly wake: (own: EtcdClaim, news: boolean) => void;
+  /** Wakes it: with its status, if that has changed, or to ask. */
+  readonly wake: (own: EtcdClaim, changed: boolean) => void;
 }
 
 /** The changes of one revision. */
-interface Step {
-  readonly changes: readonly Change[];
+interface WatchedChanges {
+  readonly changes: readonly KeyChange[];
   readonly revision: bigint;
 }
 
 /** A status that waits longer for this watch is of no use. */
 const PATIENCE_MS = 1000;
 /** A claim that waits longer for this watch reads the queue. */
-const NEWS_MS = 100;
+const WATCH_MS = 100;
 
 /** Something that a reply has said of a claim. */
 interface Awaited {
@@ -57,13 +57,13 @@ export class QueueWatch {
   readonly #parts: QueueWatchParts;
   #watcher: Disposable | undefined;
   /** In order: a key that is written again keeps its place. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, EtcdPlace>();
   #readAt = 0n;
   /** Steps that came before the queue was read, or while the server is asked about one. */
-  #pending: Step[] | undefined;
+  #pending: WatchedChanges[] | undefined;
   #admitted: ReadonlySet<string> = new Set();
   #ended: Takeover | undefined;
-  /** It has missed what a reply has told; until its next news. */
+  /** It has missed what a reply has shown; until its next change. */
   #late = false;
   readonly #waitingFor = new Map<string, Awaited>();
 
@@ -76,7 +76,7 @@ export class QueueWatch {
   }
 
   /** The holders and the first waiter; undefined while they are not known for sure. */
-  get view(): View | undefined {
+  get view(): EtcdView | undefined {
     return this.#watcher && !this.#pending && !this.#late ? this.#front() : undefined;
   }
 
@@ -104,7 +104,7 @@ export class QueueWatch {
     this.#stopWaiting();
   }
 
-  /** Its news may have come before it was followed. */
+  /** Its wake may have come before it was followed. */
   join(own: EtcdClaim): void {
     const late = !own.held || (this.waiters > 0 && !own.crowded);
     if (late && !this.#pending && this.#admitted.has(own.key)) this.#settle();
@@ -115,10 +115,10 @@ export class QueueWatch {
     return this.#wait(key, PATIENCE_MS, () => this.#admitted.has(key));
   }
 
-  /** The view that has this key, which a reply has told of; undefined if it is late. */
-  async viewWith(key: string): Promise<View | undefined> {
+  /** The view that has this key, which a reply has shown; undefined if it is late. */
+  async viewWith(key: string): Promise<EtcdView | undefined> {
     const known = (): boolean => this.#places.has(key);
-    await this.#wait(key, NEWS_MS, known);
+    await this.#wait(key, WATCH_MS, known);
     this.#late ||= !known();
     return known() ? this.view : undefined;
   }
@@ -153,7 +153,7 @@ export class QueueWatch {
   }
 
   /** Never rejects: reads the queue, and calls `act` unless stopped meanwhile. */
-  async #look(watcher: Disposable, act: (reply: Reply) => Promise<void>): Promise<void> {
+  async #look(watcher: Disposable, act: (reply: EtcdReply) => Promise<void>): Promise<void> {
     const { client, keys, resource } = this.#parts;
     try {
       const reply = await client.txn({ success: [reading(keys, resource)] });
@@ -163,7 +163,7 @@ export class QueueWatch {
     }
   }
 
-  async #read({ answers, revision }: Reply): Promise<void> {
+  async #read({ answers, revision }: EtcdReply): Promise<void> {
     const { keys, resource, own } = this.#parts;
     const old = [...this.#places.values()];
     this.#places.clear();
@@ -173,7 +173,7 @@ export class QueueWatch {
     this.#readAt = revision;
     for (const key of own.keys()) {
       const place = this.#places.get(key);
-      if (!place || place.sealed) this.#tell(key, false);
+      if (!place || place.sealed) this.#wake(key, false);
     }
     const missed = this.#missed(old);
     if (missed) return this.#settleAfter(missed);
@@ -182,20 +182,20 @@ export class QueueWatch {
   }
 
   /** A hold that ended between a waiter's claim, or the last picture, and this read. */
-  #missed(old: readonly Place[]): Place | undefined {
+  #missed(old: readonly EtcdPlace[]): EtcdPlace | undefined {
     const [first] = this.#places.values();
     const own = first && this.#parts.own.get(first.id);
     const before = own && (old[old.findIndex(({ id }) => id === own.key) - 1] ?? own.before);
     return before && !this.#places.has(before.id) ? before : undefined;
   }
 
-  #take(step: Step): void {
+  #take(step: WatchedChanges): void {
     if (this.#pending) {
       this.#pending.push(step);
       return;
     }
     const { keys, resource } = this.#parts;
-    let last: Place | undefined;
+    let last: EtcdPlace | undefined;
     let noted: Takeover | undefined;
     for (const { deleted, kv } of step.changes) {
       if (kv.key === keys.note(resource)) noted = deleted ? undefined : takeoverIn(kv.value);
@@ -205,7 +205,7 @@ export class QueueWatch {
       if (now) this.#places.set(kv.key, now);
       else this.#places.delete(kv.key);
       if (!now && this.#admitted.has(kv.key)) last = before ?? last;
-      if (before && (!now || now.sealed)) this.#tell(kv.key, false);
+      if (before && (!now || now.sealed)) this.#wake(kv.key, false);
     }
     if (last && noted?.token !== last.number) void this.#settleAfter(last);
     else this.#settle(last && noted);
@@ -219,7 +219,7 @@ export class QueueWatch {
   }
 
   /** A hold ended without a note. */
-  async #settleAfter(last: Place): Promise<void> {
+  async #settleAfter(last: EtcdPlace): Promise<void> {
     this.#pending ??= [];
     const watcher = this.#watcher;
     const reason = last.sealed ? endOf(last) : await this.#endOf(last);
@@ -229,7 +229,7 @@ export class QueueWatch {
   }
 
   /** If the reply is missing, assumes unfinished work. */
-  async #endOf({ lease }: Place): Promise<Takeover['reason']> {
+  async #endOf({ lease }: EtcdPlace): Promise<Takeover['reason']> {
     const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
     return leftMs > 0 ? 'released' : 'expired';
   }
@@ -243,24 +243,24 @@ export class QueueWatch {
     for (const key of this.#admitted) {
       const own = this.#parts.own.get(key);
       if (own && !own.held) own.succeed(this.#ended);
-      if (own?.see(view)) this.#tell(key, true);
+      if (own?.see(view)) this.#wake(key, true);
     }
     for (const { known, done } of this.#waitingFor.values()) if (known()) done();
     const first = view.places[view.admitted];
-    if (first && this.#parts.own.get(first.id)?.see(view)) this.#tell(first.id, true);
+    if (first && this.#parts.own.get(first.id)?.see(view)) this.#wake(first.id, true);
     if (view.admitted > 0) this.#ended = undefined;
   }
 
   /** The holders and the first waiter; the others are not concerned. */
-  #front(): View {
+  #front(): EtcdView {
     const rest = admissible(this.#places.values()) + 1;
-    const front: Place[] = [];
+    const front: EtcdPlace[] = [];
     for (const place of this.#places.values()) if (front.push(place) === rest) break;
     return viewOf(front, this.#places.size, this.#ended);
   }
 
-  #tell(key: string, news: boolean): void {
+  #wake(key: string, changed: boolean): void {
     const own = this.#parts.own.get(key);
-    if (own) this.#parts.wake(own, news);
+    if (own) this.#parts.wake(own, changed);
   }
 }

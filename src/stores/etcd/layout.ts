@@ -9,7 +9,7 @@
  * `<prefix>%/…`, which is no name.
  * Names stay as they are, except what would make two of them one, or one a part of another.
  */
-import type { Keys } from '../../clients/etcd/client.ts';
+import type { KeyRange } from '../../clients/etcd/client.ts';
 
 /** Greater than all text that names are made of. */
 const LAST = '\u{10ffff}';
@@ -27,7 +27,7 @@ export class KeySpace {
     return `${this.#of(resource)}/${id}`;
   }
 
-  claims(resource: string): Required<Keys> {
+  claims(resource: string): Required<KeyRange> {
     const of = this.#of(resource);
     return { key: `${of}/`, end: `${of}0` };
   }
@@ -44,7 +44,7 @@ export class KeySpace {
   }
 
   /** The note and the claims. */
-  queue(resource: string): Required<Keys> {
+  queue(resource: string): Required<KeyRange> {
     const of = this.#of(resource);
     return { key: `${of}.${LAST}`, end: `${of}0` };
   }
@@ -64,7 +64,7 @@ export class KeySpace {
   }
 
   /** All keys of names that begin so. */
-  beginning(name: string): Required<Keys> {
+  beginning(name: string): Required<KeyRange> {
     const of = this.#of(name);
     return { key: of, end: of === '' ? LAST : `${of}${LAST}` };
   }

@@ -34,22 +34,22 @@ export interface Occupant {
   /** Over by then unless it is renewed, in ms of the clock. */
   until: number;
   /** Noted for the next claim if this one ends without a renewal. */
-  readonly death?: Note | undefined;
+  readonly death?: EtcdNote | undefined;
 }
 
 /** How a hold ended, and the key for it. */
-export interface Note {
+export interface EtcdNote {
   readonly key: string;
   readonly value: string;
 }
 
-export interface LeaseParts {
+export interface EtcdLeaseParts {
   readonly client: EtcdClient;
   readonly clock: Clock;
   readonly keys: KeySpace;
 }
 
-export interface LeaseContext extends LeaseParts {
+export interface LeaseContext extends EtcdLeaseParts {
   /** A lease for notes, without keep-alives. */
   readonly memo: (ms: number) => Promise<bigint>;
 }
@@ -63,7 +63,7 @@ interface Deletion {
   readonly also?: readonly Operation[];
 }
 
-export class Lease {
+export class EtcdLease {
   readonly id: bigint;
   readonly occupants: Map<string, Occupant> = new Map();
   readonly markKey: string;

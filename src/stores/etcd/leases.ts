@@ -4,7 +4,7 @@
  * many of about one length share one: it is granted for longer than they need, and used as long as
  * it has enough left.
  */
-import { Lease, type LeaseContext, type LeaseParts } from './lease.ts';
+import { EtcdLease, type EtcdLeaseParts, type LeaseContext } from './lease.ts';
 
 /** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
@@ -13,32 +13,32 @@ const STEP = 1.05;
 
 interface Wanted {
   /** Whether a lease has enough of its life left. */
-  readonly suits: (lease: Lease) => Promise<boolean>;
-  readonly begin: () => Promise<Lease>;
+  readonly suits: (lease: EtcdLease) => Promise<boolean>;
+  readonly begin: () => Promise<EtcdLease>;
 }
 
 export class Leases {
   readonly #parts: LeaseContext;
-  readonly #bySeconds = new Map<number, Promise<Lease>>();
-  readonly #memos = new Map<string, Promise<Lease>>();
-  readonly #atHand = new Map<string, Lease>();
+  readonly #bySeconds = new Map<number, Promise<EtcdLease>>();
+  readonly #memos = new Map<string, Promise<EtcdLease>>();
+  readonly #atHand = new Map<string, EtcdLease>();
   /** Those that claims were put on. Two objects would not share their claims. */
-  readonly #byId = new Map<bigint, Lease>();
+  readonly #byId = new Map<bigint, EtcdLease>();
 
-  constructor(parts: LeaseParts) {
+  constructor(parts: EtcdLeaseParts) {
     this.#parts = { ...parts, memo: (ms) => this.memo(ms) };
   }
 
   /** The lease with this id, perhaps another connection's, with so much life left. */
-  of(id: bigint, { ms, at }: { readonly ms: number; readonly at: number }): Lease {
-    return this.#byId.get(id) ?? this.#know(new Lease(this.#parts, { id, ttlMs: ms, at }));
+  of(id: bigint, { ms, at }: { readonly ms: number; readonly at: number }): EtcdLease {
+    return this.#byId.get(id) ?? this.#know(new EtcdLease(this.#parts, { id, ttlMs: ms, at }));
   }
 
   /**
    * One for a new claim, with at least two thirds of its life left.
    * @throws StoreError
    */
-  async lend(ttlMs: number): Promise<Lease> {
+  async lend(ttlMs: number): Promise<EtcdLease> {
     const seconds = Math.ceil(ttlMs / 1000);
     return this.#shared(this.#bySeconds, seconds, {
       suits: async (lease) => {
@@ -58,7 +58,7 @@ export class Leases {
   }
 
   /** The lease is dead. */
-  async bury(lease: Lease, ttlMs: number): Promise<void> {
+  async bury(lease: EtcdLease, ttlMs: number): Promise<void> {
     const seconds = Math.ceil(ttlMs / 1000);
     const known = this.#bySeconds.get(seconds);
     const current = await known?.catch(() => undefined);
@@ -104,7 +104,11 @@ export class Leases {
   }
 
   /** The one that is known, if it suits; the first to notice that it does not begins another. */
-  async #shared<K>(all: Map<K, Promise<Lease>>, key: K, { suits, begin }: Wanted): Promise<Lease> {
+  async #shared<K>(
+    all: Map<K, Promise<EtcdLease>>,
+    key: K,
+    { suits, begin }: Wanted,
+  ): Promise<EtcdLease> {
     const known = all.get(key);
     const lease = await known?.catch(() => undefined);
     if (lease && (await suits(lease))) return lease;
@@ -115,21 +119,21 @@ export class Leases {
     return begun;
   }
 
-  async #begin(seconds: number): Promise<Lease> {
+  async #begin(seconds: number): Promise<EtcdLease> {
     return this.#know(await this.#grant(seconds));
   }
 
-  #know(lease: Lease): Lease {
+  #know(lease: EtcdLease): EtcdLease {
     const now = this.#parts.clock.now();
     for (const [id, each] of this.#byId) if (each.age(now) >= 1) this.#byId.delete(id);
     this.#byId.set(lease.id, lease);
     return lease;
   }
 
-  async #grant(seconds: number): Promise<Lease> {
+  async #grant(seconds: number): Promise<EtcdLease> {
     const at = this.#parts.clock.now();
     const granted = await this.#parts.client.grant(seconds * 1000);
-    return new Lease(this.#parts, { ...granted, at });
+    return new EtcdLease(this.#parts, { ...granted, at });
   }
 }
 

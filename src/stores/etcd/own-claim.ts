@@ -2,8 +2,8 @@
 import type { Timer } from '../../base/clock.ts';
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claim.ts';
-import type { Lease, Note, Occupant } from './lease.ts';
-import { noteOf, type Place, type View } from './places.ts';
+import type { EtcdLease, EtcdNote, Occupant } from './lease.ts';
+import { type EtcdPlace, type EtcdView, noteOf } from './places.ts';
 
 /** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
@@ -11,16 +11,16 @@ export const RELEASED: number = Number.NEGATIVE_INFINITY;
 interface Beginning {
   readonly key: string;
   readonly noteKey: string;
-  readonly lease: Lease;
+  readonly lease: EtcdLease;
   readonly until: number;
 }
 
 export class EtcdClaim extends OwnClaim implements Occupant {
-  readonly lease: Lease;
+  readonly lease: EtcdLease;
   readonly #noteKey: string;
   #retryInMs: number;
   /** The claim right before it when it came to wait. */
-  before: Place | undefined;
+  before: EtcdPlace | undefined;
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
   /** Until its queue is followed. */
@@ -38,7 +38,7 @@ export class EtcdClaim extends OwnClaim implements Occupant {
   }
 
   /** A released claim needs none: a living lease already means a release. */
-  get death(): Note | undefined {
+  get death(): EtcdNote | undefined {
     if (!this.held || this.until === RELEASED) return undefined;
     return { key: this.#noteKey, value: noteOf({ reason: 'expired', token: this.number }) };
   }
@@ -54,7 +54,7 @@ export class EtcdClaim extends OwnClaim implements Occupant {
     return Math.max(0, Math.min(this.claim.ttlMs, this.until - at, this.lease.deadline - at));
   }
 
-  override see(view: View): boolean {
+  override see(view: EtcdView): boolean {
     const index = view.find(this.id);
     const place = view.places[index];
     const { ttlMs } = this.claim;

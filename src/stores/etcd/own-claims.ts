@@ -2,10 +2,10 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { EtcdClient } from '../../clients/etcd/client.ts';
 import type { Claim } from '../../contract/store.ts';
-import { type Followed, OwnClaims } from '../consensus/own-claims.ts';
+import { type FollowedClaims, OwnClaims } from '../consensus/own-claims.ts';
 import { QueueWatch } from './following.ts';
 import type { KeySpace } from './layout.ts';
-import type { Lease } from './lease.ts';
+import type { EtcdLease } from './lease.ts';
 import { EtcdClaim } from './own-claim.ts';
 
 /** A hold is followed after so long; most locks are not held so long. */
@@ -22,12 +22,12 @@ export interface OwnParts {
   readonly clock: Clock;
 }
 
-interface Watched extends Followed<EtcdClaim> {
+interface WatchedQueue extends FollowedClaims<EtcdClaim> {
   readonly watch: QueueWatch;
   timer?: Timer;
 }
 
-export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
+export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   readonly #parts: OwnParts;
   #sweepAt = 0;
 
@@ -36,7 +36,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
     this.#parts = parts;
   }
 
-  add(claim: Claim, lease: Lease): EtcdClaim {
+  add(claim: Claim, lease: EtcdLease): EtcdClaim {
     const { keys } = this.#parts;
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
@@ -48,7 +48,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
     return own;
   }
 
-  /** It is about to be deleted, and needs no more news. */
+  /** It is about to be deleted, and needs no more wakes. */
   leave(own: EtcdClaim): void {
     this.byId.delete(own.claim.id);
     if (own.timer) this.clock.clearTimeout(own.timer);
@@ -100,7 +100,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
     let queue = this.queues.get(resource);
     if (!queue) {
       const claims = new Map<string, EtcdClaim>();
-      const wake = (told: EtcdClaim, news: boolean): void => this.wake(told, news);
+      const wake = (woken: EtcdClaim, changed: boolean): void => this.wake(woken, changed);
       queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
       this.queues.set(resource, queue);
     }
@@ -110,7 +110,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, Watched> {
     queue.watch.join(own);
   }
 
-  #linger(queue: Watched, { claim: { resource } }: EtcdClaim): void {
+  #linger(queue: WatchedQueue, { claim: { resource } }: EtcdClaim): void {
     const stop = (): void => {
       if (queue.claims.size > 0) return;
       queue.watch.stop();

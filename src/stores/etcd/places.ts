@@ -6,10 +6,16 @@
  */
 import type { KeyValue } from '../../clients/etcd/client.ts';
 import { type Claim, type Kind, MAX_PERMITS, type Takeover } from '../../contract/store.ts';
-import type { Place as AnyPlace, QueueView } from '../consensus/queue-view.ts';
-import { foreignLife, type Life, lifeOf, type Terms, termsIn } from '../consensus/terms.ts';
+import type { QueuePlace, QueueView } from '../consensus/queue-view.ts';
+import {
+  foreignLife,
+  lifeOf,
+  type PlaceLife,
+  type PlaceTerms,
+  termsIn,
+} from '../consensus/terms.ts';
 
-export interface Place extends AnyPlace, Life {
+export interface EtcdPlace extends QueuePlace, PlaceLife {
   /** Its key. */
   readonly id: string;
   /** Place in the order, and token. */
@@ -18,9 +24,9 @@ export interface Place extends AnyPlace, Life {
 }
 
 /** The note is on how the last hold ended. */
-export type View = QueueView<Place, Takeover>;
+export type EtcdView = QueueView<EtcdPlace, Takeover>;
 
-interface ClaimTerms extends Terms {
+interface EtcdTerms extends PlaceTerms {
   readonly kind: Kind;
   readonly permits: number;
   readonly limit: number;
@@ -30,18 +36,18 @@ const NUMBERS = ['permits', 'limit', 'ttl'] as const;
 
 /** The same claim with other terms, or sealed; a foreign one becomes a claim of ours. */
 export function textOf(
-  claim: Pick<Claim | Place, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
-  changes: Partial<ClaimTerms> = {},
+  claim: Pick<Claim | EtcdPlace, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
+  changes: Partial<EtcdTerms> = {},
 ): string {
   const { kind, permits, limit, ttlMs: ttl = 0, holder } = claim;
-  return JSON.stringify({ kind, permits, limit, ttl, holder, ...changes } satisfies ClaimTerms);
+  return JSON.stringify({ kind, permits, limit, ttl, holder, ...changes } satisfies EtcdTerms);
 }
 
 /** A claim as it will be read. */
 export function newPlace(
   { kind, permits, limit, ttlMs: ttl, holder }: Claim,
   { key: id, revision: number, lease }: NewKey,
-): Place {
+): EtcdPlace {
   const own = { id, number, lease: lease.id, admitted: false, foreign: false };
   return { ...own, kind, permits, limit, ...lifeOf({ ttl, holder }) };
 }
@@ -52,9 +58,9 @@ interface NewKey {
   readonly lease: { readonly id: bigint };
 }
 
-export function placeOf({ key, value, createRevision, lease }: KeyValue): Place {
+export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPlace {
   const own = { id: key, number: createRevision, lease, admitted: false };
-  const terms = termsIn<ClaimTerms>(value, NUMBERS);
+  const terms = termsIn<EtcdTerms>(value, NUMBERS);
   if (terms) {
     const { kind, permits, limit } = terms;
     return { ...own, kind, permits, limit, ...lifeOf(terms), foreign: false };
@@ -83,7 +89,7 @@ export function takeoverIn(note: string): Takeover | undefined {
 }
 
 /** How a departed place's hold ended, unless it was released at once. */
-export function endOf({ sealed }: Place): Takeover['reason'] {
+export function endOf({ sealed }: EtcdPlace): Takeover['reason'] {
   if (sealed?.why === 'evicted') return 'evicted';
   return sealed ? 'released' : 'expired';
 }

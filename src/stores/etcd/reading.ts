@@ -1,16 +1,16 @@
 /** Queues, read from the server. */
 
 import type {
-  Answer,
   EtcdClient,
   KeyValue,
   Operation,
+  OperationAnswer,
   RangeAnswer,
 } from '../../clients/etcd/client.ts';
 import type { Kind, Takeover } from '../../contract/store.ts';
 import { QueueView } from '../consensus/queue-view.ts';
 import type { KeySpace } from './layout.ts';
-import { type Place, placeOf, takeoverIn, type View } from './places.ts';
+import { type EtcdPlace, type EtcdView, placeOf, takeoverIn } from './places.ts';
 
 /** Enough of the oldest claims, and the note, to decide admission in nearly all cases. */
 const FEW = 5;
@@ -27,12 +27,12 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
  * and is then counted as a waiter.
  */
 export function viewIn(
-  answer: Answer | undefined,
+  answer: OperationAnswer | undefined,
   { keys, resource, kind }: { keys: KeySpace; resource: string; kind?: Kind | undefined },
-): View | undefined {
+): EtcdView | undefined {
   const { kvs = [], count = 0 } = rangeIn(answer) ?? {};
   const noteKey = keys.note(resource);
-  const places: Place[] = [];
+  const places: EtcdPlace[] = [];
   let note: Takeover | undefined;
   for (const kv of kvs) {
     if (kv.key === noteKey) note = takeoverIn(kv.value);
@@ -45,13 +45,13 @@ export function viewIn(
 }
 
 /** Locks of etcd stand in any queue, so they say nothing of its kind. */
-export function viewOf(places: readonly Place[], total: number, note?: Takeover): View {
+export function viewOf(places: readonly EtcdPlace[], total: number, note?: Takeover): EtcdView {
   const kind = places.find(({ foreign }) => !foreign)?.kind;
   return new QueueView(places, { total, kind, note });
 }
 
 /** To decide whether a claim of this kind is admitted. */
-function isEnough({ places, total, admitted }: View, kind: Kind): boolean {
+function isEnough({ places, total, admitted }: EtcdView, kind: Kind): boolean {
   return places.length === total || isExclusive(kind) || admitted < places.length;
 }
 
@@ -59,8 +59,8 @@ export function isExclusive(kind: Kind | undefined): boolean {
   return kind === 'mutex' || kind === 'write';
 }
 
-export interface Read {
-  readonly view: View;
+export interface ReadView {
+  readonly view: EtcdView;
   readonly revision: bigint;
 }
 
@@ -69,15 +69,15 @@ export async function readQueue(
   client: EtcdClient,
   keys: KeySpace,
   resource: string,
-): Promise<Read> {
+): Promise<ReadView> {
   const { answers, revision } = await client.txn({ success: [reading(keys, resource)] });
   return { view: viewIn(answers[0], { keys, resource }) ?? viewOf([], 0), revision };
 }
 
-export function rangeIn(answer: Answer | undefined): RangeAnswer | undefined {
+export function rangeIn(answer: OperationAnswer | undefined): RangeAnswer | undefined {
   return answer && 'range' in answer ? answer.range : undefined;
 }
 
-export function firstIn(answer: Answer | undefined): KeyValue | undefined {
+export function firstIn(answer: OperationAnswer | undefined): KeyValue | undefined {
   return rangeIn(answer)?.kvs[0];
 }

@@ -1,9 +1,9 @@
 /** Several transactions in one request. */
-import type { Answer, Operation, Txn } from '../../clients/etcd/client.ts';
+import type { Operation, OperationAnswer, Txn } from '../../clients/etcd/client.ts';
 
-export interface Outcome {
+export interface TxnOutcome {
   readonly succeeded: boolean;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly OperationAnswer[];
 }
 
 /** One alone stays as it is; a lone operation without a condition needs no transaction. */
@@ -18,7 +18,7 @@ function bareIn({ compare, success, failure }: Txn): Operation | undefined {
 }
 
 /** The outcomes of so many sent together. */
-export function apart(reply: Outcome, count: number): readonly Outcome[] {
+export function apart(reply: TxnOutcome, count: number): readonly TxnOutcome[] {
   if (count === 1) return [reply];
   return reply.answers.map((answer) => {
     return 'txn' in answer ? answer.txn : { succeeded: true, answers: [answer] };

@@ -1,24 +1,24 @@
 /**
- * News of documents, which an atomic reference does not tell: each writer sets the key of what it
- * has changed in a map, and every waiting process listens to that map.
+ * Changes of documents, which an atomic reference does not report: each writer sets the key of what
+ * it has changed in a map, and every waiting process listens to that map.
  *
- * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat brings the same
- * news later. When a member comes or goes, all watches look.
+ * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat shows the same
+ * later. When a member comes or goes, all watches look.
  */
 import { EventEmitter, on } from 'node:events';
-import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { Hazelcast, HazelcastMap } from './client.ts';
 
 /** What the names of all objects begin with, unless the options say otherwise. */
 export const PREFIX = 'holdfast/';
 
-/** An entry has been heard long before, in ms. */
+/** An entry has arrived long before, in ms. */
 export const ENTRY_MS = 60_000;
 
 /** The name of the map. */
 export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
 
-export class Changes {
+export class MapChanges {
   readonly #open: () => Promise<Hazelcast>;
   readonly #name: string;
   readonly #watches = new SharedWatch(() => this.#feed());
@@ -30,7 +30,7 @@ export class Changes {
   }
 
   /** Never rejects. */
-  async ring(key: string): Promise<void> {
+  async wake(key: string): Promise<void> {
     try {
       await (await this.#getMap()).set(key, '', ENTRY_MS);
     } catch {
@@ -54,13 +54,13 @@ export class Changes {
     return this.#map;
   }
 
-  async #feed(): Promise<Feed> {
+  async #feed(): Promise<ChangeFeed> {
     const map = await this.#getMap();
     const cluster = (await this.#open()).getCluster();
-    const news = new EventEmitter();
-    const keys = on(news, 'changed', { close: ['closed'] });
-    const changed = ({ key }: { readonly key: string }): boolean => news.emit('changed', key);
-    const end = (): boolean => news.emit('closed');
+    const changes = new EventEmitter();
+    const keys = on(changes, 'changed', { close: ['closed'] });
+    const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
+    const end = (): boolean => changes.emit('closed');
     const entries = await map.addEntryListener(
       { added: changed, updated: changed },
       undefined,

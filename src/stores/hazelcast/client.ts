@@ -39,13 +39,13 @@ export interface AtomicReference {
 }
 
 export interface FencedLock {
-  tryLock(timeoutMs: number): Promise<Fence | undefined>;
-  unlock(fence: Fence): Promise<void>;
+  tryLock(timeoutMs: number): Promise<HazelcastFence | undefined>;
+  unlock(fence: HazelcastFence): Promise<void>;
   isLocked(): Promise<boolean>;
 }
 
 /** A `Long`, marked by the client for the holder that got it. */
-export interface Fence {
+export interface HazelcastFence {
   toString(): string;
 }
 

@@ -12,7 +12,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { randomId } from '../../base/random-id.ts';
 import type { StoreError } from '../../contract/errors.ts';
-import type { Fence, FencedLock } from './client.ts';
+import type { FencedLock, HazelcastFence } from './client.ts';
 import type { Proxies } from './proxies.ts';
 
 export interface CpSessionParts {
@@ -24,7 +24,7 @@ export interface CpSessionParts {
 export class CpSession {
   readonly #parts: CpSessionParts;
   #name = probeName();
-  #fence: Fence | undefined;
+  #fence: HazelcastFence | undefined;
   #epoch = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
   #proving: Promise<number> | undefined;

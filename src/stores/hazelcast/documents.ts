@@ -10,7 +10,7 @@
  */
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
 import type { Documents } from '../document/documents.ts';
-import { Changes, mapOf, PREFIX } from './changes.ts';
+import { MapChanges, mapOf, PREFIX } from './changes.ts';
 import type { AtomicReference, Hazelcast } from './client.ts';
 import { objectName, Proxies } from './proxies.ts';
 
@@ -32,7 +32,7 @@ export function hazelcastDocuments(
 ): Documents {
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
   const { prefix = PREFIX, group = 'default', allowUnsafe } = given;
-  const changes = new Changes(open, mapOf(prefix));
+  const changes = new MapChanges(open, mapOf(prefix));
   const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
     withNull(await cp.getAtomicReference(name)),
   );
@@ -49,7 +49,7 @@ export function hazelcastDocuments(
       return ask(key, async (reference) => {
         const done = await reference.compareAndSet(onto ?? null, text);
         if (!done && (await reference.get()) !== text) return 'other';
-        void changes.ring(key);
+        void changes.wake(key);
         return { version: text };
       });
     },

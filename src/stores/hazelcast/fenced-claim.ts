@@ -7,7 +7,7 @@
  */
 import { type Clock, OneTimer } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, GoneReason, HeldStatus, Member } from '../../contract/store.ts';
-import type { Fence, FencedLock } from './client.ts';
+import type { FencedLock, HazelcastFence } from './client.ts';
 import type { CpSession } from './cp-session.ts';
 import type { Proxies } from './proxies.ts';
 
@@ -23,8 +23,8 @@ export interface FencedClaimParts {
   readonly forgotten: () => void;
 }
 
-interface Hold {
-  readonly fence: Fence;
+interface FencedHold {
+  readonly fence: HazelcastFence;
   readonly epoch: number;
   /** Its session lasts until then, at least. */
   readonly aliveUntil: number;
@@ -42,7 +42,7 @@ export class FencedClaim {
   readonly #parts: FencedClaimParts;
   readonly #timer: OneTimer;
   #expiresAt = 0;
-  #hold: Hold | undefined;
+  #hold: FencedHold | undefined;
   #over: GoneReason | undefined;
   /** How many wait is not told. Where this one had to, others may: turns inside a process end. */
   #crowd: 0 | 1 = 0;
@@ -133,7 +133,7 @@ export class FencedClaim {
     return Math.max(0, until - this.#parts.clock.now());
   }
 
-  #held({ fence }: Hold): HeldStatus {
+  #held({ fence }: FencedHold): HeldStatus {
     const token = BigInt(`${fence}`);
     return { state: 'held', token, leftMs: this.#leftMs, waiters: this.#crowd };
   }
@@ -186,11 +186,11 @@ export class FencedClaim {
   }
 
   /** Never rejects: what cannot be given back ends with the session. */
-  #giveBack(fence: Fence): void {
+  #giveBack(fence: HazelcastFence): void {
     this.#unlock(fence).catch(() => {});
   }
 
-  async #unlock(fence: Fence): Promise<void> {
+  async #unlock(fence: HazelcastFence): Promise<void> {
     const { locks, name } = this.#parts;
     await locks.ask(name, (lock) =>
       lock.unlock(fence).catch((error: Error) => {

@@ -37,7 +37,7 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return documentStore({ ...documents, close }, common);
 }
 
-/** Of the members, and the clock of the one that has a new entry of the map of news. */
+/** Of the members, and the clock of the one that has a new entry of the map of changes. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { connect, own } = await read(rest);
   const client = await connect();
@@ -62,13 +62,13 @@ async function entryTime(map: HazelcastMap): Promise<number | undefined> {
   return expirationTime.toNumber() - ttl.toNumber();
 }
 
-interface Named {
+interface HazelcastUrl {
   readonly common: DocumentStoreOptions;
   readonly own: HazelcastOptions;
   connect(): Promise<OwnHazelcast>;
 }
 
-async function read(rest: string): Promise<Named> {
+async function read(rest: string): Promise<HazelcastUrl> {
   const [, places, clusterName = 'dev', query = ''] =
     /^\/\/([^/?#@]+)(?:\/([^/?#]+))?\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (places === undefined) {

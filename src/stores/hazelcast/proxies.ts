@@ -2,7 +2,7 @@ import { isLockError } from '../../base/errors.ts';
 import { type CpSubsystem, type Hazelcast, refuseUnsafe } from './client.ts';
 import { storeError } from './errors.ts';
 
-export interface Place {
+export interface HazelcastGroup {
   /** Returns the client, always the same. */
   readonly open: () => Promise<Hazelcast>;
   readonly group: string;
@@ -14,12 +14,12 @@ const MAX_PROXIES = 10_000;
 
 /** The client's objects for those of the CP group, each asked for once. */
 export class Proxies<T> {
-  readonly #place: Place;
+  readonly #place: HazelcastGroup;
   readonly #make: (cp: CpSubsystem, name: string) => Promise<T>;
   readonly #made = new Map<string, Promise<T>>();
   #safe: Promise<void> | undefined;
 
-  constructor(place: Place, make: (cp: CpSubsystem, name: string) => Promise<T>) {
+  constructor(place: HazelcastGroup, make: (cp: CpSubsystem, name: string) => Promise<T>) {
     this.#place = place;
     this.#make = make;
   }

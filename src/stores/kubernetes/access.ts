@@ -62,9 +62,9 @@ function inCluster(what: string): string {
   throw new UsageError(`${message}, and what the API server asks for: token and ca.`);
 }
 
-type Place = Omit<KubernetesOptions, 'url'> & { readonly url: URL; readonly pod: boolean };
+type ApiServer = Omit<KubernetesOptions, 'url'> & { readonly url: URL; readonly pod: boolean };
 
-async function accessOf({ url, namespace, token, ca, pod }: Place): Promise<Access> {
+async function accessOf({ url, namespace, token, ca, pod }: ApiServer): Promise<Access> {
   const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
   const own = pod ? remembered(() => read('token')) : undefined;
   const current = typeof token === 'string' ? () => token : (token ?? own);

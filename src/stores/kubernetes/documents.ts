@@ -8,13 +8,13 @@
 import type { IncomingMessage } from 'node:http';
 import { timeIn } from '../../clients/http/date.ts';
 import type { Documents } from '../document/documents.ts';
-import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { KubernetesOptions } from './access.ts';
 import {
   conditionOf,
   keyIn,
   LABEL,
-  type Lease,
+  type LeaseObject,
   leaseName,
   leaseOf,
   textIn,
@@ -28,8 +28,8 @@ const SLACK_MS = 2000;
 /** A watch without changes has a sign of life about every minute. */
 const SILENCE_MS = 180_000;
 
-interface Page {
-  readonly items: readonly Lease[];
+interface ListPage {
+  readonly items: readonly LeaseObject[];
   readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
 }
 
@@ -43,12 +43,12 @@ export function kubernetesDocuments(
 ): Documents {
   const api = new LeaseApi(options, 'kubernetesStore');
 
-  async function page(query: string): Promise<Page> {
+  async function page(query: string): Promise<ListPage> {
     const selector = `labelSelector=${encodeURIComponent(LABEL)}`;
-    return read<Page>(await api.ask(`?${selector}${query}`));
+    return read<ListPage>(await api.ask(`?${selector}${query}`));
   }
 
-  async function watchAll(): Promise<Feed> {
+  async function watchAll(): Promise<ChangeFeed> {
     const { resourceVersion } = (await page('&limit=1')).metadata;
     const query = `allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
     const from = `${query}&resourceVersion=${resourceVersion}`;
@@ -64,7 +64,7 @@ export function kubernetesDocuments(
     async get(key) {
       const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply.headers);
-      const lease = read<Lease>(reply);
+      const lease = read<LeaseObject>(reply);
       const text = textIn(lease);
       return {
         ...(text !== undefined && { text }),
@@ -80,7 +80,7 @@ export function kubernetesDocuments(
           ? await api.ask('', { method: 'POST', body })
           : await api.ask(`/${leaseName(key)}`, { method: 'PUT', body });
       if (reply.status === 409) return 'other';
-      return { version: versionIn(read<Lease>(reply)), ...timeIn(reply.headers) };
+      return { version: versionIn(read<LeaseObject>(reply)), ...timeIn(reply.headers) };
     },
     async remove(key, version) {
       const question = { method: 'DELETE', body: conditionOf(version) } as const;
@@ -108,11 +108,11 @@ export function kubernetesDocuments(
 
 interface Event {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  readonly object: Lease;
+  readonly object: LeaseObject;
 }
 
 /** One event in a line. */
-function feedOf(message: IncomingMessage): Feed {
+function feedOf(message: IncomingMessage): ChangeFeed {
   return {
     close: async () => void message.destroy(),
     async *[Symbol.asyncIterator]() {

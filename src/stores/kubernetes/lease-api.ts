@@ -4,9 +4,9 @@ import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http
 import { failureOf } from '../../clients/http/failure.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
-import type { Lease, LeaseSpec } from './lease.ts';
+import type { LeaseObject, LeaseSpec } from './lease.ts';
 
-interface Way {
+interface ApiPath {
   readonly client: HttpClient;
   readonly access: Access;
   /** Of the leases of the namespace. */
@@ -15,7 +15,7 @@ interface Way {
 
 export class LeaseApi {
   readonly #access: () => Promise<Access>;
-  #way: Promise<Way> | undefined;
+  #way: Promise<ApiPath> | undefined;
 
   /** @param what names the store that was given the options. @throws UsageError */
   constructor(options: KubernetesOptions, what: string) {
@@ -49,23 +49,27 @@ export class LeaseApi {
   }
 
   /** @throws StoreError */
-  async find(name: string): Promise<Lease | undefined> {
+  async find(name: string): Promise<LeaseObject | undefined> {
     const reply = await this.ask(`/${name}`);
-    return reply.status === 404 ? undefined : read<Lease>(reply);
+    return reply.status === 404 ? undefined : read<LeaseObject>(reply);
   }
 
   /**
    * Makes it, or changes its spec if it is still the version that was read; 'other' if it is not.
    * @throws StoreError
    */
-  async write(name: string, spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | 'other'> {
+  async write(
+    name: string,
+    spec: LeaseSpec,
+    onto: LeaseObject | undefined,
+  ): Promise<LeaseObject | 'other'> {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name } };
     const body = JSON.stringify({ ...lease, ...onto, spec });
     const reply = onto
       ? await this.ask(`/${name}`, { method: 'PUT', body })
       : await this.ask('', { method: 'POST', body });
     const isOther = reply.status === 409 || (onto !== undefined && reply.status === 404);
-    return isOther ? 'other' : read<Lease>(reply);
+    return isOther ? 'other' : read<LeaseObject>(reply);
   }
 
   async close(): Promise<void> {
@@ -73,7 +77,7 @@ export class LeaseApi {
     await this.#way?.then(({ client }) => client.close()).catch(() => {});
   }
 
-  #open(): Promise<Way> {
+  #open(): Promise<ApiPath> {
     this.#way ??= this.#access().then((access) => {
       const namespace = encodeURIComponent(access.namespace);
       const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;

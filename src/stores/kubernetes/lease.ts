@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 
 /** As much of the object as is used. */
-export interface Lease {
+export interface LeaseObject {
   readonly metadata: {
     readonly name?: string;
     readonly resourceVersion?: string;
@@ -48,16 +48,16 @@ export function leaseName(key: string, algorithm: 'sha256' | 'sha512' = 'sha256'
   return slug === '' ? `holdfast-${hash}` : `${slug}-${hash}`;
 }
 
-export function textIn({ metadata }: Lease): string | undefined {
+export function textIn({ metadata }: LeaseObject): string | undefined {
   return metadata.annotations?.[TEXT];
 }
 
 /** The key; undefined for a lease that is none of ours. */
-export function keyIn({ metadata }: Lease): string | undefined {
+export function keyIn({ metadata }: LeaseObject): string | undefined {
   return metadata.annotations?.[NAME];
 }
 
-export function versionIn({ metadata }: Lease): string {
+export function versionIn({ metadata }: LeaseObject): string {
   return `${metadata.resourceVersion}.${metadata.uid}`;
 }
 

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Claim, Holder } from '../../contract/store.ts';
-import { type Lease, type LeaseSpec, leaseName } from './lease.ts';
+import { type LeaseObject, type LeaseSpec, leaseName } from './lease.ts';
 
 /** What API servers accept as the name of a lease. */
 const NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -36,7 +36,7 @@ export function holderIn({ holderIdentity = '', acquireTime = '' }: LeaseSpec): 
 /** Of a new holder; as in client-go, the first makes no transition. */
 export function taken(
   { identity, ttlMs }: { readonly identity: string; readonly ttlMs: number },
-  before: Lease | undefined,
+  before: LeaseObject | undefined,
   now: number,
 ): LeaseSpec {
   return {
@@ -55,7 +55,7 @@ export function renewed(spec: LeaseSpec, ttlMs: number, now: number): LeaseSpec 
 }
 
 /** As client-go leaves it for the next one. */
-export function freed(before: Lease | undefined, now: number): LeaseSpec {
+export function freed(before: LeaseObject | undefined, now: number): LeaseSpec {
   return {
     holderIdentity: '',
     leaseDurationSeconds: 1,
@@ -70,7 +70,7 @@ export function kept(spec: LeaseSpec, ms: number, now: number): LeaseSpec {
   return renewed({ ...spec, holderIdentity: `${spec.holderIdentity} released` }, ms, now);
 }
 
-export function transitionsOf(lease: Lease | undefined): number {
+export function transitionsOf(lease: LeaseObject | undefined): number {
   return lease?.spec?.leaseTransitions ?? 0;
 }
 

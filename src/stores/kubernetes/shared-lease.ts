@@ -21,7 +21,7 @@ import { StoreError, toStoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED, UNKNOWN } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue } from '../../contract/store.ts';
 import type { OwnTombstones } from '../own-tombstones.ts';
-import type { Lease, LeaseSpec } from './lease.ts';
+import type { LeaseObject, LeaseSpec } from './lease.ts';
 import type { LeaseApi } from './lease-api.ts';
 import { freed, holderIn, identityOf, kept, renewed, taken, transitionsOf } from './lock-record.ts';
 
@@ -36,7 +36,7 @@ export interface SharedLeaseParts {
   readonly retryMs: number;
 }
 
-interface Hold {
+interface SharedHold {
   readonly identity: string;
   /** By this process's clock. */
   until: number;
@@ -47,8 +47,8 @@ interface Hold {
 }
 
 /** What the last reply showed, and when a reply first showed the same record. */
-interface Seen {
-  readonly lease: Lease | undefined;
+interface SeenLease {
+  readonly lease: LeaseObject | undefined;
   readonly record: string;
   readonly since: number;
 }
@@ -61,8 +61,8 @@ export class SharedLease {
   usedAt = 0;
   readonly #name: string;
   readonly #parts: SharedLeaseParts;
-  readonly #holds = new Map<string, Hold>();
-  #seen: Seen | undefined;
+  readonly #holds = new Map<string, SharedHold>();
+  #seen: SeenLease | undefined;
 
   constructor(name: string, parts: SharedLeaseParts) {
     this.#name = name;
@@ -97,7 +97,7 @@ export class SharedLease {
   /** Undefined if another has it. */
   async #enter(
     claim: Claim,
-    at: { readonly lease: Lease | undefined; readonly until: number; readonly free: boolean },
+    at: { readonly lease: LeaseObject | undefined; readonly until: number; readonly free: boolean },
   ): Promise<ClaimStatus | undefined> {
     const { id, ttlMs } = claim;
     const { wallMs, released } = this.#parts;
@@ -188,34 +188,34 @@ export class SharedLease {
   }
 
   /** By a lease that names it. */
-  #granted(hold: Hold, lease: Lease): ClaimStatus {
+  #granted(hold: SharedHold, lease: LeaseObject): ClaimStatus {
     hold.token ??= BigInt(lease.metadata.resourceVersion ?? 0);
     hold.transitions = transitionsOf(lease);
     return this.#statusOf(hold);
   }
 
-  #statusOf({ token = 0n, until }: Hold): ClaimStatus {
+  #statusOf({ token = 0n, until }: SharedHold): ClaimStatus {
     const leftMs = until - this.#parts.clock.now();
     return leftMs > 0 ? { state: 'held', token, leftMs, waiters: 0 } : EXPIRED;
   }
 
   /** As last seen, if that was the hold's; otherwise, and where that has failed, as it is. */
-  async #own({ identity }: Hold, tries: number): Promise<Lease | undefined> {
+  async #own({ identity }: SharedHold, tries: number): Promise<LeaseObject | undefined> {
     const last = this.#seen?.lease;
     return tries === 0 && last?.spec?.holderIdentity === identity ? last : this.#look();
   }
 
-  async #look(): Promise<Lease | undefined> {
+  async #look(): Promise<LeaseObject | undefined> {
     return this.#saw(await this.#parts.leases.find(this.#name));
   }
 
   /** Undefined if it has changed since. */
-  async #write(spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | undefined> {
+  async #write(spec: LeaseSpec, onto: LeaseObject | undefined): Promise<LeaseObject | undefined> {
     const reply = await this.#parts.leases.write(this.#name, spec, onto);
     return reply === 'other' ? undefined : this.#saw(reply);
   }
 
-  #saw(lease: Lease | undefined): Lease | undefined {
+  #saw(lease: LeaseObject | undefined): LeaseObject | undefined {
     const record = recordOf(lease);
     const since = this.#seen?.record === record ? this.#seen.since : this.#parts.clock.now();
     this.#seen = { lease, record, since };
@@ -223,7 +223,7 @@ export class SharedLease {
   }
 
   /** How long it must not be taken, in ms; 0 or less if it is free. */
-  #leftMs(lease: Lease | undefined): number {
+  #leftMs(lease: LeaseObject | undefined): number {
     const { holderIdentity, leaseDurationSeconds = 0 } = lease?.spec ?? {};
     if (!holderIdentity) return 0;
     const now = this.#parts.clock.now();
@@ -233,7 +233,7 @@ export class SharedLease {
 }
 
 /** What a renewal changes; people may change the rest. */
-function recordOf(lease: Lease | undefined): string {
+function recordOf(lease: LeaseObject | undefined): string {
   return JSON.stringify([lease?.metadata.uid, lease?.spec]);
 }
 
@@ -241,7 +241,7 @@ function recordOf(lease: Lease | undefined): string {
  * How a hold has ended whose time is not over: by a program or a person that keeps no rules. One
  * that was only ended, and not taken since, for then there were more transitions, goes on.
  */
-function lossIn(lease: Lease | undefined, hold: Hold): GoneStatus | undefined {
+function lossIn(lease: LeaseObject | undefined, hold: SharedHold): GoneStatus | undefined {
   if (!lease) return { state: 'gone', why: 'store-reset' };
   const { holderIdentity = '' } = lease.spec ?? {};
   if (holderIdentity === hold.identity) return undefined;

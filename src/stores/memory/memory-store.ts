@@ -125,7 +125,7 @@ export class Memory implements Store {
     const queue = known ?? new ClaimQueue({ last: this.#last, closedUntil: this.#closedUntil });
     const answer = step(queue, now);
     if (queue.last > this.#last) this.#last = queue.last;
-    for (const entry of queue.takeTold()) this.#tell(queue, entry);
+    for (const entry of queue.takeTold()) this.#wake(queue, entry);
     if (queue.isBlank) {
       if (known) this.#queues.delete(resource);
     } else {
@@ -135,7 +135,7 @@ export class Memory implements Store {
     return answer;
   }
 
-  #tell(queue: ClaimQueue, entry: Entry): void {
+  #wake(queue: ClaimQueue, entry: Entry): void {
     if (!this.#wakes.has(entry)) return;
     timers.queueMicrotask(() => {
       this.#wakes.wake(entry, queue.statusOf(entry, this.#parts.clock.now()));

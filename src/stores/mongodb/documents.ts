@@ -10,7 +10,7 @@
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
 import type { Documents } from '../document/documents.ts';
-import { type Feed, SharedWatch } from '../shared-watch.ts';
+import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import { isDuplicate, storeError } from './errors.ts';
 
 /** The part of a `Collection` of the package `mongodb` that is used. */
@@ -24,7 +24,7 @@ export interface MongoCollection {
 }
 
 /** A document as it is kept. */
-interface Kept {
+interface KeptDocument {
   readonly _id: string;
   readonly text: string;
   readonly version: string;
@@ -93,37 +93,37 @@ export function mongodbDocuments(collection: MongoCollection): Documents {
 
 /** The methods as they are called. */
 interface Collection {
-  findOne(filter: object, options: object): Promise<Kept | null>;
-  find(filter: object, options: object): AsyncIterable<Kept>;
-  insertOne(document: Kept, options: object): Promise<unknown>;
+  findOne(filter: object, options: object): Promise<KeptDocument | null>;
+  find(filter: object, options: object): AsyncIterable<KeptDocument>;
+  insertOne(document: KeptDocument, options: object): Promise<unknown>;
   updateOne(filter: object, change: object, options: object): Promise<{ matchedCount: number }>;
   deleteOne(filter: object, options: object): Promise<unknown>;
   watch(pipeline: readonly object[]): ChangeStream;
 }
 
 interface ChangeStream {
-  tryNext(): Promise<Change | null>;
-  next(): Promise<Change>;
+  tryNext(): Promise<ChangeEvent | null>;
+  next(): Promise<ChangeEvent>;
   close(): Promise<unknown>;
   readonly closed: boolean;
 }
 
-interface Change {
+interface ChangeEvent {
   readonly documentKey?: { readonly _id: string };
 }
 
 /** What a change stream needs to go on after a break, and the key. */
 const PIPELINE = [{ $project: { documentKey: 1 } }];
 
-async function openFeed(mongo: Collection): Promise<Feed> {
+async function openFeed(mongo: Collection): Promise<ChangeFeed> {
   const stream = mongo.watch(PIPELINE);
   // The stream is opened by its first request.
-  let first: Change | null = await stream.tryNext();
+  let first: ChangeEvent | null = await stream.tryNext();
   return {
     close: () => stream.close(),
     async *[Symbol.asyncIterator]() {
       while (!stream.closed) {
-        const change: Change = first ?? (await stream.next());
+        const change: ChangeEvent = first ?? (await stream.next());
         first = null;
         if (change.documentKey) yield change.documentKey._id;
       }

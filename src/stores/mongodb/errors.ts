@@ -1,5 +1,6 @@
 /** The errors of MongoDB and its driver as `StoreError`s. */
 
+import type { ErrorMeaning } from '../../clients/breaks.ts';
 import { describe } from '../../clients/causes.ts';
 import { StoreError } from '../../contract/errors.ts';
 
@@ -9,19 +10,13 @@ interface MongoError {
   hasErrorLabel?(label: string): boolean;
 }
 
-interface Meaning {
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-  readonly advice: string;
-}
-
-const refused = (retryable: boolean, advice: string): Meaning => {
+const refused = (retryable: boolean, advice: string): ErrorMeaning => {
   return { retryable, outcome: 'failed', advice };
 };
-const unclear = (advice: string): Meaning => ({ retryable: true, outcome: 'unknown', advice });
+const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
 
 /** By the server's code. */
-const CODES: Readonly<Record<number, Meaning>> = {
+const CODES: Readonly<Record<number, ErrorMeaning>> = {
   13: refused(false, 'does not permit this user to do that'),
   18: refused(false, 'does not know this user and password'),
   20: refused(false, 'is no replica set. Start it with --replSet, and initiate the set'),
@@ -54,7 +49,7 @@ export function storeError(error: unknown): StoreError {
   });
 }
 
-function meaningOf(error: MongoError): Meaning {
+function meaningOf(error: MongoError): ErrorMeaning {
   const known = CODES[error.code ?? -1];
   if (known) return known;
   if (error.name === 'MongoServerSelectionError') return refused(true, 'cannot be reached');

@@ -27,8 +27,8 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 /** Of the primary. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
-  const ask = (command: object): Promise<Told> =>
-    client.db('admin').command(command, { readPreference: 'primary' }) as Promise<Told>;
+  const ask = (command: object): Promise<HelloReply> =>
+    client.db('admin').command(command, { readPreference: 'primary' }) as Promise<HelloReply>;
   try {
     const { version } = await ask({ buildInfo: 1 });
     let set: string | undefined;
@@ -44,7 +44,7 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   }
 }
 
-interface Told {
+interface HelloReply {
   readonly version?: string;
   readonly localTime?: Date;
   readonly setName?: string;

@@ -14,9 +14,9 @@
  */
 import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
-import { columnOf, type Row } from '../../clients/sql/session.ts';
-import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, NOW, type Tables } from './fragments.ts';
-import { isDue, type Known, WRITABLE } from './history.ts';
+import { columnOf, type TextRow } from '../../clients/sql/session.ts';
+import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, type MysqlTables, NOW } from './fragments.ts';
+import { isDue, type KnownHistory, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';
 
 /** What says that another session has a row. */
@@ -33,26 +33,26 @@ export function secondBy(claims: readonly Args[]): number {
 }
 
 /** Makes it one transaction, again if that was lost to a deadlock before this time. */
-type Transact = (text: string, by: number) => Promise<readonly Row[]>;
+type Transact = (text: string, by: number) => Promise<readonly TextRow[]>;
 
-interface Batch {
+interface MysqlBatch {
   readonly claims: readonly Args[];
   /** For how many it did nothing, and what else it has to say of all. */
-  readonly said: Row;
-  readonly rows: readonly Row[];
+  readonly said: TextRow;
+  readonly rows: readonly TextRow[];
 }
 
 export class Batches {
-  readonly #tables: Tables;
+  readonly #tables: MysqlTables;
   readonly #transact: Transact;
 
-  constructor(tables: Tables, transact: Transact) {
+  constructor(tables: MysqlTables, transact: Transact) {
     this.#tables = tables;
     this.#transact = transact;
   }
 
   /** Returns a line for each claim that has taken the row of its lock. */
-  take(claims: readonly Args[], known: Known): Promise<Args> {
+  take(claims: readonly Args[], known: KnownHistory): Promise<Args> {
     return this.#take(lone(claims), known, takeAll);
   }
 
@@ -69,7 +69,7 @@ export class Batches {
   }
 
   /** Rows that are missing are made with a second request. */
-  async #take(claims: readonly Args[], known: Known, textOf: typeof takeAll): Promise<Args> {
+  async #take(claims: readonly Args[], known: KnownHistory, textOf: typeof takeAll): Promise<Args> {
     const [due, at, by] = [isDue(known), performance.now(), secondBy(claims)];
     const text = (locking: Locking): string => textOf(this.#tables, claims, { known, locking });
     const batch = await this.#ask(claims, text, by);
@@ -90,9 +90,9 @@ export class Batches {
     claims: readonly Args[],
     textOf: (locking: Locking) => string,
     by = Number.POSITIVE_INFINITY,
-  ): Promise<Batch> {
+  ): Promise<MysqlBatch> {
     if (claims.length === 0) return { claims, said: ['0'], rows: [] };
-    const ask = async (locking: Locking): Promise<Batch> => {
+    const ask = async (locking: Locking): Promise<MysqlBatch> => {
       const text = textOf(locking);
       const replies = await this.#transact(text, by);
       // All before the last two say nothing.
@@ -116,7 +116,7 @@ function lone(claims: readonly Args[]): Args[] {
 }
 
 /** The claims for which it did what it is for: all, or those in the rows. */
-function doneIn({ claims, said: [left], rows }: Batch): readonly Args[] {
+function doneIn({ claims, said: [left], rows }: MysqlBatch): readonly Args[] {
   if (left === '0') return claims;
   const ids = new Map(rows.map(([name, id]) => [name, id]));
   return claims.filter(([name = '', id]) => ids.get(name) === id);
@@ -139,7 +139,7 @@ function nthOf(claims: readonly Args[], nth: number): string {
 /** What to do where other sessions have rows: fail at once, or change the others. */
 type Locking = 'NOWAIT' | 'SKIP LOCKED';
 
-interface Change {
+interface RowChange {
   /** Which of these rows. */
   readonly where: string;
   /** Reads no column that it writes, but `rev`. */
@@ -150,7 +150,7 @@ interface Change {
 function change(
   lock: string,
   claims: readonly Args[],
-  { where, set, locking }: Change & { readonly locking: Locking },
+  { where, set, locking }: RowChange & { readonly locking: Locking },
 ): string {
   const rows = isOf(claims.map(([name = '']) => name));
   const which = `${rows} AND state IS NULL AND ${where}`;
@@ -175,8 +175,8 @@ function mine(claims: readonly Args[]): string {
   return `id = ${nthOf(claims, 1)} AND until > @holdfast_now AND ${WRITABLE}`;
 }
 
-interface Taking {
-  readonly known: Known;
+interface MysqlTaking {
+  readonly known: KnownHistory;
   readonly locking: Locking;
 }
 
@@ -185,9 +185,9 @@ interface Taking {
  * and, if there are such, the rows that are there: their names, and who holds.
  */
 function takeAll(
-  { lock, store }: Tables,
+  { lock, store }: MysqlTables,
   claims: readonly Args[],
-  { known, locking }: Taking,
+  { known, locking }: MysqlTaking,
 ): string {
   const where = 'id IS NULL AND last < @holdfast_number';
   const set = [
@@ -207,7 +207,7 @@ FROM ${ifLeft(lock, claims)}`;
 }
 
 /** The same where there are no rows yet. Names in order, since two sessions may make them. */
-function takeNew(tables: Tables, claims: readonly Args[], how: Taking): string {
+function takeNew(tables: MysqlTables, claims: readonly Args[], how: MysqlTaking): string {
   const names = claims.map(([name = '']) => name).sort();
   const rows = names.map((name) => `(${literal(name)}, ${NOW}, 0, ${NOW}, '')`);
   return `INSERT IGNORE INTO ${tables.lock} (name, rev, last, until, crowd)
@@ -216,7 +216,7 @@ ${takeAll(tables, claims, how)}`;
 }
 
 /** Of claims that hold. Returns those that were renewed. */
-function beatAll({ lock }: Tables, claims: readonly Args[], locking: Locking): string {
+function beatAll({ lock }: MysqlTables, claims: readonly Args[], locking: Locking): string {
   const until = `@holdfast_now + ${nthOf(claims, 2)} * 1000`;
   const where = `${mine(claims)} AND ${lives(1)}`;
   return `${START};
@@ -230,7 +230,7 @@ SELECT ${HELD_CLAIM} FROM ${lock} l WHERE l.name IN (${nths(claims, 0)})
  * Of holds behind which no claim waits. Returns how many claims are left, and, if there are such,
  * the ids of those that held until now: a row that is free says in `holder` whose it was.
  */
-function leaveAll({ lock }: Tables, claims: readonly Args[], locking: Locking): string {
+function leaveAll({ lock }: MysqlTables, claims: readonly Args[], locking: Locking): string {
   const where = `${mine(claims)} AND waiters = 0`;
   const set = `holder = ${nthOf(claims, 1)}, id = NULL, until = @holdfast_now`;
   return `${START};

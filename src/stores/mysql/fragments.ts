@@ -14,14 +14,14 @@ export function checkPrefix(prefix: string): string {
 }
 
 /** The tables, with their prefix. */
-export interface Tables {
+export interface MysqlTables {
   readonly lock: string;
   readonly store: string;
   readonly news: string;
   readonly kept: string;
 }
 
-export function tablesOf(prefix: string): Tables {
+export function tablesOf(prefix: string): MysqlTables {
   const [lock, store, news, kept] = ['lock', 'store', 'news', 'kept'].map(
     (table) => `${prefix}${table}`,
   ) as [string, string, string, string];
@@ -79,7 +79,7 @@ export function lives(line: number): string {
   return `IF(waiters < ${line}, TRUE, CAST(${wordOf(line, 2)} AS SIGNED) > ${NOW})`;
 }
 
-/** Whose process has news, and since when; null if it does not listen. */
+/** Whose process has a wake, and since when; null if it does not listen. */
 export function toldOf(tag: string): string {
   return `IF(${tag} = '- -', NULL, CONCAT(LEFT(${tag}, 16), ' ', ${NOW}))`;
 }

@@ -15,11 +15,11 @@
  * waited for now.
  * What would break it: to write the history without having compared it.
  */
-import { type Connection, literal } from '../../clients/mysql/connection.ts';
+import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
 import { anotherLayout, impossible } from '../../clients/sql/judge.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { NOW, type Tables } from './fragments.ts';
+import { type MysqlTables, NOW } from './fragments.ts';
 
 /** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
@@ -60,7 +60,7 @@ export const WRITABLE = `CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')`;
 const LOOK_MS = 1000;
 
 /** What a session knows. */
-export interface Known {
+export interface KnownHistory {
   readonly store: string;
   readonly maxTtlMs: number;
   readonly history: string;
@@ -69,12 +69,12 @@ export interface Known {
   seenAt: number;
 }
 
-export function isDue({ seenAt }: Known): boolean {
+export function isDue({ seenAt }: KnownHistory): boolean {
   return performance.now() >= seenAt + LOOK_MS;
 }
 
 /** Nothing was lost, and what this program has to say is recorded. `s` is the store. */
-export function intact(known: Known): string {
+export function intact(known: KnownHistory): string {
   const look = isDue(known) ? ` AND ${bornOf(known.store)} = ${literal(known.born)}` : '';
   return `s.history = ${literal(known.history)} AND s.max_ttl >= ${known.maxTtlMs * 1000}
   AND s.fast >= ${FAST} AND ${WRITABLE}${look}`;
@@ -88,10 +88,10 @@ const TRIES = 10;
  * @throws StoreError for tables of another layout, and what the client throws.
  */
 export async function settle(
-  connection: Connection,
-  { store }: Tables,
+  connection: MysqlSession,
+  { store }: MysqlTables,
   maxTtlMs: number,
-): Promise<Known> {
+): Promise<KnownHistory> {
   for (let tries = 0; tries < TRIES; tries++) {
     const seenAt = performance.now();
     const [row = []] = await connection.query(`SELECT s.layout, s.max_ttl, s.fast, s.history,

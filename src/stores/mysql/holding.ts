@@ -10,20 +10,20 @@
  * is as old as the statement.
  */
 import { literal } from '../../clients/mysql/connection.ts';
-import { CHANNEL } from './bell.ts';
 import {
   BEGAN,
   FIRST_LINE,
   lives,
+  type MysqlTables,
   msUntil,
   NEWLINE,
   NOW,
   TAB,
-  type Tables,
   toldOf,
   wordOf,
 } from './fragments.ts';
-import { intact, type Known, WRITABLE } from './history.ts';
+import { intact, type KnownHistory, WRITABLE } from './history.ts';
+import { CHANNEL } from './wake-session.ts';
 
 /** Numbers are greater than this one of 2001, and what tells of a wait is smaller. */
 const LEAST_NUMBER = 1e15;
@@ -64,11 +64,11 @@ export const TERMS = {
   holder: 'TEXT',
   tag: 'VARCHAR(64)',
 };
-type Terms = Readonly<Record<keyof typeof TERMS, string>>;
-export const WORDS = Object.keys(TERMS) as readonly (keyof Terms)[];
+type HoldingTerms = Readonly<Record<keyof typeof TERMS, string>>;
+export const WORDS = Object.keys(TERMS) as readonly (keyof HoldingTerms)[];
 
 /** The row of a claim that is the first there, with the claim in it: its ttl and its words. */
-function insert({ lock, store }: Tables, known: Known): string {
+function insert({ lock, store }: MysqlTables, known: KnownHistory): string {
   return `
 INSERT INTO ${lock} (until, rev, last, number, crowd, ${WORDS.join(', ')})
 SELECT ${NOW} + ? * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
@@ -78,7 +78,7 @@ ON DUPLICATE KEY UPDATE`;
 }
 
 /** Whether anything is granted. */
-export function granting(known: Known): string {
+export function granting(known: KnownHistory): string {
   return `s.only_row = TRUE AND ${intact(known)} AND s.open_at <= ${BEGAN}`;
 }
 
@@ -101,7 +101,7 @@ function held(set: (column: string, value: string) => string): string {
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
 /** Of one claim, on a lock without a holder: with values for the server to put in. */
-export function takeFree(tables: Tables, known: Known): string {
+export function takeFree(tables: MysqlTables, known: KnownHistory): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
   const set = (column: string, value: string): string => `${column} = ${free(value, column)}`;
@@ -117,7 +117,7 @@ export function freeValues(args: Args): string[] {
 }
 
 /** Of one claim: takes the row, or lines up where one holds the whole limit and all before live. */
-export function takeAny(tables: Tables, most: string, known: Known): string {
+export function takeAny(tables: MysqlTables, most: string, known: KnownHistory): string {
   const until = `${NOW} + VALUES(ttl) * 1000`;
   const same = ['kind', 'permits', 'capacity'].map((column) => `${column} = VALUES(${column})`);
   const joins = `until > ${NOW} AND ${lives(1)} AND COALESCE(tail, until) > ${NOW}
@@ -145,7 +145,7 @@ export function anyValues(args: Args): string[] {
 }
 
 /** Of one claim that holds; fails where another session has the row, and waits for none. */
-export function beat({ lock }: Tables, [name = '', id = '', ttl = '']: Args): string {
+export function beat({ lock }: MysqlTables, [name = '', id = '', ttl = '']: Args): string {
   return `
 SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${literal(name)} FOR UPDATE NOWAIT;
 UPDATE ${lock} SET rev = rev + 1 + 0 * LAST_INSERT_ID(number),
@@ -155,7 +155,7 @@ WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND unti
 }
 
 /** Of one claim behind which no other waits: with its name and id for the server to put in. */
-export function leaveFree({ lock }: Tables): string {
+export function leaveFree({ lock }: MysqlTables): string {
   return `
 UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}
 WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} AND ${WRITABLE}`;
@@ -163,13 +163,13 @@ WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} A
 
 /**
  * What `leaveAny` says of the claim that holds then: there is none, or its process does not listen;
- * it is of this process; no session was found that hears. Anything greater is such a session, with
- * this added.
+ * it is of this process; no session was found that listens. Anything greater is such a session,
+ * with this added.
  */
-export const NEXT = { none: 1, own: 2, deaf: 3 } as const;
+export const NEXT = { none: 1, own: 2, unwoken: 3 } as const;
 
 /** Of one claim; the first line of the crowd holds, where there is one. */
-export function leaveAny({ lock, store }: Tables, known: Known): string {
+export function leaveAny({ lock, store }: MysqlTables, known: KnownHistory): string {
   const next = (value: string, other = 'NULL'): string => `IF(waiters > 0, ${value}, ${other})`;
   const session = `COALESCE(IS_USED_LOCK(CONCAT(${literal(CHANNEL)}, LEFT(told, 16))), 0)`;
   return `
@@ -180,7 +180,7 @@ UPDATE ${lock} SET
   next_told = IF(waiters > 1, ${toldOf(wordOf(2, 5))}, NULL),
   crowd = SUBSTRING(crowd, CHAR_LENGTH(${FIRST_LINE}) + 2), waiters = GREATEST(waiters - 1, 0),
   tail = ${next('tail')}, rev = rev + 1 + 0 * LAST_INSERT_ID(IF(told IS NULL, ${NEXT.none},
-    IF(LEFT(told, 16) = ?, ${NEXT.own}, ${NEXT.deaf} + ${session})))
+    IF(LEFT(told, 16) = ?, ${NEXT.own}, ${NEXT.unwoken} + ${session})))
 WHERE name = ? AND id = ? AND state IS NULL AND until > ${NOW}
   AND ${lives(1)} AND ${lives(2)} AND ${WRITABLE}
   AND IF(waiters = 0, TRUE, (

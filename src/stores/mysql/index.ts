@@ -9,12 +9,16 @@ import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
-import { CHANNEL } from './bell.ts';
 import { checkPrefix, PREFIX } from './fragments.ts';
 import { sourceOf } from './source.ts';
+import { CHANNEL } from './wake-session.ts';
 
 export type { MysqlClient } from '../../clients/mysql/client.ts';
-export { type MigrationOptions, migrateMysql, mysqlMigration } from './migration.ts';
+export {
+  type MysqlMigrationOptions as MigrationOptions,
+  migrateMysql,
+  mysqlMigration,
+} from './migration.ts';
 
 export interface MysqlOptions extends SqlOptions {
   /** The prefix of the tables that `holdfast migrate` made; default `holdfast_`. */
@@ -26,7 +30,7 @@ const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix
 /**
  * A store in the database of this client, an object of the package `mysql2` or `mariadb`, where
  * `holdfast migrate` has run. It opens connections of its own with the same settings: one for
- * claims, one for heartbeats and, once a claim may wait, one that sleeps until there is news;
+ * claims, one for heartbeats and, once a claim may wait, one that sleeps until it is woken;
  * closing the locks closes those, never the client.
  *
  * @example

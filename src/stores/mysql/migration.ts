@@ -7,7 +7,7 @@
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';
-import { type Connection, literal } from '../../clients/mysql/connection.ts';
+import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge, MYSQL, numberOf } from '../../clients/mysql/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -15,7 +15,7 @@ import { checkPrefix, PREFIX } from './fragments.ts';
 import { historyOf, LAYOUT } from './history.ts';
 import schema from './schema.sql';
 
-export interface MigrationOptions {
+export interface MysqlMigrationOptions {
   /** The prefix of the tables; default `holdfast_`. */
   readonly prefix?: string;
 }
@@ -38,7 +38,7 @@ const NO_TABLE = 1146;
  *
  * @throws UsageError for a malformed prefix.
  */
-export function mysqlMigration(options: MigrationOptions = {}): string {
+export function mysqlMigration(options: MysqlMigrationOptions = {}): string {
   return textOf(prefixIn(options, 'mysqlMigration'));
 }
 
@@ -56,7 +56,7 @@ export function mysqlMigration(options: MigrationOptions = {}): string {
  */
 export async function migrateMysql(
   client: MysqlClient,
-  options: MigrationOptions = {},
+  options: MysqlMigrationOptions = {},
 ): Promise<void> {
   const prefix = prefixIn(options, 'migrateMysql');
   const connect = connectLike(client);
@@ -69,7 +69,7 @@ export async function migrateMysql(
   }
 }
 
-async function migrate(connection: Connection, prefix: string): Promise<void> {
+async function migrate(connection: MysqlSession, prefix: string): Promise<void> {
   const turn = literal(`${prefix}migration`);
   const [[free] = []] = await connection.query(`SELECT GET_LOCK(${turn}, ${TURN_S})`);
   if (free !== '1') {
@@ -96,7 +96,7 @@ function textOf(prefix: string): string {
     .replaceAll(PREFIX, prefix);
 }
 
-function prefixIn(options: MigrationOptions, what: string): string {
+function prefixIn(options: MysqlMigrationOptions, what: string): string {
   const { prefix = PREFIX } = readOptions(options, ['prefix'], what);
   return checkPrefix(prefix);
 }

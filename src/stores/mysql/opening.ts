@@ -15,7 +15,7 @@
  * What would break it: a proxy that gives statements of one session to several, and does not carry
  * these settings along.
  */
-import type { Connect, Connection } from '../../clients/mysql/connection.ts';
+import type { ConnectMysql, MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
 import { impossible } from '../../clients/sql/judge.ts';
 import { first } from '../../clients/sql/session.ts';
@@ -28,7 +28,7 @@ const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_z
 const LEVEL = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE';
 
 /** Connects, and applies the settings to the session. */
-export function prepared(connect: Connect): Connect {
+export function prepared(connect: ConnectMysql): ConnectMysql {
   return async (terms) => {
     const connection = await connect(terms);
     return first(connection, terms.signal, async () => {
@@ -43,7 +43,7 @@ const LOOK = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'wsrep_on
   'innodb_read_only', 'group_replication_group_name', 'log_bin', 'binlog_format')`;
 
 /** @throws StoreError if locks cannot be kept there, and what the client throws. */
-export async function check(connection: Connection): Promise<void> {
+export async function check(connection: MysqlSession): Promise<void> {
   const rows = await connection.query(LOOK);
   const values = new Map(rows.map(([name, value]) => [String(name).toLowerCase(), value ?? '']));
   judgeServer((name) => values.get(name) ?? '');

@@ -1,27 +1,27 @@
 /** The statements on the tables, over connections of a client package. */
 import { randomId } from '../../base/random-id.ts';
-import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
+import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { SQL_SERVER, type SqlSource, type SqlWire } from '../sql/wire.ts';
-import { type Bell, listen, ON_PRIMARY } from './bell.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';
 import { check, prepared } from './opening.ts';
 import { type Common, Verbs } from './verbs.ts';
+import { listen, ON_PRIMARY, type WakeSession } from './wake-session.ts';
 
 export interface SourceParts {
   readonly prefix: string;
   readonly maxTtlMs: number;
 }
 
-export function sourceOf(client: Connect, { prefix, maxTtlMs }: SourceParts): SqlSource {
+export function sourceOf(client: ConnectMysql, { prefix, maxTtlMs }: SourceParts): SqlSource {
   const connect = prepared(client);
   const common: Common = { tables: tablesOf(prefix), maxTtlMs, stuck: new Map() };
   return {
     ...SQL_SERVER,
-    // The server has no messages: all news is read from the tables.
+    // The server has no messages: all wakes are read from the tables.
     own: true,
     judge,
     async open(terms) {
@@ -36,15 +36,18 @@ export function sourceOf(client: Connect, { prefix, maxTtlMs }: SourceParts): Sq
   };
 }
 
-interface Terms extends WireTerms {
+interface MysqlTerms extends WireTerms {
   readonly common: Common;
-  readonly connect: Connect;
+  readonly connect: ConnectMysql;
   readonly verbs: Verbs;
 }
 
-function wireOf(connection: Connection, { common, connect, verbs, ...terms }: Terms): SqlWire {
+function wireOf(
+  connection: MysqlSession,
+  { common, connect, verbs, ...terms }: MysqlTerms,
+): SqlWire {
   let closed = false;
-  let own: Bell | undefined;
+  let own: WakeSession | undefined;
   return {
     call: (statement, args) => verbs.call(statement, args),
     async listen(channel) {
@@ -54,7 +57,7 @@ function wireOf(connection: Connection, { common, connect, verbs, ...terms }: Te
       // NULL is an error, and no other session knows the name.
       if (held !== '1') throw new Error('GET_LOCK failed');
       own = await listen({ ...terms, connect, tables: common.tables, channel, gate });
-      common.bell = own;
+      common.wakeSession = own;
       if (closed) own.end();
     },
     ping: () => connection.query('DO 0'),

@@ -1,6 +1,6 @@
 /** The statements on the tables that read, and that write what `src/queue` has made of it. */
 import { literal } from '../../clients/mysql/connection.ts';
-import type { Row } from '../../clients/sql/session.ts';
+import type { TextRow } from '../../clients/sql/session.ts';
 import { COLUMNS } from '../sql/row.ts';
 import {
   BEGAN,
@@ -9,12 +9,12 @@ import {
   HELD_LINE,
   isOf,
   listOf,
+  type MysqlTables,
   NEXT_LINE,
   NOW,
-  type Tables,
   wordOf,
 } from './fragments.ts';
-import { intact, type Known, WRITABLE } from './history.ts';
+import { intact, type KnownHistory, WRITABLE } from './history.ts';
 
 const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
 
@@ -25,29 +25,33 @@ function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }
 
-/** How long news are found, in µs. */
-const NEWS = 60_000_000;
+/** How long wakes are found, in µs. */
+const WAKES_KEPT = 60_000_000;
 
-/** The address of the process of the claim that holds, and what it is told. */
-export function holderOf({ lock }: Tables, name: string): string {
+/** The address of the process of the claim that holds, and what wakes it. */
+export function holderOf({ lock }: MysqlTables, name: string): string {
   return `SELECT CONCAT_WS(' ', tag, SUBSTRING(told, 18), ${HELD_LINE}) FROM ${lock}
 WHERE name = ${literal(name)} AND told IS NOT NULL`;
 }
 
 /** The same of the claim that waits first. */
-export function nextOf({ lock }: Tables, name: string): string {
+export function nextOf({ lock }: MysqlTables, name: string): string {
   return `SELECT CONCAT_WS(' ', ${wordOf(1, 5)}, SUBSTRING(next_told, 18), ${NEXT_LINE})
 FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters > 0`;
 }
 
 /** The claim, if it holds. */
-export function heldOf({ lock }: Tables, name: string, id: string): string {
+export function heldOf({ lock }: MysqlTables, name: string, id: string): string {
   return `SELECT ${HELD_CLAIM} FROM ${lock} l
 WHERE l.name = ${literal(name)} AND l.id = ${literal(id)}`;
 }
 
 /** Without what the store knows, where this has to be settled first. */
-export function read({ lock, store }: Tables, names: readonly string[], known: Known): string {
+export function read(
+  { lock, store }: MysqlTables,
+  names: readonly string[],
+  known: KnownHistory,
+): string {
   return `SELECT ${lineOf('t.now, s.open_at, s.highest')}
 FROM (SELECT ${NOW} AS now LIMIT 1) AS t
 LEFT JOIN ${store} s ON s.only_row = TRUE AND ${intact(known)}
@@ -58,7 +62,11 @@ LEFT JOIN ${lock} l ON l.name IN (${listOf(names)})`;
  * The same in a transaction of its own, in which others cannot change the rows. Where a program
  * stands still in it, the server ends its session.
  */
-export function lockRows(tables: Tables, names: readonly string[], known: Known): string {
+export function lockRows(
+  tables: MysqlTables,
+  names: readonly string[],
+  known: KnownHistory,
+): string {
   return `SET SESSION wait_timeout = 2; START TRANSACTION;
 SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} ${BY_NAME} WHERE ${isOf(names)}
 FOR UPDATE NOWAIT;
@@ -67,37 +75,37 @@ ${read(tables, names, known)}`;
 
 export const AFTER_LOCK = 'SET SESSION wait_timeout = DEFAULT';
 
-export interface Write {
+export interface RowWrite {
   readonly name: string;
   readonly rev: number;
   readonly [column: string]: string | number | null;
 }
 
-export interface News {
+export interface RowWake {
   readonly name: string;
   readonly address: string;
   readonly message: string;
 }
 
-/** For each row: whether it is free, news of before, the row, and news if it was written. */
+/** For each row: whether it is free, wakes of before, the row, and wakes if it was written. */
 const PER_ROW = 4;
 const WRITTEN = 2;
 
 /**
- * Writes what is still as it was read, with its news. News of before are not lost, of which their
- * process may not have heard: a plain row keeps those of a claim that stays where it is, and those
+ * Writes what is still as it was read, with its wakes. Wakes of before are not lost, which may not
+ * have reached their process: a plain row keeps those of a claim that stays where it is, and those
  * in other rows are to be asked about.
  */
 export function write(
-  { lock, news: table }: Tables,
-  rows: readonly Write[],
-  news: readonly News[],
+  { lock, news: table }: MysqlTables,
+  rows: readonly RowWrite[],
+  wakes: readonly RowWake[],
 ): string {
   const wait = rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT';
   const all = rows.map(({ name, rev, ...columns }) => {
     const key = literal(name);
     const values = SET.map((column) => written(columns[column] ?? null));
-    const told = news.filter((each) => each.name === name);
+    const own = wakes.filter((each) => each.name === name);
     const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
     const [, , first = ''] = String(columns.crowd).split('\t');
     const still = `@holdfast > 0 AND name = ${key} AND rev = ${rev}`;
@@ -112,30 +120,30 @@ SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
   next_told = IF(${wordOf(1, 3)} = ${literal(first)}, next_told, NULL), ${set}, rev = rev + 1
 WHERE ${still} AND ${WRITABLE}`
 };
-${told.length === 0 ? 'DO 0' : tell(table, told)}`;
+${own.length === 0 ? 'DO 0' : insertWakes(table, own)}`;
   });
   return all.join(';\n');
 }
 
-/** Tells news of a moment apart. */
+/** Keeps wakes of one moment apart. */
 function nthOf(): number {
   return Math.floor(Math.random() * 2 ** 52);
 }
 
-/** Writes the news in a plain row down elsewhere, with their times, by which they are told once. */
-function askAbout({ lock, news }: Pick<Tables, 'lock' | 'news'>, which: string): string {
-  const told = [
+/** Writes the wakes in a plain row down elsewhere, with their times, by which each wakes once. */
+function askAbout({ lock, news }: Pick<MysqlTables, 'lock' | 'news'>, which: string): string {
+  const both = [
     ['told', 'tag'],
     ['next_told', wordOf(1, 5)],
   ].map(([column, tag]) => {
     return `SELECT SUBSTRING(${column}, 18), ${nthOf()}, LEFT(${column}, 16),
   CONCAT(SUBSTRING(${tag}, 18), ' ?') FROM ${lock} WHERE ${which} AND ${column} IS NOT NULL`;
   });
-  return `INSERT INTO ${news} (at, nth, address, message) ${told.join(' UNION ALL ')}`;
+  return `INSERT INTO ${news} (at, nth, address, message) ${both.join(' UNION ALL ')}`;
 }
 
-function tell(table: string, news: readonly News[]): string {
-  const rows = news.map(({ address, message }) => {
+function insertWakes(table: string, wakes: readonly RowWake[]): string {
+  const rows = wakes.map(({ address, message }) => {
     return `SELECT ${NOW} AS at, ${nthOf()} AS nth,
   ${literal(address)} AS a, ${literal(message)} AS m`;
   });
@@ -144,7 +152,7 @@ SELECT n.at, n.nth, n.a, n.m FROM (${rows.join(' UNION ALL ')}) AS n WHERE ROW_C
 }
 
 /** The names of those that were written, by how many rows each statement has changed. */
-export function writtenIn(rows: readonly Write[], done: readonly Row[]): string[] {
+export function writtenIn(rows: readonly RowWrite[], done: readonly TextRow[]): string[] {
   return rows.filter((_, n) => done[n * PER_ROW + WRITTEN]?.[1] === '1').map(({ name }) => name);
 }
 
@@ -158,7 +166,7 @@ function written(value: string | number | null): string {
  * holds it plainly, or if the row is still the one in which it was found. Two records that are
  * over go with each that comes, so that there are never many more than are alive.
  */
-export function keep({ lock, kept }: Tables, args: readonly string[]): string {
+export function keep({ lock, kept }: MysqlTables, args: readonly string[]): string {
   const [name = '', id = '', rev, text = '', ms] = args;
   const key = literal(name);
   const held = rev === '0' ? `id = ${literal(id)} AND until > ${NOW}` : `rev = ${Number(rev)}`;
@@ -178,20 +186,20 @@ function forget(kept: string, most: number): string {
 ) AS o STRAIGHT_JOIN ${kept} k ON k.name = o.name`;
 }
 
-export function recall({ kept }: Tables, [name = '']: readonly string[]): string {
+export function recall({ kept }: MysqlTables, [name = '']: readonly string[]): string {
   return `SELECT CONCAT(CEIL((k.until - ${NOW}) / 1000), ' ', k.content) FROM ${kept} k
 WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
 }
 
 /** Rows that have a claim, or may, in the order of their names. */
-export function names({ lock }: Tables, [after = '', most]: readonly string[]): string {
+export function names({ lock }: MysqlTables, [after = '', most]: readonly string[]): string {
   return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
 WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 
 /** What numbers those may have had that are to be swept away; committed before they go. */
-export function raiseHighest({ store }: Tables, [idle]: readonly string[]): string {
+export function raiseHighest({ store }: MysqlTables, [idle]: readonly string[]): string {
   return `UPDATE ${store} SET highest = GREATEST(highest, ${NOW} - ${Number(idle)})
 WHERE only_row = TRUE`;
 }
@@ -200,7 +208,7 @@ WHERE only_row = TRUE`;
  * A portion of all names after the given one: what was of no use for so long goes. Returns the last
  * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
  */
-export function sweep({ lock, store, news, kept }: Tables, args: readonly string[]): string {
+export function sweep({ lock, store, news, kept }: MysqlTables, args: readonly string[]): string {
   const [after = '', most = '', idle] = args;
   const long = `${BEGAN} - ${Number(idle)}`;
   return `SELECT highest, max_ttl INTO @holdfast_highest, @holdfast_ttl FROM ${store}
@@ -214,6 +222,6 @@ DELETE l FROM (
   FOR UPDATE SKIP LOCKED
 ) AS i STRAIGHT_JOIN ${lock} l ON l.name = i.name;
 ${forget(kept, Number(most))};
-DELETE FROM ${news} WHERE at < ${BEGAN} - ${NEWS};
+DELETE FROM ${news} WHERE at < ${BEGAN} - ${WAKES_KEPT};
 SELECT CONVERT(@holdfast_last USING utf8mb4) FROM DUAL WHERE @holdfast_count = ${Number(most)}`;
 }

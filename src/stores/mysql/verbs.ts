@@ -7,13 +7,12 @@
  * never wait for a row, since all of the process share a session. Claims that are concerned are
  * notified after the commit.
  */
-import { type Connection, execute } from '../../clients/mysql/connection.ts';
+import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
-import { columnOf, type Row } from '../../clients/sql/session.ts';
+import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
-import { type Bell, ring, sessionOf } from './bell.ts';
-import type { Tables } from './fragments.ts';
-import { isDue, type Known, settle } from './history.ts';
+import type { MysqlTables } from './fragments.ts';
+import { isDue, type KnownHistory, settle } from './history.ts';
 import {
   type Args,
   anyValues,
@@ -33,17 +32,18 @@ import {
   holderOf,
   keep,
   lockRows,
-  type News,
   names,
   nextOf,
+  type RowWake,
+  type RowWrite,
   raiseHighest,
   read,
   recall,
   sweep,
-  type Write,
   write,
   writtenIn,
 } from './statements.ts';
+import { interrupt, sessionOf, type WakeSession } from './wake-session.ts';
 
 const TOO_LONG = 1205;
 const DEADLOCK = 1213;
@@ -60,22 +60,22 @@ const MOST_STUCK = 1000;
 
 /** What all sessions of a process share. */
 export interface Common {
-  readonly tables: Tables;
+  readonly tables: MysqlTables;
   readonly maxTtlMs: number;
   /** Until when names are asked about only in ways that do not wait. */
   readonly stuck: Map<string, number>;
-  bell?: Bell | undefined;
+  wakeSession?: WakeSession | undefined;
 }
 
-type Ask = (session: Connection) => Promise<readonly Row[]>;
+type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
 
 export class Verbs {
-  readonly #connection: Connection;
+  readonly #connection: MysqlSession;
   readonly #common: Common;
   readonly #batches: Batches;
-  #known: Known;
+  #known: KnownHistory;
 
-  constructor(connection: Connection, common: Common, known: Known) {
+  constructor(connection: MysqlSession, common: Common, known: KnownHistory) {
     this.#connection = connection;
     this.#common = common;
     this.#known = known;
@@ -119,15 +119,15 @@ export class Verbs {
     leave: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveAny(this.#tables, this.#known);
-      const own = this.#common.bell?.address ?? '-';
+      const own = this.#common.wakeSession?.address ?? '-';
       const [done] = await this.#inLine(name, (session) => execute(session, text, [own, name, id]));
       if (!isDone(done)) return [];
       const next = Number(done?.[0]);
-      if (next > NEXT.deaf) this.#ring(String(next - NEXT.deaf));
-      if (next === NEXT.own) this.#say(this.#tellOwn(name));
+      if (next > NEXT.unwoken) this.#interrupt(String(next - NEXT.unwoken));
+      if (next === NEXT.own) this.#say(this.#wakeOwn(name));
       // A session that begins to wait has no name for a moment. After the commit, it has one, or it
-      // will find the news by its own look.
-      if (next === NEXT.deaf) this.#say(this.#tellHolder(name));
+      // will find the wake by its own look.
+      if (next === NEXT.unwoken) this.#say(this.#wakeHolder(name));
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
@@ -147,13 +147,13 @@ export class Verbs {
     names: async (args) => columnOf(await this.#query(names(this.#tables, args))),
     raise_highest: async (args) => columnOf(await this.#query(raiseHighest(this.#tables, args))),
     look: async () => {
-      await this.#common.bell?.look(this.#connection);
+      await this.#common.wakeSession?.look(this.#connection);
       return [];
     },
     sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
   };
 
-  get #tables(): Tables {
+  get #tables(): MysqlTables {
     return this.#common.tables;
   }
 
@@ -162,7 +162,7 @@ export class Verbs {
     return this.#take(args, (session) => execute(session, text, freeValues(args)));
   }
 
-  async #take(args: Args, ask: Ask): Promise<Args> {
+  async #take(args: Args, ask: SessionCall): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
     const [done] = await this.#inLine(name, ask, secondBy([args]));
@@ -170,52 +170,52 @@ export class Verbs {
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
     const { number, ahead, leftMs } = taken;
-    if (ahead === 1) this.#say(this.#tellHolder(name));
+    if (ahead === 1) this.#say(this.#wakeHolder(name));
     return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
   }
 
-  #read(textOf: typeof read, list: string): Promise<readonly Row[]> {
+  #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {
     return this.#query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
   }
 
-  async #write(args: Args, ask: (text: string) => Promise<readonly Row[]>): Promise<Args> {
-    const [rows, news] = args.map((text) => JSON.parse(text)) as [Write[], News[]];
-    const { bell } = this.#common;
+  async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
+    const [rows, wakes] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
+    const { wakeSession } = this.#common;
     const [own, others] = [true, false].map((is) =>
-      news.filter(({ address }) => (address === bell?.address) === is),
-    ) as [News[], News[]];
+      wakes.filter(({ address }) => (address === wakeSession?.address) === is),
+    ) as [RowWake[], RowWake[]];
     const done = await ask(write(this.#tables, rows, others));
     const written = writtenIn(rows, done.slice(1));
-    const told = (each: News): boolean => written.includes(each.name);
-    for (const { message } of own.filter(told)) bell?.tell(message);
-    for (const address of new Set(others.filter(told).map((each) => each.address))) {
-      this.#ring(sessionOf(address));
+    const isWritten = (each: RowWake): boolean => written.includes(each.name);
+    for (const { message } of own.filter(isWritten)) wakeSession?.wake(message);
+    for (const address of new Set(others.filter(isWritten).map((each) => each.address))) {
+      this.#interrupt(sessionOf(address));
     }
     return written;
   }
 
   /** What the row says of the claims of this process that hold or wait first. */
-  async #tellOwn(name: string): Promise<void> {
-    const told = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
-    for (const row of await this.#query(told)) this.#tell(row, () => {});
+  async #wakeOwn(name: string): Promise<void> {
+    const both = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
+    for (const row of await this.#query(both)) this.#wake(row, () => {});
   }
 
-  /** A process that has no session for news finds them when it looks. */
-  async #tellHolder(name: string): Promise<void> {
+  /** A process that has no session for wakes finds them when it looks. */
+  async #wakeHolder(name: string): Promise<void> {
     for (const row of await this.#query(holderOf(this.#tables, name))) {
-      this.#tell(row, (address) => this.#ring(sessionOf(address)));
+      this.#wake(row, (address) => this.#interrupt(sessionOf(address)));
     }
   }
 
-  #tell(row: Row, others: (address: string) => void): void {
-    const { bell } = this.#common;
+  #wake(row: TextRow, others: (address: string) => void): void {
+    const { wakeSession } = this.#common;
     const [address = '', ...words] = String(row[0]).split(' ');
-    if (address === bell?.address) bell.news(words.join(' '));
+    if (address === wakeSession?.address) wakeSession.takeLine(words.join(' '));
     else others(address);
   }
 
-  #ring(session: string): void {
-    this.#say(ring(this.#connection, session));
+  #interrupt(session: string): void {
+    this.#say(interrupt(this.#connection, session));
   }
 
   /** Nothing depends on what is said: a connection that breaks says so to the next request too. */
@@ -224,7 +224,7 @@ export class Verbs {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async #inLine(name: string, ask: Ask, by?: number): Promise<readonly Row[]> {
+  async #inLine(name: string, ask: SessionCall, by?: number): Promise<readonly TextRow[]> {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
@@ -238,7 +238,7 @@ export class Verbs {
     }
   }
 
-  async #transact(text: string, by?: number): Promise<readonly Row[]> {
+  async #transact(text: string, by?: number): Promise<readonly TextRow[]> {
     try {
       return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`, by);
     } catch (error) {
@@ -247,12 +247,16 @@ export class Verbs {
     }
   }
 
-  #query(text: string, by?: number): Promise<readonly Row[]> {
+  #query(text: string, by?: number): Promise<readonly TextRow[]> {
     return this.#again((session) => session.query(text), by);
   }
 
   /** A deadlock has rolled everything back, so another try, until then, does nothing twice. */
-  async #again(ask: Ask, by = Number.POSITIVE_INFINITY, tries = TRIES): Promise<readonly Row[]> {
+  async #again(
+    ask: SessionCall,
+    by = Number.POSITIVE_INFINITY,
+    tries = TRIES,
+  ): Promise<readonly TextRow[]> {
     try {
       return await ask(this.#connection);
     } catch (error) {
@@ -264,7 +268,7 @@ export class Verbs {
 }
 
 /** By the number of the insert. */
-function isDone(row: Row | undefined): boolean {
+function isDone(row: TextRow | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }
 

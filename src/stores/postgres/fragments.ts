@@ -1,7 +1,7 @@
 /** What several statements have in common; `l` is the row of a lock. */
 
 /** The tables, with their schema. */
-export interface Tables {
+export interface PostgresTables {
   readonly lock: string;
   readonly store: string;
   readonly witness: string;
@@ -18,7 +18,7 @@ export function msUntil(time: string): string {
   return `ceil((${time} - ${NOW}) / 1000.0)`;
 }
 
-/** Tells the process in this tag; the message begins with the name of the claim there. */
+/** Wakes the claim of this tag; the message begins with the name of the claim in its process. */
 export function notify(tag: string, ...words: readonly string[]): string {
   const channel = `'${CHANNEL}' || split_part(${tag}, ' ', 1)`;
   const message = `concat_ws(' ', split_part(${tag}, ' ', 2), ${words.join(', ')})`;

@@ -9,7 +9,7 @@
  * the connections of all.
  */
 
-import type { Connection } from '../../clients/postgres/connection.ts';
+import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 const MOST = 4;
@@ -23,7 +23,7 @@ export class GivenUp {
   }
 
   /** @throws StoreError as long as there are too many. */
-  async check(connection: Connection): Promise<void> {
+  async check(connection: PostgresSession): Promise<void> {
     if (this.#pids.size < MOST) return;
     // A session that is done but cannot reply, because the network is gone, blocks nothing.
     const text = `SELECT pid::text FROM pg_stat_activity

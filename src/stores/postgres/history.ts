@@ -9,7 +9,7 @@
  * gone where commits were not waited for, or where the history is not told.
  * What would break it: to write the witness without having compared the history.
  */
-import type { Connection } from '../../clients/postgres/connection.ts';
+import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { isReply, POSTGRES } from '../../clients/postgres/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { DURABLE, NOW } from './fragments.ts';
@@ -17,13 +17,13 @@ import { DURABLE, NOW } from './fragments.ts';
 /** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
-export interface Known {
+export interface KnownSchema {
   readonly schema: string;
   readonly maxTtlMs: number;
   readonly fast: boolean;
 }
 
-type Ask = Pick<Connection, 'query'>;
+type HistoryReader = Pick<PostgresSession, 'query'>;
 
 /** Each may be refused. */
 const WORDS = [
@@ -43,13 +43,16 @@ const TRIES = 10;
  * history.
  * @throws StoreError for tables of another layout, and what the client throws.
  */
-export async function settle(connection: Ask, known: Known): Promise<{ hidden: boolean }> {
+export async function settle(
+  connection: HistoryReader,
+  known: KnownSchema,
+): Promise<{ hidden: boolean }> {
   const words = [...(await wordsOf(connection, WORDS))];
   const hidden = words[0] === UNKNOWN || words[1] === UNKNOWN;
   for (let tries = 0; tries < TRIES; tries++) {
     const text = lookText(known.schema);
     const [[line] = []] = await connection.query({ text });
-    const found = JSON.parse(String(line)) as Found;
+    const found = JSON.parse(String(line)) as HistoryRow;
     if (found[0] !== LAYOUT) throw anotherLayout(POSTGRES, String(found[0]), LAYOUT);
     const record = recordText(found, { ...known, words, hidden });
     if (record === undefined) break;
@@ -59,7 +62,7 @@ export async function settle(connection: Ask, known: Known): Promise<{ hidden: b
   return { hidden };
 }
 
-type Found = readonly [
+type HistoryRow = readonly [
   layout: number,
   maxTtl: number,
   fast: boolean,
@@ -81,14 +84,14 @@ function lookText(schema: string): string {
 
 /** Undefined if all is as it should be. */
 function recordText(
-  [, maxTtl, wasFast, history, rev, witnesses, intact, ...place]: Found,
+  [, maxTtl, wasFast, history, rev, witnesses, intact, ...place]: HistoryRow,
   {
     schema,
     maxTtlMs,
     fast,
     words,
     hidden,
-  }: Known & { readonly words: readonly string[]; readonly hidden: boolean },
+  }: KnownSchema & { readonly words: readonly string[]; readonly hidden: boolean },
 ): string | undefined {
   const present = [...words, ...place];
   const recorded = history.split(' ');
@@ -115,7 +118,10 @@ RETURNING 'recorded'`;
 }
 
 /** All at once, or each by itself where the server refuses to tell one. */
-async function wordsOf(connection: Ask, words: readonly string[]): Promise<readonly string[]> {
+async function wordsOf(
+  connection: HistoryReader,
+  words: readonly string[],
+): Promise<readonly string[]> {
   try {
     const [row = []] = await connection.query({ text: `SELECT ${words.join(', ')}` });
     return row.map(String);

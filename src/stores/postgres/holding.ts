@@ -9,7 +9,7 @@
  * made.
  * What would break it: a condition on another row of the lock, which is as old as the statement.
  */
-import { lives, msUntil, NOW, notify, type Tables, wordOf } from './fragments.ts';
+import { lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './fragments.ts';
 
 /** The number of the first claim of a lock: greater than those before it. */
 const DRAWN = 'greatest(l.last + 1, excluded.number)';
@@ -84,7 +84,7 @@ function intact(nth: number): string {
  * Of one claim, where none holds: as little as there can be, because the server prepares all
  * parts of a statement each time, also those that it does not come to.
  */
-export function takeFree({ lock, witness }: Tables): string {
+export function takeFree({ lock, witness }: PostgresTables): string {
   const columns = HELD.map(([name]) => name);
   return `
 INSERT INTO ${lock} AS l (name, rev, last, id, ${columns.join(', ')})
@@ -99,7 +99,7 @@ RETURNING l.id || ' ' || l.last || ' 0 0 - 0 ' || l.name`;
 }
 
 /** Of one claim behind which none waits. */
-export function leaveFree({ lock }: Tables): string {
+export function leaveFree({ lock }: PostgresTables): string {
   return `
 UPDATE ${lock} l SET rev = l.rev + 1, id = NULL, until = ${NOW}
 WHERE l.name = $1::text AND l.id = $2::text AND l.waiters = 0 AND l.state IS NULL
@@ -108,12 +108,12 @@ RETURNING $2::text`;
 }
 
 /** Of claims on one lock; waits for its row. */
-export function takeOne(tables: Tables): string {
+export function takeOne(tables: PostgresTables): string {
   return take(tables, { more: '', from: 'asked' });
 }
 
 /** Of claims on several locks; skips rows that are locked. */
-export function takeAll(tables: Tables): string {
+export function takeAll(tables: PostgresTables): string {
   const more = `, free AS MATERIALIZED (
   SELECT l.name FROM ${tables.lock} l WHERE l.name = ANY ($1::text[])
   ORDER BY l.name FOR UPDATE SKIP LOCKED
@@ -125,14 +125,14 @@ export function takeAll(tables: Tables): string {
   return take(tables, { more, from: 'fit' });
 }
 
-interface Taking {
+interface TakingSql {
   readonly more: string;
   /** Where those are that may be taken. */
   readonly from: string;
 }
 
 /** The first claim takes the row, if it is free, and the others line up behind it. */
-function take({ lock, witness }: Tables, { more, from }: Taking): string {
+function take({ lock, witness }: PostgresTables, { more, from }: TakingSql): string {
   const held = HELD.map(
     ([name, value]) => `${name} = CASE WHEN l.id IS NULL THEN ${value} ELSE l.${name} END`,
   );
@@ -168,7 +168,7 @@ RETURNING
 }
 
 /** Of claims on different locks. */
-export function beat({ lock }: Tables): string {
+export function beat({ lock }: PostgresTables): string {
   return `
 WITH asked AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::integer[]) AS a (name, id, ttl)
@@ -181,13 +181,13 @@ RETURNING
 }
 
 /** Of one claim; waits for its row. */
-export function leaveOne(tables: Tables): string {
+export function leaveOne(tables: PostgresTables): string {
   const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
   return leave(tables, { asked, more: '', from: 'true' });
 }
 
 /** Of claims on different locks; skips rows that are locked. */
-export function leaveAll(tables: Tables): string {
+export function leaveAll(tables: PostgresTables): string {
   const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
   const more = `, ${freeOf(tables.lock)}`;
   return leave(tables, { asked, more, from: 'a.name IN (SELECT name FROM free)' });
@@ -200,7 +200,7 @@ function freeOf(lock: string): string {
 )`;
 }
 
-interface Leaving {
+interface LeavingSql {
   readonly asked: string;
   readonly more: string;
   readonly from: string;
@@ -210,7 +210,7 @@ interface Leaving {
  * The first line of the crowd holds, where there is one: it wants all there is, as who leaves did,
  * whose secret it is told (wakes.ts).
  */
-function leave({ lock, witness }: Tables, { asked, more, from }: Leaving): string {
+function leave({ lock, witness }: PostgresTables, { asked, more, from }: LeavingSql): string {
   const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];
   const held = [`'h'`, 'l.number', msUntil('l.until'), 'l.waiters', `'-'`, ...proved];
   const left = msUntil(`${wordOf(1, 2)}::bigint`);

@@ -15,7 +15,11 @@ import { arrayOf, checkSchema } from './literal.ts';
 import { sourceOf } from './source.ts';
 
 export type { PostgresClient } from '../../clients/postgres/client.ts';
-export { type MigrationOptions, migratePostgres, postgresMigration } from './migration.ts';
+export {
+  migratePostgres,
+  type PostgresMigrationOptions as MigrationOptions,
+  postgresMigration,
+} from './migration.ts';
 
 export interface PostgresOptions extends SqlOptions {
   /** The schema of the tables, as `holdfast migrate` made it; default `holdfast`. */

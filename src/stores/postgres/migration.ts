@@ -12,7 +12,7 @@ import { LAYOUT } from './history.ts';
 import { checkSchema, quoted } from './literal.ts';
 import tables from './schema.sql';
 
-export interface MigrationOptions {
+export interface PostgresMigrationOptions {
   /** Default `holdfast`. */
   readonly schema?: string;
 }
@@ -39,7 +39,7 @@ const LOCK_MS = 2000;
  *
  * @throws UsageError for a malformed schema name.
  */
-export function postgresMigration(options: MigrationOptions = {}): string {
+export function postgresMigration(options: PostgresMigrationOptions = {}): string {
   const { schema = 'holdfast' } = readOptions(options, ['schema'], 'postgresMigration');
   const name = quoted(checkSchema(schema));
   return `BEGIN;
@@ -83,13 +83,13 @@ COMMIT;
  */
 export async function migratePostgres(
   client: PostgresClient,
-  options: MigrationOptions = {},
+  options: PostgresMigrationOptions = {},
 ): Promise<void> {
   const text = postgresMigration(options);
   const connect = connectLike(client);
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);
-    const connection = await connect({ signal, lost: () => {}, heard: () => {} });
+    const connection = await connect({ signal, lost: () => {}, received: () => {} });
     await connection.query({ text }).finally(() => connection.end());
   } catch (error) {
     throw judge(error, 'open').error;

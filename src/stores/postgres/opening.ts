@@ -8,12 +8,12 @@
  * under a name, and no setting of the session, which another client would inherit.
  */
 
-import type { Connection, Statement } from '../../clients/postgres/connection.ts';
+import type { PostgresSession, PostgresStatement } from '../../clients/postgres/connection.ts';
 import { POSTGRES } from '../../clients/postgres/errors.ts';
 import { impossible } from '../../clients/sql/judge.ts';
 import type { Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { type Known, settle } from './history.ts';
+import { type KnownSchema, settle } from './history.ts';
 import { quoted } from './literal.ts';
 
 /** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
@@ -42,7 +42,7 @@ const SETTINGS: readonly (readonly [name: string, value: string, since: number])
   ['plan_cache_mode', 'force_generic_plan', 0],
 ];
 
-export interface OpeningParts extends Known {
+export interface OpeningParts extends KnownSchema {
   readonly warnings: Warnings;
 }
 
@@ -52,7 +52,7 @@ export interface OpeningParts extends Known {
  * @throws StoreError if locks cannot be kept there, and what the client throws.
  */
 export async function check(
-  connection: Connection,
+  connection: PostgresSession,
   { schema, maxTtlMs, fast, warnings }: OpeningParts,
 ): Promise<string | undefined> {
   const [row] = await connection.query({ text: LOOK });
@@ -70,7 +70,7 @@ export async function check(
     const message =
       'Notifications do not come through the connection pooler, so the store polls. Give the' +
       ' locks a direct connection for quicker hand-offs.';
-    warnings.tell('HOLDFAST_POOLER', message);
+    warnings.warn('HOLDFAST_POOLER', message);
   }
   const [, commits] = durability;
   const commit = commitsOf(commits, fast);
@@ -82,7 +82,7 @@ export async function check(
   }
   const prelude = direct ? '' : preludeOf(commit);
   const bounded = {
-    query: ({ text }: Statement) => connection.query({ text: `${prelude}${text}` }),
+    query: ({ text }: PostgresStatement) => connection.query({ text: `${prelude}${text}` }),
   };
   const { hidden } = await settle(bounded, { schema: quoted(schema), maxTtlMs, fast });
   if (hidden) {
@@ -90,7 +90,7 @@ export async function check(
       'The server does not tell which history its data has: this user may not call' +
       ' pg_control_system() or pg_current_wal_lsn(). So after every crash and fail-over the store' +
       ' grants nothing for maxTtl.';
-    warnings.tell('HOLDFAST_HIDDEN_HISTORY', message);
+    warnings.warn('HOLDFAST_HIDDEN_HISTORY', message);
   }
   return direct ? undefined : prelude;
 }
@@ -120,13 +120,13 @@ function warn(
     const message =
       'The server does not force its writes to disk (fsync is off): when its machine crashes,' +
       ' locks may be lost unnoticed, and two callers may hold the same one. Set fsync on.';
-    warnings.tell('HOLDFAST_NO_FSYNC', message);
+    warnings.warn('HOLDFAST_NO_FSYNC', message);
   }
   if (commits === 'off' && !fast) {
     const message =
       'synchronous_commit is off on this server. The store still commits locks with it on;' +
       " durability: 'fast' would not wait.";
-    warnings.tell('HOLDFAST_ASYNC_COMMIT', message);
+    warnings.warn('HOLDFAST_ASYNC_COMMIT', message);
   }
   const split = splitBy({ commits, synchronous, fast });
   if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
@@ -134,7 +134,7 @@ function warn(
       'A primary that is cut off from its standbys keeps granting, beside the one promoted in its' +
       ` place, because commits do not wait for a standby: ${split}. Change that, or make sure` +
       ' that a primary is stopped before another one is promoted.';
-    warnings.tell('HOLDFAST_SPLIT_PRIMARY', message);
+    warnings.warn('HOLDFAST_SPLIT_PRIMARY', message);
   }
 }
 

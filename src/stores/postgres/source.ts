@@ -1,14 +1,14 @@
 /** The statements on the tables, over connections of a client package. */
 
-import type { Connect, Connection } from '../../clients/postgres/connection.ts';
+import type { ConnectPostgres, PostgresSession } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
-import { columnOf, first, type Row } from '../../clients/sql/session.ts';
+import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
 import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
 import { GivenUp } from './given-up.ts';
-import { type Known, settle } from './history.ts';
+import { type KnownSchema, settle } from './history.ts';
 import { literal, quoted } from './literal.ts';
 import { check, type OpeningParts } from './opening.ts';
-import { type Statement, statementsOf } from './statements.ts';
+import { type StatementName, statementsOf } from './statements.ts';
 
 /** Where a program stands still in a transaction, the server ends its session. */
 const BEGIN = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 1000; ';
@@ -18,9 +18,9 @@ const LINE_MS = 250;
 /** What follows in it. */
 const IN_TRANSACTION = ['write_locked', 'rollback'];
 
-export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
+export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSource {
   const texts = statementsOf(quoted(parts.schema));
-  const known: Known = { ...parts, schema: quoted(parts.schema) };
+  const known: KnownSchema = { ...parts, schema: quoted(parts.schema) };
   const givenUp = new GivenUp();
   return {
     ...SQL_SERVER,
@@ -46,7 +46,7 @@ export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
           await settle(bounded, known);
           return [];
         }
-        const text = texts[statement as Statement];
+        const text = texts[statement as StatementName];
         if (statement === 'lock') {
           const line = `SET LOCAL lock_timeout = ${LINE_MS}; `;
           return simply(`${BEGIN}${prelude ?? ''}${line}${literal(text, values)}`);
@@ -75,9 +75,9 @@ export function sourceOf(connect: Connect, parts: OpeningParts): SqlSource {
 }
 
 function named(
-  connection: Connection,
+  connection: PostgresSession,
   name: string,
   statement: { readonly text: string; readonly values: readonly string[] },
-): Promise<readonly Row[]> {
+): Promise<readonly TextRow[]> {
   return connection.query({ ...statement, name: `holdfast_${name}` });
 }

@@ -1,6 +1,6 @@
 /** All statements on the tables, each one transaction. */
 import { COLUMNS } from '../sql/row.ts';
-import { CHANNEL, DURABLE, NOW, type Tables } from './fragments.ts';
+import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
 import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from './holding.ts';
 
 const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
@@ -11,7 +11,7 @@ const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer,
   waiters integer, crowd text, tail bigint, state text`;
 const SET = WRITTEN.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 
-export type Statement =
+export type StatementName =
   | 'take_free'
   | 'take'
   | 'take_all'
@@ -31,7 +31,7 @@ export type Statement =
   | 'raise_highest'
   | 'sweep';
 
-const STATEMENTS: Readonly<Record<Statement, (tables: Tables) => string>> = {
+const STATEMENTS: Readonly<Record<StatementName, (tables: PostgresTables) => string>> = {
   take_free: takeFree,
   take: takeOne,
   take_all: takeAll,
@@ -53,30 +53,30 @@ const STATEMENTS: Readonly<Record<Statement, (tables: Tables) => string>> = {
 };
 
 /** By name; `schema` is quoted. */
-export function statementsOf(schema: string): Readonly<Record<Statement, string>> {
+export function statementsOf(schema: string): Readonly<Record<StatementName, string>> {
   const [lock, store, witness, kept] = ['lock', 'store', 'witness', 'kept'].map(
     (table) => `${schema}.${table}`,
   ) as [string, string, string, string];
   const tables = { lock, store, witness, kept };
   return Object.fromEntries(
     Object.entries(STATEMENTS).map(([name, textOf]) => [name, textOf(tables)]),
-  ) as Record<Statement, string>;
+  ) as Record<StatementName, string>;
 }
 
 /** Without what the store knows, where this has to be settled first. */
-function read(tables: Tables): string {
+function read(tables: PostgresTables): string {
   return reading(tables, `${tables.lock} l ON l.name = ANY ($1::text[])`);
 }
 
 /** The same, in line for the rows, which others cannot change before the end of the transaction. */
-function lockRows(tables: Tables): string {
+function lockRows(tables: PostgresTables): string {
   return `
 WITH l AS MATERIALIZED (
   SELECT * FROM ${tables.lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
 )${reading(tables, 'l ON true')}`;
 }
 
-function reading({ witness }: Tables, rows: string): string {
+function reading({ witness }: PostgresTables, rows: string): string {
   return `
 SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})
 FROM (SELECT ${NOW} AS now OFFSET 0) AS t
@@ -85,8 +85,8 @@ LEFT JOIN ${witness} w
 LEFT JOIN ${rows}`;
 }
 
-/** Writes what is still as it was read, and sends the news of what is written. */
-function write({ lock }: Tables, only: string): string {
+/** Writes what is still as it was read, and sends the wakes for what is written. */
+function write({ lock }: PostgresTables, only: string): string {
   return `
 WITH asked AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS a (name text, rev bigint, ${WRITTEN})
@@ -115,7 +115,7 @@ SELECT d.name, (
  * holds it plainly, or if the row is still the one in which it was found. Two records that are
  * over go with each that comes, so that there are never many more than are alive.
  */
-function keep({ lock, kept }: Tables): string {
+function keep({ lock, kept }: PostgresTables): string {
   return `
 WITH ${DURABLE}, held AS MATERIALIZED (
   SELECT l.name FROM ${lock} l, durable WHERE l.name = $1::text
@@ -138,14 +138,14 @@ function over(kept: string, most: string): string {
   `;
 }
 
-function recall({ kept }: Tables): string {
+function recall({ kept }: PostgresTables): string {
   return `
 SELECT ceil((k.until - ${NOW}) / 1000.0) || ' ' || k.content
 FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
 }
 
 /** Rows that have a claim, or may, in the order of their names. */
-function names({ lock }: Tables): string {
+function names({ lock }: PostgresTables): string {
   return `
 SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
 WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
@@ -153,7 +153,7 @@ ORDER BY l.name LIMIT $2::integer`;
 }
 
 /** What numbers those may have had that are to be swept away; committed before they go. */
-function raiseHighest({ store, witness }: Tables): string {
+function raiseHighest({ store, witness }: PostgresTables): string {
   return `
 WITH raised AS (
   UPDATE ${store} SET highest = greatest(highest, ${NOW} - $1::bigint) RETURNING highest
@@ -166,7 +166,7 @@ FROM raised r WHERE w.written = w.xmin`;
  * A portion of all names after the given one: what was of no use for so long goes. Returns the last
  * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
  */
-function sweep({ lock, store, kept }: Tables): string {
+function sweep({ lock, store, kept }: PostgresTables): string {
   return `
 WITH seen AS MATERIALIZED (
   SELECT l.name, l.until FROM ${lock} l WHERE l.name > $1::text ORDER BY l.name LIMIT $2::integer

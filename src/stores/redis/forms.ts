@@ -42,5 +42,5 @@ export const PLAIN_FORM: Form = {
   },
 };
 
-/** The same, where other programs are told of a release. */
+/** The same, where a release wakes other programs. */
 export const PUBLISHED_FORM: Form = { ...PLAIN_FORM, scripts: PUBLISHED };

@@ -12,7 +12,7 @@
  */
 
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
-import type { Greeting, Reply } from '../../clients/redis/link.ts';
+import type { RedisGreeting, RedisReply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { warnOfSilence } from '../listening.ts';
@@ -35,14 +35,14 @@ export class Hazards {
   }
 
   /** Looks at the server of a new connection; rejects if it must not keep locks. */
-  readonly look: Greeting = async (ask, { cluster }) => {
+  readonly look: RedisGreeting = async (ask, { cluster }) => {
     const info = fieldsOf(await ask(['INFO', 'everything']));
     const version = Number.parseInt(info.get('redis_version') ?? '', 10);
     if (version < OLDEST) throw impossible(`it is Redis ${info.get('redis_version')}`);
     if (!cluster) this.#checkAlone(info);
     for (const [name, message] of hazardsIn(info)) {
       if (this.#refuse) throw refusal(`${message} (${name})`);
-      this.#warnings.tell(name, message);
+      this.#warnings.warn(name, message);
     }
   };
 
@@ -50,7 +50,7 @@ export class Hazards {
   readonly clockJumped = (ms: number): void => {
     const way = ms > 0 ? `${Math.round(ms)} ms ahead` : `back by ${Math.round(-ms)} ms`;
     const harm = ms > 0 ? 'have expired too early' : 'expire too late';
-    this.#warnings.tell(
+    this.#warnings.warn(
       'HOLDFAST_CLOCK_JUMP',
       `The server's clock has jumped ${way}: locks ${harm}.`,
     );
@@ -62,16 +62,16 @@ export class Hazards {
       `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
       ' one. After a flush, this one may grant locks while leases of the other are alive.' +
       ' Set the same maxTtl in all programs.';
-    this.#warnings.tell('HOLDFAST_MAX_TTL', message);
+    this.#warnings.warn('HOLDFAST_MAX_TTL', message);
   };
 
   /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */
-  readonly deaf = (error: unknown): void => {
+  readonly unwoken = (error: unknown): void => {
     if (refusalCode(error) !== 'NOPERM') return warnOfSilence(this.#warnings, error);
     const message =
       'The server does not let this user SUBSCRIBE, so waiters poll now and then instead of' +
       ' being woken. docs/stores/redis.md has the ACL that is needed.';
-    this.#warnings.tell('HOLDFAST_NO_WAKE', message);
+    this.#warnings.warn('HOLDFAST_NO_WAKE', message);
   };
 
   /** Only outside a cluster, where a replica does not redirect commands. */
@@ -126,7 +126,7 @@ function refusal(message: string): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-function fieldsOf(reply: Reply): Map<string, string> {
+function fieldsOf(reply: RedisReply): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of String(reply).split('\r\n')) {
     const colon = line.indexOf(':');

@@ -4,7 +4,7 @@
 
 import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { linkOf } from '../../clients/redis/client.ts';
-import type { Reply } from '../../clients/redis/link.ts';
+import type { RedisReply } from '../../clients/redis/link.ts';
 import { parseRedisUrl, type RedisUrl } from '../../clients/redis/url.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
@@ -40,7 +40,7 @@ function versionIn(info: string): string {
   return valkey ? `Valkey ${valkey}` : `Redis ${redis}`;
 }
 
-function msIn(time: Reply): number {
+function msIn(time: RedisReply): number {
   const [seconds, micros] = time as readonly string[];
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }

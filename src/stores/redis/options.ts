@@ -68,7 +68,7 @@ export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): S
     namespace,
     replicas,
     clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
-    deaf: hazards.deaf,
+    unwoken: hazards.unwoken,
     exceeded: hazards.exceeded,
     maxTtlMs,
     trust: afterDataLoss === 'trust',

@@ -7,11 +7,11 @@
  */
 
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { Link, Reply } from '../../clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
-import { garbled, letterOf, type Standing, standingIn, statusOf } from '../status-lines.ts';
+import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import type { Form } from './forms.ts';
@@ -21,11 +21,11 @@ import type { Script } from './scripts.ts';
 
 export interface RedisStoreParts {
   readonly form: Form;
-  readonly link: Link;
+  readonly link: RedisLink;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
   /** Gets the reason why this process may not listen. */
-  readonly deaf: (error: unknown) => void;
+  readonly unwoken: (error: unknown) => void;
   readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
   /** What names of channels begin with; default: one of the namespace. */
@@ -37,7 +37,7 @@ export interface RedisStoreParts {
 }
 
 /** Those that take a batch. */
-type Verb = 'claim' | 'renew' | 'release';
+type RedisVerb = 'claim' | 'renew' | 'release';
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -59,7 +59,7 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
-    this.#wakes = new Wakes(link, wakePrefix, parts.deaf);
+    this.#wakes = new Wakes(link, wakePrefix, parts.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
@@ -191,10 +191,10 @@ export class RedisStore implements Store {
 
   /** Throws at once what it cannot send. */
   #verb(
-    verb: Verb,
+    verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
-  ): Promise<readonly Reply[]> | readonly Reply[] {
+  ): Promise<readonly RedisReply[]> | readonly RedisReply[] {
     if (claims.length === 0) return [];
     const keys: string[] = [];
     const args: string[] = [];
@@ -213,7 +213,7 @@ export class RedisStore implements Store {
   }
 
   async #statuses(
-    verb: Verb,
+    verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
@@ -225,14 +225,14 @@ export class RedisStore implements Store {
     });
   }
 
-  async #change(resource: string, ...args: readonly string[]): Promise<Reply> {
+  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
     const { form, places } = this.#parts;
     const { change } = form.scripts;
     const [answer = null] = await this.#runner.run(change, places.lookOf(resource), args);
     return answer;
   }
 
-  async #look(resource: string): Promise<Look> {
+  async #look(resource: string): Promise<RedisLook> {
     const lines: unknown = await this.#change(resource, 'inspect');
     if (!Array.isArray(lines)) throw garbled(lines);
     const closed = lines.findIndex((line) => String(line).startsWith('q '));
@@ -244,8 +244,8 @@ export class RedisStore implements Store {
   }
 }
 
-interface Look {
-  readonly standings: readonly Standing[];
+interface RedisLook {
+  readonly standings: readonly StandingLine[];
   readonly quarantineMs: number | undefined;
 }
 
@@ -256,7 +256,7 @@ function recorded(script: Script | undefined): Script {
 }
 
 /** Skips a key that is not ours, in a list of all. */
-function nobody(error: unknown): Look {
+function nobody(error: unknown): RedisLook {
   if (refusalCode(error) === 'WRONGTYPE') return { standings: [], quarantineMs: undefined };
   throw error;
 }

@@ -8,7 +8,7 @@
  */
 
 import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
-import type { Link, Reply } from '../../clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -16,7 +16,7 @@ import type { Places } from './places.ts';
 import { type Script, SERVER } from './scripts.ts';
 
 export interface ScriptRunnerParts {
-  readonly link: Link;
+  readonly link: RedisLink;
   readonly places: Places;
   readonly clockWatch: ClockWatch;
   /** Called if another program has this `maxTtl`, which is greater than our own. */
@@ -60,7 +60,7 @@ export class ScriptRunner {
     keys: readonly string[],
     args: readonly string[],
     spread?: Spread,
-  ): Promise<readonly Reply[]> {
+  ): Promise<readonly RedisReply[]> {
     const call = { script, keys, args, spread };
     const { clockWatch } = this.#parts;
     const sentAt = clockWatch.now();
@@ -71,7 +71,7 @@ export class ScriptRunner {
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
-  async #again(call: Call, error: unknown): Promise<Reply> {
+  async #again(call: Call, error: unknown): Promise<RedisReply> {
     let refusal = error;
     if (refusalCode(refusal) === 'NOSCRIPT') {
       await this.#load(call);
@@ -104,7 +104,7 @@ export class ScriptRunner {
     return said;
   }
 
-  #send({ script, keys, args, spread }: Call, settings: string): Promise<Reply> {
+  #send({ script, keys, args, spread }: Call, settings: string): Promise<RedisReply> {
     const { link, places } = this.#parts;
     const key = keys[0] as string;
     const command = ['EVALSHA', script.sha, String(keys.length + 1), places.recordOf(key)];
@@ -115,7 +115,7 @@ export class ScriptRunner {
     return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
   }
 
-  #read({ keys }: Call, reply: Reply, sentAt: number): readonly Reply[] {
+  #read({ keys }: Call, reply: RedisReply, sentAt: number): readonly RedisReply[] {
     if (!Array.isArray(reply)) throw garbled(reply);
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);
@@ -129,11 +129,11 @@ export class ScriptRunner {
     key: string,
     command: readonly string[],
     { replicas, ms }: Spread,
-  ): Promise<Reply> {
+  ): Promise<RedisReply> {
     const wait = ['WAIT', String(replicas), Math.ceil(ms).toFixed(0)];
     const [reply = null, reached = null] = await this.#parts.link.sendAll(key, [command, wait]);
     for (const answer of [reply, reached]) if (isRefusal(answer)) throw refused(answer.refusal);
-    if (typeof reached === 'number' && reached >= replicas) return reply as Reply;
+    if (typeof reached === 'number' && reached >= replicas) return reply as RedisReply;
     throw new StoreError(`Only ${reached} of ${replicas} replicas confirmed the write in time.`, {
       retryable: true,
       outcome: 'unknown',
@@ -142,7 +142,7 @@ export class ScriptRunner {
 }
 
 /** The server's time, and another program's greater `maxTtl`; undefined if it is neither. */
-function stampOf(first: Reply | undefined): readonly number[] | undefined {
+function stampOf(first: RedisReply | undefined): readonly number[] | undefined {
   if (typeof first === 'number') return Number.isInteger(first) && first >= 0 ? [first] : undefined;
   if (typeof first !== 'string' || !/^\d+( \d+)?$/.test(first)) return undefined;
   return first.split(' ').map(Number);

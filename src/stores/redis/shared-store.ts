@@ -3,7 +3,7 @@
  * that the layout has room for.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { heard } from '../listening.ts';
+import { followLasting } from '../listening.ts';
 import type { RedisStore } from './redis-store.ts';
 
 export interface SharedTerms {
@@ -26,7 +26,7 @@ export function sharedStore(store: RedisStore, { retryMs, verbs, follow }: Share
     close: () => store.close(),
     ...(follow && {
       watch: (claim: Claim, wake: Wake) =>
-        heard(
+        followLasting(
           () => follow(claim, () => wake()),
           () => wake(),
         ),

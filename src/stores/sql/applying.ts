@@ -19,54 +19,54 @@ import { lineOf } from '../status-lines.ts';
 import type { Lane } from './link.ts';
 import { patienceFor, pause } from './patience.ts';
 import {
-  type Columns,
   type Crowd,
   columnsOf,
   crowdOf,
-  type Moment,
+  type LockColumns,
+  type LockRow,
   NO_TAG,
-  type Row,
+  type RowMoment,
 } from './row.ts';
 
 /**
  * Makes a step on this queue, and returns what its verb returns; called again after a lost race.
  */
-export type Step<T> = (crowd: Crowd, moment: Moment) => T;
+export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
 
 export interface Rows {
   /** The rows of these names that are there. */
-  read(names: readonly string[], terms: Terms): Promise<Found>;
+  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows>;
   /**
    * Reads and writes in one transaction, in line for the rows; returns the names of those written.
    */
   exchange(
     names: readonly string[],
-    make: (found: Found) => readonly Write[],
-    terms: Terms,
+    make: (found: FoundRows) => readonly LockWrite[],
+    terms: ApplyingTerms,
   ): Promise<readonly string[]>;
   /** Writes those that are as they were read, and notifies; returns the names of these. */
-  write(writes: readonly Write[], terms: Terms): Promise<readonly string[]>;
+  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]>;
 }
 
-export interface Found {
-  readonly moment: Moment;
-  readonly rows: readonly Row[];
+export interface FoundRows {
+  readonly moment: RowMoment;
+  readonly rows: readonly LockRow[];
 }
 
-export interface Write {
+export interface LockWrite {
   readonly name: string;
   /** The version that was read; 0 if the row is to be made. */
   readonly rev: number;
-  readonly columns: Columns;
-  readonly news: readonly News[];
+  readonly columns: LockColumns;
+  readonly wakes: readonly SentWake[];
 }
 
-export interface News {
+export interface SentWake {
   readonly address: string;
   readonly message: string;
 }
 
-export interface Terms {
+export interface ApplyingTerms {
   readonly lane: Lane;
   readonly withinMs: number;
 }
@@ -79,7 +79,7 @@ export interface How {
 
 /** A step that waits for its turn. */
 interface Task {
-  readonly step: Step<unknown>;
+  readonly step: CrowdStep<unknown>;
   readonly ttlMs: number;
   readonly lane: Lane;
   readonly since: number;
@@ -107,7 +107,11 @@ export class Applying {
 
   /** Makes these steps; each settles by itself. */
   apply<T>(
-    steps: readonly { readonly resource: string; readonly ttlMs: number; readonly step: Step<T> }[],
+    steps: readonly {
+      readonly resource: string;
+      readonly ttlMs: number;
+      readonly step: CrowdStep<T>;
+    }[],
     { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();
@@ -186,7 +190,7 @@ export class Applying {
     const ends = tasks.map(({ since, ttlMs }) => since + ttlMs);
     const terms = { lane, withinMs: Math.min(...ends) - this.#clock.now() };
     let made = new Map<string, Made>();
-    const make = ({ moment, rows }: Found): readonly Write[] => {
+    const make = ({ moment, rows }: FoundRows): readonly LockWrite[] => {
       const found = new Map(rows.map((row) => [row.name, row]));
       made = new Map(
         names.map((name) => [name, madeOf(name, own.get(name), { row: found.get(name), moment })]),
@@ -203,8 +207,8 @@ export class Applying {
 
   async #race(
     names: readonly string[],
-    make: (found: Found) => readonly Write[],
-    terms: Terms,
+    make: (found: FoundRows) => readonly LockWrite[],
+    terms: ApplyingTerms,
   ): Promise<readonly string[]> {
     const writes = make(await this.#rows.read(names, terms));
     return writes.length > 0 ? this.#rows.write(writes, terms) : [];
@@ -213,7 +217,7 @@ export class Applying {
 
 interface Made {
   /** Undefined if nothing has changed. */
-  readonly write?: Write | undefined;
+  readonly write?: LockWrite | undefined;
   /** Settle the tasks, once it is written. */
   readonly replies: readonly (() => void)[];
 }
@@ -222,27 +226,27 @@ interface Made {
 function madeOf(
   name: string,
   tasks: readonly Task[] = [],
-  { row, moment }: { readonly row: Row | undefined; readonly moment: Moment },
+  { row, moment }: { readonly row: LockRow | undefined; readonly moment: RowMoment },
 ): Made {
   const crowd = crowdOf(row, moment);
   const before = JSON.stringify(comparable(row));
   const replies = tasks.map((task) => attempt(task, crowd, moment));
-  const told = crowd.queue.takeTold();
+  const woken = crowd.queue.takeTold();
   const columns = columnsOf(crowd, moment.now);
-  const same = told.length === 0 && JSON.stringify(comparable(columns)) === before;
+  const same = woken.length === 0 && JSON.stringify(comparable(columns)) === before;
   if (same) return { replies };
   // One message says it, however often the claim was concerned.
-  const news = [...new Set(told)].flatMap((entry): News[] => {
+  const wakes = [...new Set(woken)].flatMap((entry): SentWake[] => {
     const [address = '-', tag] = (crowd.tags.get(entry.id) ?? NO_TAG).split(' ');
     if (address === '-') return [];
     const status = crowd.queue.statusOf(entry, moment.now / 1000);
     return [{ address, message: `${tag} ${lineOf(status)}` }];
   });
-  return { write: { name, rev: row?.rev ?? 0, columns, news }, replies };
+  return { write: { name, rev: row?.rev ?? 0, columns, wakes }, replies };
 }
 
 /** What is compared: an empty row says no more than none. */
-function comparable(columns: Columns | undefined): unknown {
+function comparable(columns: LockColumns | undefined): unknown {
   if (!columns) return null;
   const { last, id, until, waiters, crowd, state, number, kind, permits } = columns;
   if (id === null && state === null) return null;
@@ -250,7 +254,7 @@ function comparable(columns: Columns | undefined): unknown {
 }
 
 /** An error of a step is its task's own. */
-function attempt({ step, resolve, reject }: Task, crowd: Crowd, moment: Moment): () => void {
+function attempt({ step, resolve, reject }: Task, crowd: Crowd, moment: RowMoment): () => void {
   try {
     const value = step(crowd, moment) as never;
     return () => resolve(value);

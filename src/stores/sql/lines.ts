@@ -2,23 +2,23 @@
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
 import { garbled, KINDS, letterOf, type TurnStatus, turnIn } from '../status-lines.ts';
-import type { Found, Write } from './applying.ts';
-import { COLUMNS, type Moment, type Row } from './row.ts';
+import type { FoundRows, LockWrite } from './applying.ts';
+import { COLUMNS, type LockRow, type RowMoment } from './row.ts';
 
-export interface Asked {
+export interface TaggedClaim {
   readonly claim: Claim;
   readonly tag: string;
 }
 
-export function textsOf(writes: readonly Write[]): string[] {
+export function textsOf(writes: readonly LockWrite[]): string[] {
   const rows = writes.map(({ name, rev, columns }) => {
     return { name, rev, ...columns, kind: columns.kind && letterOf(columns.kind) };
   });
-  const news = writes.flatMap(({ name, news }) => news.map((each) => ({ name, ...each })));
-  return [JSON.stringify(rows), JSON.stringify(news)];
+  const wakes = writes.flatMap(({ name, wakes }) => wakes.map((each) => ({ name, ...each })));
+  return [JSON.stringify(rows), JSON.stringify(wakes)];
 }
 
-export function termsOf({ claim, tag }: Asked, nth: number): (string | number | boolean)[] {
+export function termsOf({ claim, tag }: TaggedClaim, nth: number): (string | number | boolean)[] {
   const { resource, id, kind, permits, limit, ttlMs, holder, queue } = claim;
   const terms = [toText(resource), id, letterOf(kind), permits, limit, Math.ceil(ttlMs)];
   return [...terms, JSON.stringify(holder), tag, queue, nth];
@@ -30,7 +30,7 @@ export function termsOf({ claim, tag }: Asked, nth: number): (string | number | 
  */
 export function takenIn(
   line: string,
-  runs: ReadonlyMap<string, readonly Asked[]>,
+  runs: ReadonlyMap<string, readonly TaggedClaim[]>,
 ): (readonly [string, ClaimStatus])[] {
   const words = line.split(' ', 6);
   const [holder = '', last = '', waiters, left, ...before] = words;
@@ -45,7 +45,7 @@ export function takenIn(
     const turn = turnIn(String(token), tag, number);
     const beforeMs = retryInMs;
     [retryInMs, tag, number] = [leftMs, asked.tag.split(' ')[1], String(token)];
-    // Of those that came with it, a message tells.
+    // Of those that came with it, a wake says more.
     if (id === holder) return [id, { state: 'held', token, leftMs, waiters: 0 }];
     const ahead = Number(waiters) - behind;
     const status: TurnStatus = {
@@ -69,9 +69,9 @@ export function heldIn(line: string, ttls: ReadonlyMap<string, number>): [string
 }
 
 /** Undefined if what the store knows has to be settled first. */
-export function readIn(lines: readonly string[]): Found | undefined {
-  let moment: Moment | undefined;
-  const rows: Row[] = [];
+export function readIn(lines: readonly string[]): FoundRows | undefined {
+  let moment: RowMoment | undefined;
+  const rows: LockRow[] = [];
   for (const line of lines) {
     const [now, openAt, highest, ...values] = JSON.parse(line) as [number, number | null, number];
     if (openAt === null) return undefined;

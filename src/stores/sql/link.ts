@@ -1,7 +1,7 @@
 /** A store's way to its database. */
 import { KeptConnection } from '../../clients/kept-connection.ts';
-import type { Ear } from '../../clients/wire.ts';
-import { RING, type SqlSource, type SqlWire } from './wire.ts';
+import type { MessageSource } from '../../clients/wire.ts';
+import { LOOK, type SqlSource, type SqlWire } from './wire.ts';
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
@@ -21,7 +21,7 @@ export interface Aside {
   close(): void;
 }
 
-export interface SqlLink extends Ear {
+export interface SqlLink extends MessageSource {
   /**
    * Sends a statement, on connections of our own. Never sends it again once it may have run.
    * @throws StoreError, also for what the database refuses.
@@ -32,7 +32,7 @@ export interface SqlLink extends Ear {
   /** A session of its own, for long work; the caller closes it. */
   aside(): Aside;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */
-  hears(): boolean | Promise<boolean>;
+  sendsWakes(): boolean | Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -61,28 +61,28 @@ export function linkOf(source: SqlSource): SqlLink {
         close,
       };
     },
-    hears() {
-      const hears = (wire: SqlWire): boolean => wire.listen !== undefined;
-      return heartbeats.wire ? hears(heartbeats.wire) : heartbeats.ask(async (wire) => hears(wire));
+    sendsWakes() {
+      const sends = (wire: SqlWire): boolean => wire.listen !== undefined;
+      return heartbeats.wire ? sends(heartbeats.wire) : heartbeats.ask(async (wire) => sends(wire));
     },
-    listen(channel, told, resumed) {
+    listen(channel, deliver, resumed) {
       let looks = false;
       const look = (): void => {
         if (looks) return;
         looks = true;
         const request = heartbeats.ask((wire) => {
-          // A ring from now on may be about news that this look does not see.
+          // A message from now on may be about a wake that this look does not see.
           looks = false;
           return wire.call('look', []);
         });
-        // It rings again within a second.
+        // Another message comes within a second.
         request.catch(() => {
           looks = false;
         });
       };
       const received = (message: string): void => {
-        if (message === RING) look();
-        else told(message);
+        if (message === LOOK) look();
+        else deliver(message);
       };
       return heartbeats.listen({ channel, received, resumed });
     },

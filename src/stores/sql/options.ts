@@ -2,7 +2,7 @@
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, type Checks, oneOf } from '../../base/options.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
-import type { RowStoreParts } from './row-store.ts';
+import type { SqlRowStoreParts } from './row-store.ts';
 
 export interface SqlOptions {
   /**
@@ -28,7 +28,7 @@ export const SQL: Checks<SqlOptions> = {
 
 export function settingsOf(
   options: Checked<typeof SQL>,
-): Pick<RowStoreParts, 'maxTtlMs' | 'maxWaiters' | 'trust'> {
+): Pick<SqlRowStoreParts, 'maxTtlMs' | 'maxWaiters' | 'trust'> {
   const { maxTtl: maxTtlMs, maxWaiters, afterDataLoss } = options;
   return { maxTtlMs, maxWaiters, trust: afterDataLoss === 'trust' };
 }

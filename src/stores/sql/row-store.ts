@@ -16,8 +16,8 @@ import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import { garbled } from '../status-lines.ts';
-import { Applying, type How, type Step } from './applying.ts';
-import { Hearing } from './hearing.ts';
+import { Applying, type CrowdStep, type How } from './applying.ts';
+import { LockWakes } from './lock-wakes.ts';
 import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
@@ -36,7 +36,7 @@ const TRAITS: Traits = {
   hintsGrant: true,
 };
 
-export interface RowStoreParts {
+export interface SqlRowStoreParts {
   readonly name: string;
   readonly lineage: string;
   readonly table: Table;
@@ -54,13 +54,13 @@ export class SqlRowStore implements Store {
   readonly traits: Traits = TRAITS;
   readonly lineage: string;
   readonly maxTtlMs: number;
-  readonly #parts: RowStoreParts;
+  readonly #parts: SqlRowStoreParts;
   readonly #table: Table;
   readonly #applying: Applying;
-  readonly #hearing: Hearing;
+  readonly #wakes: LockWakes;
   readonly #sweeper: Sweeper;
 
-  constructor(parts: RowStoreParts) {
+  constructor(parts: SqlRowStoreParts) {
     const { table, clock } = parts;
     this.#parts = parts;
     this.#table = table;
@@ -68,7 +68,7 @@ export class SqlRowStore implements Store {
     this.lineage = parts.lineage;
     this.maxTtlMs = parts.maxTtlMs;
     this.#applying = new Applying(table, clock);
-    this.#hearing = new Hearing(table, clock, parts.maxTtlMs);
+    this.#wakes = new LockWakes(table, clock, parts.maxTtlMs);
     this.#sweeper = new Sweeper(clock, table);
   }
 
@@ -77,7 +77,7 @@ export class SqlRowStore implements Store {
     // However many statements it takes: the tombstone of a claim that is given up ends soon after.
     const since = clock.now();
     const asked = runs(claims, maxWaiters).map((claim) => {
-      return { claim, tag: this.#hearing.tagOf(claim) };
+      return { claim, tag: this.#wakes.tagOf(claim) };
     });
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
     const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
@@ -91,7 +91,7 @@ export class SqlRowStore implements Store {
           const number = BigInt(Math.max(moment.now, moment.highest + 1));
           const options = { number, maxWaiters, trusts: trust };
           const status = queue.enter(claim, moment.now / 1000, options);
-          if (status.state !== 'gone') tags.set(claim.id, this.#hearing.tagOf(claim));
+          if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
           return status;
         },
     );
@@ -138,7 +138,7 @@ export class SqlRowStore implements Store {
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    return this.#hearing.watch(claim, wake);
+    return this.#wakes.watch(claim, wake);
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
@@ -199,7 +199,7 @@ export class SqlRowStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#hearing.close();
+    this.#wakes.close();
     await this.#table.link.close();
   }
 
@@ -208,7 +208,7 @@ export class SqlRowStore implements Store {
     claims: readonly Claim[],
     how: How,
     known: ReadonlyMap<string, ClaimStatus>,
-    stepOf: (claim: Claim) => Step<ClaimStatus>,
+    stepOf: (claim: Claim) => CrowdStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     const rest = claims.filter(({ id }) => !known.has(id));
     const replies = await Promise.allSettled(this.#apply(rest, how, stepOf));
@@ -218,7 +218,7 @@ export class SqlRowStore implements Store {
     const others = replies.map(statusOf).values();
     return claims.map((claim) => {
       const status = known.get(claim.id) ?? others.next().value ?? statusOf(undefined);
-      this.#hearing.saw(claim, status);
+      this.#wakes.saw(claim, status);
       return status;
     });
   }
@@ -236,7 +236,7 @@ export class SqlRowStore implements Store {
   #apply<T>(
     claims: readonly Claim[],
     how: How,
-    stepOf: (claim: Claim) => Step<T>,
+    stepOf: (claim: Claim) => CrowdStep<T>,
   ): readonly Promise<T>[] {
     if (claims.length === 0) return [];
     const steps = claims.map((claim) => {
@@ -245,7 +245,7 @@ export class SqlRowStore implements Store {
     return this.#applying.apply(steps, how);
   }
 
-  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: Step<T>): Promise<T> {
+  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: CrowdStep<T>): Promise<T> {
     const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
     return made as Promise<T>;
   }

@@ -14,7 +14,7 @@ import { fromJson, type QueueJson } from '../../queue/json.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 
 /** Times are µs by the server's clock. */
-export interface Columns {
+export interface LockColumns {
   readonly last: number;
   readonly id: string | null;
   readonly number: number | null;
@@ -34,13 +34,13 @@ export interface Columns {
   readonly state: string | null;
 }
 
-export interface Row extends Columns {
+export interface LockRow extends LockColumns {
   readonly name: string;
   readonly rev: number;
 }
 
 /** In the order in which they are read. */
-export const COLUMNS: readonly (keyof Row)[] = [
+export const COLUMNS: readonly (keyof LockRow)[] = [
   'name',
   'rev',
   'last',
@@ -62,7 +62,7 @@ export const COLUMNS: readonly (keyof Row)[] = [
 ];
 
 /** What was read together with the rows; times in µs. */
-export interface Moment {
+export interface RowMoment {
   readonly now: number;
   /** Nothing is granted before. */
   readonly openAt: number;
@@ -86,7 +86,7 @@ interface Odd {
 }
 
 /** The queue in a row; a row that is not there is an empty one. */
-export function crowdOf(row: Row | undefined, { openAt }: Pick<Moment, 'openAt'>): Crowd {
+export function crowdOf(row: LockRow | undefined, { openAt }: Pick<RowMoment, 'openAt'>): Crowd {
   const closedUntil = openAt / 1000;
   if (!row) return { queue: new ClaimQueue({ closedUntil }), tags: new Map() };
   const last = BigInt(row.last);
@@ -101,7 +101,7 @@ export function crowdOf(row: Row | undefined, { openAt }: Pick<Moment, 'openAt'>
 }
 
 /** The columns that are the same queue, after it was settled. */
-export function columnsOf({ queue, tags }: Crowd, now: number): Columns {
+export function columnsOf({ queue, tags }: Crowd, now: number): LockColumns {
   queue.tidy(now / 1000);
   const { last, claims, tombstones, unfinished } = queue.state;
   const [holder, ...waiters] = claims;
@@ -165,7 +165,7 @@ function isPlain(holder: Entry, waiters: readonly Entry[]): boolean {
   });
 }
 
-function plainEntries(row: Row, tags: Map<string, string>): Entry[] {
+function plainEntries(row: LockRow, tags: Map<string, string>): Entry[] {
   if (row.id === null) return [];
   const terms = {
     kind: row.kind ?? 'mutex',
@@ -185,7 +185,7 @@ function plainEntries(row: Row, tags: Map<string, string>): Entry[] {
     own.admitted = true;
     own.takeover = takeover;
   }
-  // The statement that lets one in tells the next, and the first to come is told so.
+  // The statement that lets one in wakes the next, and the first to come learns it from its reply.
   if (next) next.first = true;
   return entries;
 }

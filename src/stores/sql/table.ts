@@ -6,8 +6,8 @@ import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
 import { garbled } from '../status-lines.ts';
-import type { Found, Rows, Terms, Write } from './applying.ts';
-import { type Asked, heldIn, readIn, takenIn, termsOf, textsOf } from './lines.ts';
+import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
+import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
 import type { SqlLink } from './link.ts';
 import type { SqlWire } from './wire.ts';
 
@@ -21,7 +21,7 @@ export interface TableParts {
   readonly listOf: (values: readonly (string | number | boolean)[]) => string;
 }
 
-interface Taking {
+interface TakingTerms {
   readonly maxWaiters: number;
   readonly trust: boolean;
   /** How much of a ttl is left since the claims were made, in ms. */
@@ -55,8 +55,8 @@ export class Table implements Rows {
    * locks for which it did. The claims of a lock are in their order.
    */
   async take(
-    asked: readonly Asked[],
-    { maxWaiters, trust, leftMs }: Taking,
+    asked: readonly TaggedClaim[],
+    { maxWaiters, trust, leftMs }: TakingTerms,
   ): Promise<ReadonlyMap<string, ClaimStatus>> {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
     const [[first, ...others] = [], ...more] = runs.values();
@@ -134,7 +134,7 @@ export class Table implements Rows {
     return new Map(ids.map((id) => [id, true]));
   }
 
-  read(names: readonly string[], terms: Terms): Promise<Found> {
+  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows> {
     return this.#settled(terms, async () =>
       readIn(await this.link.call('read', this.#named(names), terms)),
     );
@@ -142,8 +142,8 @@ export class Table implements Rows {
 
   exchange(
     names: readonly string[],
-    make: (found: Found) => readonly Write[],
-    terms: Terms,
+    make: (found: FoundRows) => readonly LockWrite[],
+    terms: ApplyingTerms,
   ): Promise<readonly string[]> {
     const work = async (wire: SqlWire): Promise<readonly string[] | undefined> => {
       let open = true;
@@ -162,7 +162,7 @@ export class Table implements Rows {
   }
 
   /** Asks again once a loss of data is recorded, or what this program has to say. */
-  async #settled<T>(terms: Terms, ask: () => Promise<T | undefined>): Promise<T> {
+  async #settled<T>(terms: ApplyingTerms, ask: () => Promise<T | undefined>): Promise<T> {
     for (let tries = 0; tries < TRIES; tries++) {
       const found = await ask();
       if (found) return found;
@@ -177,7 +177,7 @@ export class Table implements Rows {
     return [listOf(names), String(maxTtlMs * 1000), String(fast)];
   }
 
-  write(writes: readonly Write[], terms: Terms): Promise<readonly string[]> {
+  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]> {
     const call = writes.length === 1 ? 'write' : 'write_all';
     return this.link.call(call, textsOf(writes), terms);
   }
@@ -201,7 +201,7 @@ export class Table implements Rows {
     return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
-  async names(after: string, most: number): Promise<Found> {
+  async names(after: string, most: number): Promise<FoundRows> {
     const lines = await this.link.call('names', [after, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }

@@ -1,5 +1,5 @@
 /** What a store in a database needs of a connection. */
-import type { Ear, Source, Wire } from '../../clients/wire.ts';
+import type { MessageSource, Source, Wire } from '../../clients/wire.ts';
 
 export interface SqlWire extends Wire {
   /**
@@ -9,10 +9,10 @@ export interface SqlWire extends Wire {
   call(statement: string, args: readonly string[]): Promise<readonly string[]>;
 }
 
-/** The message of a server that sends none: there may be news, which the statement `look` tells. */
-export const RING = '';
+/** The message of a server that sends none: the statement `look` may find wakes. */
+export const LOOK = '';
 
-export interface SqlSource extends Source<SqlWire>, Pick<Ear, 'own'> {}
+export interface SqlSource extends Source<SqlWire>, Pick<MessageSource, 'own'> {}
 
 /** The common part of all sources. */
 export const SQL_SERVER: Pick<SqlSource, 'server' | 'silenceMs' | 'atOnce'> = {

@@ -16,7 +16,7 @@
  * What would break it: a base kept in memory, so every step reads or compares it in the file.
  */
 import { randomBytes } from 'node:crypto';
-import type { Connection } from '../../clients/sqlite/connection.ts';
+import type { FileConnection } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Layout } from './schema.ts';
@@ -46,7 +46,7 @@ const MAX_WALL_US = 2 ** 52;
 const BOOT_TOLERANCE_US = 10_000_000;
 
 /** Creates, checks or upgrades the tables, in a transaction of the caller; returns the lineage. */
-export function joinFile(connection: Connection, { machine, layouts }: Newcomer): string {
+export function joinFile(connection: FileConnection, { machine, layouts }: Newcomer): string {
   const found = connection
     .prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'")
     .all();
@@ -83,7 +83,7 @@ export function joinFile(connection: Connection, { machine, layouts }: Newcomer)
  * The layout of the file.
  * @throws StoreError if it takes a newer program.
  */
-export function checkLayout(connection: Connection, layouts: readonly Layout[]): number {
+export function checkLayout(connection: FileConnection, layouts: readonly Layout[]): number {
   const [{ layout, oldest }] = connection
     .prepare('SELECT layout, oldest FROM holdfast_meta')
     .all() as [{ layout: number; oldest: number }];
@@ -95,7 +95,7 @@ export function checkLayout(connection: Connection, layouts: readonly Layout[]):
   );
 }
 
-function create(connection: Connection, { machine, layouts }: Newcomer): string {
+function create(connection: FileConnection, { machine, layouts }: Newcomer): string {
   for (const { sql } of layouts) connection.exec(sql);
   const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
   connection
@@ -109,7 +109,7 @@ function create(connection: Connection, { machine, layouts }: Newcomer): string 
 }
 
 /** Programs that know only the layout before may be using the file. */
-function raise(connection: Connection, from: number, layouts: readonly Layout[]): void {
+function raise(connection: FileConnection, from: number, layouts: readonly Layout[]): void {
   for (const { sql } of layouts.slice(from)) connection.exec(sql);
   connection
     .prepare('UPDATE holdfast_meta SET layout = ?, oldest = ?')
@@ -121,7 +121,7 @@ function oldestOf(layouts: readonly Layout[]): number {
 }
 
 /** Begins a new series of seq above everything that may have been granted. */
-function save(connection: Connection, machine: Machine, highest: number): void {
+function save(connection: FileConnection, machine: Machine, highest: number): void {
   const { boot, timeSpace } = machine.identity();
   const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
   connection

@@ -9,7 +9,7 @@
 import { statSync } from 'node:fs';
 import { isLockError } from '../../base/errors.ts';
 import {
-  Connection,
+  FileConnection,
   openConnection,
   type SqliteDatabase,
   untilFree,
@@ -36,8 +36,8 @@ export interface LockDatabaseParts {
   readonly layouts: readonly Layout[];
 }
 
-export interface Opened {
-  readonly connection: Connection;
+export interface OpenedDatabase {
+  readonly connection: FileConnection;
   readonly queues: Queues;
   readonly records: Records;
   readonly identity: string;
@@ -53,8 +53,8 @@ export class LockDatabase {
   readonly #address: string;
   /** Claims of this process that were in a file which is gone. */
   readonly #lost = new Set<string>();
-  #opening: Promise<Opened> | undefined;
-  #opened: Opened | undefined;
+  #opening: Promise<OpenedDatabase> | undefined;
+  #opened: OpenedDatabase | undefined;
   #closed = false;
   #lookedAt = 0;
 
@@ -64,12 +64,12 @@ export class LockDatabase {
   }
 
   /** Undefined before the first step, and after the file was given up. */
-  get opened(): Opened | undefined {
+  get opened(): OpenedDatabase | undefined {
     return this.#opened;
   }
 
   /** Opens the file, and repeats the step while it is busy. @throws StoreError, ClosedError */
-  async untilFree<T>(step: (opened: Opened) => T): Promise<T> {
+  async untilFree<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
     if (!this.#opened) await this.#open();
     return untilFree(this.#parts.file, this.#parts.busyMs, () => {
       if (this.#opened) return this.#try(this.#opened, step);
@@ -106,7 +106,7 @@ export class LockDatabase {
   }
 
   /** If a newer version has changed the file meanwhile, that is why the step failed. */
-  #try<T>(opened: Opened, step: (opened: Opened) => T): T {
+  #try<T>(opened: OpenedDatabase, step: (opened: OpenedDatabase) => T): T {
     try {
       return step(opened);
     } catch (error) {
@@ -115,7 +115,7 @@ export class LockDatabase {
     }
   }
 
-  #refuseNewer({ connection }: Opened): void {
+  #refuseNewer({ connection }: OpenedDatabase): void {
     try {
       checkLayout(connection, this.#parts.layouts);
     } catch (error) {
@@ -124,7 +124,7 @@ export class LockDatabase {
     }
   }
 
-  #open(): Promise<Opened> {
+  #open(): Promise<OpenedDatabase> {
     if (this.#closed) return Promise.reject(new ClosedError('This store is closed'));
     this.#opening ??= this.#join().finally(() => {
       this.#opening = undefined;
@@ -132,10 +132,10 @@ export class LockDatabase {
     return this.#opening;
   }
 
-  async #join(): Promise<Opened> {
+  async #join(): Promise<OpenedDatabase> {
     const { file, database, busyMs } = this.#parts;
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
-    const connection = database ? new Connection(database) : await openConnection(file, busyMs);
+    const connection = database ? new FileConnection(database) : await openConnection(file, busyMs);
     try {
       const { machine } = this.#parts;
       const lineage = await untilFree(file, busyMs, () =>

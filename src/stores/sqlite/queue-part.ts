@@ -19,11 +19,11 @@ import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Tombstone } from '../../queue/state.ts';
 import {
+  type ClaimRow,
   changingOf,
   fromGone,
   isAsRead,
   isSound,
-  type Row,
   toEntry,
   toGone,
   toUs,
@@ -77,7 +77,7 @@ type PartStatement =
   | 'remove'
   | 'bury';
 
-type Statements = Readonly<Record<PartStatement, SqliteStatement>>;
+type PartStatements = Readonly<Record<PartStatement, SqliteStatement>>;
 
 /** What to read of which queue. */
 export interface Extent {
@@ -98,18 +98,18 @@ export class QueuePart {
   /** Numbers count from it. */
   readonly base: number;
   readonly #extent: Extent;
-  readonly #sql: Statements;
-  readonly #rows: ReadonlyMap<Entry, Row>;
+  readonly #sql: PartStatements;
+  readonly #rows: ReadonlyMap<Entry, ClaimRow>;
   readonly #tombstones: ReadonlyMap<string, Tombstone>;
   readonly #edge: Entry | undefined;
 
-  constructor(sql: Statements, extent: Extent) {
+  constructor(sql: PartStatements, extent: Extent) {
     const { name, ids, now, holders, front } = extent;
     const [only, more] = ids;
     const alone = only !== undefined && more === undefined;
     const [read, match] = alone ? [sql.readFor, only] : [sql.readForAll, JSON.stringify(ids)];
-    const [found] = read.all(holders ? 1 : 0, now, name, front, match, name) as [Found];
-    const rows = (JSON.parse(found.rows) as Row[]).filter((row) => {
+    const [found] = read.all(holders ? 1 : 0, now, name, front, match, name) as [FoundPart];
+    const rows = (JSON.parse(found.rows) as ClaimRow[]).filter((row) => {
       const sound = isSound(row, now);
       if (!sound) sql.remove.run(name, row[0]);
       return sound;
@@ -168,7 +168,7 @@ export class QueuePart {
 
 const ADDRESS = 4;
 
-interface Found {
+interface FoundPart {
   readonly base: number;
   readonly last: number | null;
   /** `Row[]` as JSON. */
@@ -176,7 +176,7 @@ interface Found {
   readonly leftOut: number;
 }
 
-function tombstoneOf(sql: Statements, id: string): [string, Tombstone][] {
+function tombstoneOf(sql: PartStatements, id: string): [string, Tombstone][] {
   const found = sql.tombstone.all(id) as { readonly why: string; readonly until: number }[];
   return found.map(({ why, until }) => [id, { status: toGone(why), until: until / 1000 }]);
 }

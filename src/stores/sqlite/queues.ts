@@ -7,12 +7,12 @@
  * after the write lock was taken, so it is later than all readings under earlier write locks; a
  * queue that is ahead of the clock all the same is continued from its end. So tokens grow although
  * nothing is kept of an idle resource.
- * Nothing here wakes a claim: `told` collects those to be woken after the commit.
+ * Nothing here wakes a claim: `wakes` collects those to be woken after the commit.
  * What would break it: a clock read before the write lock, a base that is not the file's, or waking
  * a claim before the commit.
  */
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
@@ -33,13 +33,13 @@ export interface QueuesParts {
   readonly lost: Set<string>;
 }
 
-/** A claim whose process is to be told the news, which were true `at` this time. */
-export interface Told {
+/** For the process of a claim: its status, which was true `at` this time. */
+export interface ClaimWake {
   readonly address: string;
   readonly id: string;
   readonly at: number;
   /** Its status, as a line. */
-  readonly news: string;
+  readonly said: string;
 }
 
 /** The time of a step in ms, and the number of a claim that enters then. */
@@ -72,7 +72,7 @@ const KEEP_DEAD_US = 86_400_000_000;
 export class Queues {
   /** The claims of this process: true for those that held when last seen, with none waiting. */
   readonly known: Map<string, boolean> = new Map();
-  told: Told[] = [];
+  wakes: ClaimWake[] = [];
   readonly address: string;
   /** Numbers count from it, as far as it is known: that of the file may be another by now. */
   base = 0;
@@ -82,7 +82,7 @@ export class Queues {
   readonly #quiet: Quiet;
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(connection: Connection, parts: QueuesParts) {
+  constructor(connection: FileConnection, parts: QueuesParts) {
     this.#parts = parts;
     this.address = parts.address;
     this.#quiet = new Quiet(connection);
@@ -95,7 +95,7 @@ export class Queues {
    * @throws StoreError if the clock stands still
    */
   begin(): void {
-    this.told = [];
+    this.wakes = [];
     const { machine } = this.#parts;
     let now = machine.nowUs();
     for (let again = 0; now <= this.now; again++) {
@@ -222,16 +222,16 @@ export class Queues {
       const answer = step(part.queue, { now, number: BigInt(this.base + this.now) });
       if (!part.isEnough) continue;
       part.write(this.address);
-      this.#tell(part, now);
+      this.#wake(part, now);
       return answer;
     }
   }
 
-  #tell(part: QueuePart, now: number): void {
+  #wake(part: QueuePart, now: number): void {
     for (const entry of part.queue.takeTold()) {
       const address = part.addressOf(entry) ?? this.address;
-      const news = lineOf(part.queue.statusOf(entry, now));
-      this.told.push({ address, id: entry.id, at: this.now, news });
+      const said = lineOf(part.queue.statusOf(entry, now));
+      this.wakes.push({ address, id: entry.id, at: this.now, said });
     }
   }
 

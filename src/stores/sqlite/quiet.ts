@@ -10,7 +10,7 @@
  */
 
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Claim, HeldStatus } from '../../contract/store.ts';
 import { toTakeover, toUs } from './rows.ts';
 
@@ -63,7 +63,7 @@ export interface Now {
 export class Quiet {
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(connection: Connection) {
+  constructor(connection: FileConnection) {
     this.#sql = connection.prepareAll(SQL);
   }
 
@@ -101,7 +101,7 @@ export class Quiet {
     return new Map(statuses);
   }
 
-  /** The claims that left without news for another claim, by id. */
+  /** The claims that left without a wake for another claim, by id. */
   leave(claims: readonly Claim[], { now }: Now): Map<string, true> {
     const [only] = claims;
     if (!only) return new Map();

@@ -18,7 +18,7 @@
  */
 
 import { fromText, toText } from '../../clients/sql/name-text.ts';
-import type { Connection, SqliteStatement } from '../../clients/sqlite/connection.ts';
+import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import type { Kept } from '../../contract/records.ts';
 import type { Claim } from '../../contract/store.ts';
@@ -50,7 +50,7 @@ export class Records {
   readonly #machine: Machine;
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
-  constructor(connection: Connection, machine: Machine) {
+  constructor(connection: FileConnection, machine: Machine) {
     this.#machine = machine;
     this.#sql = connection.prepareAll(SQL);
   }
@@ -71,7 +71,7 @@ export class Records {
 
   recall(resource: string): Kept | undefined {
     const now = this.#machine.nowUs();
-    const [row] = this.#sql.recall.all(toText(resource), now) as [Row?];
+    const [row] = this.#sql.recall.all(toText(resource), now) as [RecordRow?];
     return row && { text: fromText(row.text), leftMs: (row.until - now) / 1000 };
   }
 
@@ -82,7 +82,7 @@ export class Records {
   }
 }
 
-interface Row {
+interface RecordRow {
   readonly text: string;
   readonly until: number;
 }
@@ -94,7 +94,7 @@ interface Clocks {
 }
 
 /** Moves the ends of records from before a reboot, in the transaction that joins the file. */
-export function joinRecords(connection: Connection, machine: Machine): void {
+export function joinRecords(connection: FileConnection, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];
   const [seen] = connection.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [

@@ -14,7 +14,7 @@ import type { Entry } from '../../queue/entry.ts';
 import { KINDS } from '../status-lines.ts';
 
 /** The columns that are read. */
-export type Row = readonly [
+export type ClaimRow = readonly [
   seq: number,
   id: string,
   limit: number,
@@ -42,7 +42,7 @@ const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 const ID = /^[\w.-]+$/;
 
 /** False for a row that Holdfast has not written and that has expired. @throws StoreError */
-export function isSound(row: Row, now: number): boolean {
+export function isSound(row: ClaimRow, now: number): boolean {
   const wrong = faultIn(row);
   const [seq, , , , , , , , expires] = row;
   if (!wrong || expires <= now) return !wrong;
@@ -53,7 +53,7 @@ export function isSound(row: Row, now: number): boolean {
   );
 }
 
-function faultIn([seq, id, limit, ttl, address, , kind, permits, expires]: Row): string {
+function faultIn([seq, id, limit, ttl, address, , kind, permits, expires]: ClaimRow): string {
   if (!Number.isSafeInteger(seq) || seq <= 0) return 'seq';
   if (!ID.test(id)) return 'id';
   if (!ADDRESS.test(address)) return 'address';
@@ -61,7 +61,7 @@ function faultIn([seq, id, limit, ttl, address, , kind, permits, expires]: Row):
   return [limit, ttl, permits, expires].every(Number.isFinite) ? '' : 'number';
 }
 
-export function toEntry(row: Row): Entry {
+export function toEntry(row: ClaimRow): Entry {
   const [seq, id, limit, ttl, , holder, kind, permits, expires, admitted] = row;
   const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
   return {
@@ -100,7 +100,7 @@ export function changingOf(entry: Entry): Changing {
 }
 
 /** True if these are the columns that were read. */
-export function isAsRead(row: Row, changing: Changing): boolean {
+export function isAsRead(row: ClaimRow, changing: Changing): boolean {
   return changing.every((value, i) => value === row[i + UNCHANGING]);
 }
 

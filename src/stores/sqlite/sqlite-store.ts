@@ -10,7 +10,7 @@ import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contr
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
-import { Wakes } from './wakes.ts';
+import { SqliteWakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
   readonly watchFile: WatchFile;
@@ -35,20 +35,20 @@ const SWEEP_US = 60_000_000;
 
 const LIST_PAGE = 100;
 
-type Work<T> = (queues: Queues, records: Records) => T;
+type QueueWork<T> = (queues: Queues, records: Records) => T;
 
 export class SqliteStore implements Store {
   readonly name = 'sqlite';
   readonly traits: Traits = TRAITS;
   readonly #parts: SqliteParts;
   readonly #database: LockDatabase;
-  readonly #wakes: Wakes;
+  readonly #wakes: SqliteWakes;
   #sweptAt = 0;
 
   constructor(parts: SqliteParts) {
     this.#parts = parts;
     const path = (): string => this.#database.opened?.connection.file ?? parts.file;
-    this.#wakes = new Wakes(path, parts.watchFile, parts.clock);
+    this.#wakes = new SqliteWakes(path, parts.watchFile, parts.clock);
     this.#database = new LockDatabase(parts, this.#wakes.address);
   }
 
@@ -133,7 +133,7 @@ export class SqliteStore implements Store {
 
   async #noted(
     claims: readonly Claim[],
-    work: Work<readonly ClaimStatus[]>,
+    work: QueueWork<readonly ClaimStatus[]>,
   ): Promise<readonly ClaimStatus[]> {
     const { statuses, at } = await this.#step((queues, records) => {
       this.#sweep(queues, records);
@@ -143,18 +143,18 @@ export class SqliteStore implements Store {
     return statuses;
   }
 
-  #read<T>(work: Work<T>): Promise<T> {
+  #read<T>(work: QueueWork<T>): Promise<T> {
     return this.#step(work, 'read');
   }
 
   /** One transaction, then the wake-ups. */
-  #step<T>(work: Work<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
+  #step<T>(work: QueueWork<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
     return this.#database.untilFree(({ connection, queues, records }) => {
       const result = connection[kind](() => {
         queues.begin();
         return work(queues, records);
       });
-      this.#wakes.tell(queues.told);
+      this.#wakes.send(queues.wakes);
       return result;
     });
   }

@@ -1,11 +1,11 @@
 /**
- * The claims of this process that want to be woken, and how news reaches other processes.
+ * The claims of this process that want to be woken, and how wakes reach other processes.
  *
  * Watching costs one entry in a map. Nothing is opened before a claim waits, or has held for so
  * long that another may come to wait for it; from then on this process listens at its wake file. It
- * wakes its own claims directly. News say what became of a claim, so the next holder goes on
- * without a look at the database; they are of the commit that they name. Files may be appended to
- * in another order, so what is older than the last that is known of a claim is no news.
+ * wakes its own claims directly. A wake says what became of a claim, so the next holder goes on
+ * without a look at the database; it is of the commit that it names. Files may be appended to
+ * in another order, so what is older than the last that is known of a claim wakes nobody.
  * What would break it: a time that is not in the order of the commits, as it would be without the
  * write lock.
  */
@@ -15,20 +15,20 @@ import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
 import { statusIn } from '../status-lines.ts';
-import type { Told } from './queues.ts';
+import type { ClaimWake } from './queues.ts';
 
-/** Locks that are held for less than this, in ms, need no news of waiters. */
+/** Locks that are held for less than this, in ms, need no wakes for waiters. */
 const LISTEN_AFTER_MS = 50;
 
 /** One object for each claim that is watched. */
-class Watch implements AsyncDisposable {
+class ClaimWatch implements AsyncDisposable {
   readonly wake: Wake;
   /** When the last of what is known of it was true. */
   at = 0;
-  readonly #watches: Map<string, Watch>;
+  readonly #watches: Map<string, ClaimWatch>;
   readonly #id: string;
 
-  constructor(watches: Map<string, Watch>, id: string, wake: Wake) {
+  constructor(watches: Map<string, ClaimWatch>, id: string, wake: Wake) {
     this.#watches = watches;
     this.#id = id;
     this.wake = wake;
@@ -39,11 +39,11 @@ class Watch implements AsyncDisposable {
   }
 }
 
-type News = Omit<Told, 'address'>;
+type WakeLine = Omit<ClaimWake, 'address'>;
 
-export class Wakes {
+export class SqliteWakes {
   readonly #file: WakeFile;
-  readonly #watches = new Map<string, Watch>();
+  readonly #watches = new Map<string, ClaimWatch>();
   readonly #clock: Clock;
   #timer: Timer | undefined;
 
@@ -60,7 +60,7 @@ export class Wakes {
   }
 
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
-    const watch = new Watch(this.#watches, id, wake);
+    const watch = new ClaimWatch(this.#watches, id, wake);
     this.#watches.set(id, watch);
     return watch;
   }
@@ -77,13 +77,13 @@ export class Wakes {
   }
 
   /** Called after the commit: wakes claims of this process directly, others through their files. */
-  tell(told: readonly Told[]): void {
-    for (const [address, those] of grouped(told, (each) => each.address)) {
+  send(wakes: readonly ClaimWake[]): void {
+    for (const [address, those] of grouped(wakes, (each) => each.address)) {
       if (address === this.address) timers.queueMicrotask(() => this.#received(those));
       else
         this.#file.send(
           address,
-          those.map(({ id, at, news }) => JSON.stringify([id, at, news])),
+          those.map(({ id, at, said }) => JSON.stringify([id, at, said])),
         );
     }
   }
@@ -94,12 +94,12 @@ export class Wakes {
     this.#file.close();
   }
 
-  #received(all: readonly News[]): void {
-    for (const { id, at, news } of all) {
+  #received(all: readonly WakeLine[]): void {
+    for (const { id, at, said } of all) {
       const watch = this.#watches.get(id);
       if (!watch || at < watch.at) continue;
       watch.at = at;
-      const status = news === '?' ? undefined : statusIn(news);
+      const status = said === '?' ? undefined : statusIn(said);
       watch.wake(status && 'leftMs' in status && status.leftMs > 0 ? status : undefined);
     }
   }
@@ -115,10 +115,10 @@ export class Wakes {
 }
 
 /** Later versions may add to a line; one that makes no sense is passed over. */
-function parse(line: string): News[] {
+function parse(line: string): WakeLine[] {
   try {
-    const [id, at, news] = JSON.parse(line) as [string, number, string];
-    return [{ id, at, news }];
+    const [id, at, said] = JSON.parse(line) as [string, number, string];
+    return [{ id, at, said }];
   } catch {
     return [];
   }

@@ -38,7 +38,7 @@ export interface TableOptions {
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
-interface Told {
+interface ClockRow {
   readonly nowMs?: number;
 }
 
@@ -65,8 +65,8 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   }
 
   /** The time, if a row was written. */
-  async function write(statement: string, values: unknown[]): Promise<Told | undefined> {
-    if (sql.tells) {
+  async function write(statement: string, values: unknown[]): Promise<ClockRow | undefined> {
+    if (sql.returns) {
       const [row] = await send(() => connection.rows(statement, values));
       return row && { nowMs: Number(row.now) };
     }
@@ -95,8 +95,8 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
         onto === undefined
           ? [sql.insert, [name, value, id]]
           : [sql.update, [value, id, name, bound(dialect, onto)]];
-      const told = await write(statement, values).catch(rolledBack);
-      return told ? { version, ...told } : 'other';
+      const written = await write(statement, values).catch(rolledBack);
+      return written ? { version, ...written } : 'other';
     },
     async remove(key, version) {
       const values = [bound(dialect, key), bound(dialect, version)];

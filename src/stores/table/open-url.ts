@@ -33,8 +33,8 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
 /** Of a server on which the store works. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { dialect, options, client } = read(scheme, rest);
-  const told = await sqlFacts(await client(), dialect);
-  return { ...told, tables: `the table ${options.table ?? TABLE}` };
+  const found = await sqlFacts(await client(), dialect);
+  return { ...found, tables: `the table ${options.table ?? TABLE}` };
 }
 
 /** @throws UsageError */
@@ -43,13 +43,13 @@ export function migrationText(scheme: string, rest: string): string {
   return tableSchema(dialect, options.table);
 }
 
-interface Named {
+interface TableUrl {
   readonly dialect: 'postgres' | 'mysql';
   readonly options: TableStoreOptions;
   client(): Promise<SqlDatabase & { end(): unknown }>;
 }
 
-function read(scheme: string, rest: string): Named {
+function read(scheme: string, rest: string): TableUrl {
   const database = scheme.replace('table+', '');
   const dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
   const split = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);

@@ -3,16 +3,16 @@
  * kept byte by byte: MySQL's collations equate different names, if only by a space at the end.
  */
 import { Buffer } from 'node:buffer';
-import type { Need } from '../../clients/sql/columns.ts';
+import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
 
-export interface Statements {
+export interface TableStatements {
   readonly get: string;
   readonly insert: string;
   readonly update: string;
   /** Whether these two return the time if they have written. MySQL's do not. */
-  readonly tells: boolean;
+  readonly returns: boolean;
   readonly now: string;
   readonly remove: string;
   readonly list: string;
@@ -28,7 +28,7 @@ export const MAX_NAME_BYTES = 767;
 export const MAX_TEXT_BYTES = 16_777_215;
 
 /** What the table must be like. */
-export const NEEDS: readonly Need[] = [
+export const NEEDS: readonly ColumnNeed[] = [
   { column: 'name', kind: 'sorted', room: MAX_NAME_BYTES },
   { column: 'text', kind: 'bytes', room: MAX_TEXT_BYTES },
   { column: 'version', kind: 'bytes', room: 32 },
@@ -66,19 +66,21 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS char)",
 };
 
-export function statementsFor(dialect: Dialect, table: string = TABLE): Statements {
+export function statementsFor(dialect: Dialect, table: string = TABLE): TableStatements {
   const quoted = quoteTable(table);
-  const tells = dialect === 'postgres';
-  const [insert, otherwise] = tells ? ['INSERT', ' ON CONFLICT DO NOTHING'] : ['INSERT IGNORE', ''];
+  const returns = dialect === 'postgres';
+  const [insert, otherwise] = returns
+    ? ['INSERT', ' ON CONFLICT DO NOTHING']
+    : ['INSERT IGNORE', ''];
   const now = `${NOW[dialect]} AS "now"`;
-  const told = tells ? ` RETURNING ${now}` : '';
+  const reply = returns ? ` RETURNING ${now}` : '';
   return {
     // One row, also where there is no document.
     get: `SELECT c.now AS "now", d.text AS "text", d.version AS "version"
 FROM (SELECT ${NOW[dialect]} AS now) c LEFT JOIN ${quoted} d ON d.name = ?`,
-    insert: `${insert} INTO ${quoted} (name, text, version) VALUES (?, ?, ?)${otherwise}${told}`,
-    update: `UPDATE ${quoted} SET text = ?, version = ? WHERE name = ? AND version = ?${told}`,
-    tells,
+    insert: `${insert} INTO ${quoted} (name, text, version) VALUES (?, ?, ?)${otherwise}${reply}`,
+    update: `UPDATE ${quoted} SET text = ?, version = ? WHERE name = ? AND version = ?${reply}`,
+    returns,
     now: `SELECT ${now}`,
     remove: `DELETE FROM ${quoted} WHERE name = ? AND version = ?`,
     list: `SELECT name AS "name" FROM ${quoted} WHERE name >= ? ORDER BY name LIMIT ${PAGE}`,

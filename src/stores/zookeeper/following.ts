@@ -15,13 +15,13 @@
  * list from its own session, requested after its node was made, shows that a claim is gone.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { WatchEvent, Watcher } from '../../clients/zookeeper/watches.ts';
+import type { NodeWatcher, WatchEvent } from '../../clients/zookeeper/watches.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
-import type { Followed } from '../consensus/own-claims.ts';
+import type { FollowedClaims } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
-import type { Place, View } from './places.ts';
-import { dataOf, type Note } from './places.ts';
+import type { NodePlace, NodeView } from './places.ts';
+import { dataOf, type NodeNote } from './places.ts';
 import { listQueue, readDetails, readNote } from './reading.ts';
 import { readSuccession, takeoverOf } from './takeover.ts';
 
@@ -29,26 +29,26 @@ export interface QueueParts {
   readonly clock: Clock;
   /** Of its node. */
   readonly path: string;
-  /** Wakes it: with news, or to ask. */
-  readonly wake: (own: ZookeeperClaim, news: boolean) => void;
+  /** Wakes it: with its status, if that has changed, or to ask. */
+  readonly wake: (own: ZookeeperClaim, changed: boolean) => void;
 }
 
-interface Listed {
+interface ListedQueue {
   /** The session that listed it. */
   readonly kept: KeptSession;
-  readonly view: View;
-  readonly note?: Note | undefined;
+  readonly view: NodeView;
+  readonly note?: NodeNote | undefined;
 }
 
 /** Watches begin after so long a hold; most locks are not held so long. */
 const HOLDS_MS = 10;
 
-export class FollowedQueue implements Followed<ZookeeperClaim> {
+export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
   readonly path: string;
   readonly claims: Map<string, ZookeeperClaim> = new Map();
   readonly #parts: QueueParts;
-  readonly #looks = new Map<KeptSession, Promise<View>>();
-  #last: View | undefined;
+  readonly #looks = new Map<KeptSession, Promise<NodeView>>();
+  #last: NodeView | undefined;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
@@ -68,7 +68,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
    * Lists the queue, after all requests made in this session by the end of this step.
    * @throws StoreError
    */
-  look(kept: KeptSession): Promise<View> {
+  look(kept: KeptSession): Promise<NodeView> {
     let look = this.#looks.get(kept);
     if (!look) {
       look = Promise.resolve().then(() => {
@@ -84,21 +84,21 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
    * Updates a claim whose node is there with its place, and watches what it waits for.
    * @throws StoreError
    */
-  async stand(own: ZookeeperClaim, seen: Pick<Listed, 'view' | 'note'>): Promise<void> {
+  async stand(own: ZookeeperClaim, seen: Pick<ListedQueue, 'view' | 'note'>): Promise<void> {
     const { view } = seen;
     const index = view.find(own.id);
     if (index < view.admitted) {
       if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
     } else if (!own.held) own.seen = { view, index };
-    const news = own.see(view);
+    const changed = own.see(view);
     // An entering claim gets a status anyway.
-    if (news && !own.entering) this.#parts.wake(own, true);
+    if (changed && !own.entering) this.#parts.wake(own, true);
     if (!own.held) return this.#await(own, view);
     this.#announce(own, view);
     this.#attend(own);
   }
 
-  async #list(kept: KeptSession, watch?: Watcher): Promise<View> {
+  async #list(kept: KeptSession, watch?: NodeWatcher): Promise<NodeView> {
     const there = [...this.claims.values()].filter((own) => own.path !== undefined);
     const unclear = there.some((own) => own.kept === kept && this.#needsNote(own));
     const [view, note] = await Promise.all([
@@ -111,7 +111,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
   }
 
   /** Never rejects: a failure for one claim is left to its own heartbeat. */
-  async #learn(own: ZookeeperClaim, { kept, view, note }: Listed): Promise<void> {
+  async #learn(own: ZookeeperClaim, { kept, view, note }: ListedQueue): Promise<void> {
     if (this.claims.get(own.id) !== own || own.left) return;
     if (view.find(own.id) < 0) {
       if (own.kept === kept) this.#parts.wake(own, false);
@@ -128,7 +128,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
   }
 
   /** Watches what has to change before it is this claim's turn. */
-  async #await(own: ZookeeperClaim, view: View): Promise<void> {
+  async #await(own: ZookeeperClaim, view: NodeView): Promise<void> {
     const index = view.find(own.id);
     const target = targetOf(view, index);
     const before = view.places[index - 1];
@@ -169,7 +169,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
   }
 
   /** This process knows more of its claims than their nodes say. */
-  #inform(own: ZookeeperClaim, before: Place): void {
+  #inform(own: ZookeeperClaim, before: NodePlace): void {
     const known = this.claims.get(before.id ?? '');
     if (!known?.path) return;
     const lastsMs = known.sealed ? known.leftMs(this.#parts.clock.now()) : known.claim.ttlMs;
@@ -208,7 +208,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
    * The claim right behind this one, of another process, watches only this node, and may now be
    * admitted or first to wait. Later claims see this in their list.
    */
-  #announce(own: ZookeeperClaim, view: View): void {
+  #announce(own: ZookeeperClaim, view: NodeView): void {
     const { version, path, kept } = own;
     if (own.announced || own.sealed || own.claim.kind !== 'permits' || path === undefined) return;
     own.announced = true;
@@ -282,7 +282,7 @@ export class FollowedQueue implements Followed<ZookeeperClaim> {
 }
 
 /** What the claim at this place waits for; undefined: any departure. */
-function targetOf({ places, admitted }: View, index: number): Place | undefined {
+function targetOf({ places, admitted }: NodeView, index: number): NodePlace | undefined {
   const own = places[index];
   if (own?.kind === 'read') {
     return places.slice(0, index).findLast(({ permits }) => permits === MAX_PERMITS);

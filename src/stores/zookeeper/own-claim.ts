@@ -1,13 +1,13 @@
 /** A claim of this process in a queue of ZooKeeper. */
-import type { Watcher } from '../../clients/zookeeper/watches.ts';
+import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claim.ts';
 import type { KeptSession } from './kept-session.ts';
-import { type Details, uuidOf, type View } from './places.ts';
+import { type Details, type NodeView, uuidOf } from './places.ts';
 
 /** A queue as it was, and the place of a claim in it. */
-export interface Seen {
-  readonly view: View;
+export interface SeenPlace {
+  readonly view: NodeView;
   readonly index: number;
 }
 
@@ -32,11 +32,11 @@ export class ZookeeperClaim extends OwnClaim {
   entering: Promise<ClaimStatus> | undefined;
   /** The path of the node that it watches as long as it waits. */
   awaited: string | undefined;
-  watcher: Watcher | undefined;
+  watcher: NodeWatcher | undefined;
   /** The claim right before it, as far as it was read. */
   before: (Details & { readonly name: string }) | undefined;
   /** The queue when it was not its turn yet, and its place there. */
-  seen: Seen | undefined;
+  seen: SeenPlace | undefined;
   /** The next claim knows that it holds. */
   announced = false;
   /** Whether it has held long enough to watch what concerns it. */
@@ -52,7 +52,7 @@ export class ZookeeperClaim extends OwnClaim {
   }
 
   /** Views may come out of order, and its node is made once: it does not wait again. */
-  override see(view: View): boolean {
+  override see(view: NodeView): boolean {
     return this.held && !view.holds(this.id) ? false : super.see(view);
   }
 

@@ -38,7 +38,7 @@ export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
   queue(resource: string): FollowedQueue {
     const known = this.queues.get(resource);
     if (known) return known;
-    const wake = (own: ZookeeperClaim, news: boolean): void => this.wake(own, news);
+    const wake = (own: ZookeeperClaim, changed: boolean): void => this.wake(own, changed);
     return new FollowedQueue({ clock: this.clock, path: this.#tree.queue(resource), wake });
   }
 }

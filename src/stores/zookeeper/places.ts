@@ -12,12 +12,18 @@
  */
 import type { NodeData, Stat } from '../../clients/zookeeper/wire/requests.ts';
 import { type Claim, type Kind, MAX_PERMITS, type Takeover } from '../../contract/store.ts';
-import type { Place as AnyPlace, QueueView } from '../consensus/queue-view.ts';
-import { foreignLife, type Life, lifeOf, type Terms, termsIn } from '../consensus/terms.ts';
+import type { QueuePlace, QueueView } from '../consensus/queue-view.ts';
+import {
+  foreignLife,
+  lifeOf,
+  type PlaceLife,
+  type PlaceTerms,
+  termsIn,
+} from '../consensus/terms.ts';
 import type { Recipe } from './layout.ts';
 
 /** A child of a queue that is a claim. */
-export interface Place extends AnyPlace {
+export interface NodePlace extends QueuePlace {
   readonly name: string;
   /** The number that the server added; it may have overflowed. */
   readonly sequence: number;
@@ -37,7 +43,7 @@ export interface NoteFacts {
   readonly departures: number;
 }
 
-export type View = QueueView<Place, NoteFacts>;
+export type NodeView = QueueView<NodePlace, NoteFacts>;
 
 export function factsOf(stat: Stat): NoteFacts {
   const { dataLength: length, version, mzxid, pzxid, czxid: madeBy } = stat;
@@ -57,7 +63,7 @@ const SHARED: Readonly<Record<Recipe, Readonly<Record<string, Kind>>>> = {
 };
 
 /** Undefined: it is no claim. */
-export function placeIn(name: string, recipe: Recipe = 'locks'): Place | undefined {
+export function placeIn(name: string, recipe: Recipe = 'locks'): NodePlace | undefined {
   const [found, id, shared, permits, limit, sequence] = NAME.exec(name) ?? [];
   if (found === undefined) return undefined;
   const foreign = id?.[14] !== '8';
@@ -96,7 +102,7 @@ export function asReader(name: string): string {
   return name.replace('__WRIT__', '__READ__');
 }
 
-interface NodeTerms extends Terms {
+interface NodeTerms extends PlaceTerms {
   /** The claim's number, if this is not its first node. */
   readonly number?: string;
   /** A holder's message to the claim behind it. */
@@ -104,7 +110,7 @@ interface NodeTerms extends Terms {
 }
 
 /** What is known of a place once its data has been read. */
-export interface Details extends Life {
+export interface Details extends PlaceLife {
   readonly number: bigint;
   readonly version: number;
   /** The session that it ends with. */
@@ -137,17 +143,17 @@ export function detailsIn({ data, stat }: NodeData): Details {
 const LONG_NOTE = 64;
 
 /** How the hold of this place ended; its waiter knows it by its place in the order. */
-export interface Note extends Takeover {
+export interface NodeNote extends Takeover {
   readonly sequence: number;
 }
 
 /** Short for a release: a claim that finds no other need not read it. */
-export function noteData({ reason, token, sequence }: Note): Buffer {
+export function noteData({ reason, token, sequence }: NodeNote): Buffer {
   const text = `${reason} ${token} ${sequence}`;
   return Buffer.from(reason === 'released' ? text : text.padEnd(LONG_NOTE));
 }
 
-export function noteIn(data: Buffer): Note | undefined {
+export function noteIn(data: Buffer): NodeNote | undefined {
   const [, reason, token, sequence] =
     /^(released|evicted) (\d+) (-?\d+) *$/.exec(data.toString()) ?? [];
   if (reason === undefined || token === undefined) return undefined;
@@ -159,7 +165,7 @@ export function noteIn(data: Buffer): Note | undefined {
 }
 
 /** The note in this queue is on an eviction. */
-export function isEvicted({ note }: View): boolean {
+export function isEvicted({ note }: NodeView): boolean {
   return note !== undefined && note.length >= LONG_NOTE;
 }
 

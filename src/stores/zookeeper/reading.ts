@@ -1,18 +1,18 @@
 /** Queues, read from the server. */
 
 import { unlessMissing } from '../../clients/zookeeper/errors.ts';
-import type { Watcher } from '../../clients/zookeeper/watches.ts';
+import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import { QueueView } from '../consensus/queue-view.ts';
 import type { KeptSession } from './kept-session.ts';
 import {
   type Details,
   detailsIn,
   factsOf,
-  type Note,
+  type NodeNote,
+  type NodePlace,
+  type NodeView,
   noteIn,
-  type Place,
   placeIn,
-  type View,
 } from './places.ts';
 
 /** From here on, the numbers of permits no longer decide the order. */
@@ -21,9 +21,9 @@ const UNSURE = 2 ** 30;
 const AT_ONCE = 100;
 
 interface Listing {
-  readonly watch?: Watcher | undefined;
+  readonly watch?: NodeWatcher | undefined;
   /** An earlier view, whose names need not be read again. */
-  readonly known?: View | undefined;
+  readonly known?: NodeView | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function listQueue(
   kept: KeptSession,
   path: string,
   { watch, known }: Listing = {},
-): Promise<View> {
+): Promise<NodeView> {
   const asked = kept.session.getChildren(path, { ...kept.within, watch });
   const listed = await asked.catch(unlessMissing);
   if (!listed) return new QueueView([]);
@@ -56,7 +56,7 @@ export async function listQueue(
 }
 
 /** A claim that is writer and reader in one place comes first as the writer. */
-function bySequence(a: Place, b: Place): number {
+function bySequence(a: NodePlace, b: NodePlace): number {
   return a.sequence - b.sequence || (a.kind === 'write' ? -1 : 1);
 }
 
@@ -64,14 +64,14 @@ function bySequence(a: Place, b: Place): number {
 export async function detailed(
   kept: KeptSession,
   path: string,
-  places: readonly Place[],
-): Promise<[Place, Details][]> {
-  const found: [Place, Details][] = [];
+  places: readonly NodePlace[],
+): Promise<[NodePlace, Details][]> {
+  const found: [NodePlace, Details][] = [];
   for (let i = 0; i < places.length; i += AT_ONCE) {
     const some = places.slice(i, i + AT_ONCE);
     const all = await Promise.all(some.map(({ name }) => readDetails(kept, `${path}/${name}`)));
     for (const [n, details] of all.entries()) {
-      if (details) found.push([some[n] as Place, details]);
+      if (details) found.push([some[n] as NodePlace, details]);
     }
   }
   return found;
@@ -81,7 +81,7 @@ export async function detailed(
 export async function readDetails(
   kept: KeptSession,
   path: string,
-  watch?: Watcher,
+  watch?: NodeWatcher,
 ): Promise<Details | undefined> {
   const asked = kept.session.getData(path, { ...kept.within, watch });
   const found = await asked.catch(unlessMissing);
@@ -89,7 +89,7 @@ export async function readDetails(
 }
 
 /** The queue's note on how a hold ended. */
-export async function readNote(kept: KeptSession, path: string): Promise<Note | undefined> {
+export async function readNote(kept: KeptSession, path: string): Promise<NodeNote | undefined> {
   const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
   return found && noteIn(found.data);
 }

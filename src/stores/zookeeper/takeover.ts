@@ -15,30 +15,30 @@
  */
 import type { Takeover } from '../../contract/store.ts';
 import { QueueView } from '../consensus/queue-view.ts';
-import type { Seen, ZookeeperClaim } from './own-claim.ts';
+import type { SeenPlace, ZookeeperClaim } from './own-claim.ts';
 import {
   factsOf,
   isEvicted,
-  type Note,
+  type NodeNote,
+  type NodePlace,
+  type NodeView,
   type NoteFacts,
   noteIn,
-  type Place,
-  type View,
 } from './places.ts';
 import { readNote } from './reading.ts';
 
-interface Taking {
+interface NodeTaking {
   /** Of the queue. */
   readonly path: string;
-  readonly view: View;
+  readonly view: NodeView;
   /** If it has been read. */
-  readonly note?: Note | undefined;
+  readonly note?: NodeNote | undefined;
 }
 
 /** @throws StoreError */
 export async function takeoverOf(
   own: ZookeeperClaim,
-  { path, view, note }: Taking,
+  { path, view, note }: NodeTaking,
 ): Promise<Takeover | undefined> {
   const { seen, before } = own;
   // After a release, or beside other holders, no work is undone.
@@ -46,8 +46,8 @@ export async function takeoverOf(
   if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
     return { reason: 'released', token: before.number };
   }
-  const told = note ?? (await readNote(own.kept, path));
-  const ending = told && { reason: told.reason, token: told.token };
+  const known = note ?? (await readNote(own.kept, path));
+  const ending = known && { reason: known.reason, token: known.token };
   if (ending?.reason === 'evicted') forgetNote(own, path);
   if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
   const there = new Set(view.places.map(({ sequence }) => sequence));
@@ -56,8 +56,8 @@ export async function takeoverOf(
   const last = earlier.at(-1);
   // A writer that has become a reader has ended nothing.
   const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
-  const silent = left && told?.sequence !== last.sequence;
-  const noted = told && ended.some(({ sequence }) => sequence === told.sequence);
+  const silent = left && known?.sequence !== last.sequence;
+  const noted = known && ended.some(({ sequence }) => sequence === known.sequence);
   // An earlier claim's note says nothing of one that may have held alone afterwards.
   if (noted && (view.note?.latest || !(silent && holdsAlone(last)))) return ending;
   return silent ? { reason: 'expired', token: before.number } : undefined;
@@ -71,7 +71,7 @@ export async function takeoverOf(
 export async function readSuccession(
   { kept, seen }: ZookeeperClaim,
   path: string,
-): Promise<{ readonly view: View; readonly note: Note } | undefined> {
+): Promise<{ readonly view: NodeView; readonly note: NodeNote } | undefined> {
   const [own, before] = [seen?.view.places[seen.index], seen?.view.places[seen.index - 1]];
   if (!seen || !own || !before || !isExclusive(own) || !isExclusive(before)) return undefined;
   const { data, stat } = await kept.session.getData(path, kept.within);
@@ -81,20 +81,20 @@ export async function readSuccession(
   return { view: new QueueView([own], { total: stat.numChildren, note: facts }), note };
 }
 
-function isExclusive({ kind, foreign }: Place): boolean {
+function isExclusive({ kind, foreign }: NodePlace): boolean {
   return !foreign && (kind === 'mutex' || kind === 'write');
 }
 
 /** As many have left the same queue as stood before this claim. */
-export function onlyThoseBefore({ view, index }: Seen, now: NoteFacts): boolean {
+export function onlyThoseBefore({ view, index }: SeenPlace, now: NoteFacts): boolean {
   if (view.note?.madeBy !== now.madeBy) return false;
   return ((now.departures - view.note.departures) | 0) === 2 * index;
 }
 
 /** `name` is of the claim whose token is known. */
 function notedByOnly(
-  { view, index }: Seen,
-  { now, name }: { readonly now: View; readonly name: string },
+  { view, index }: SeenPlace,
+  { now, name }: { readonly now: NodeView; readonly name: string },
 ): boolean {
   const [only] = view.places;
   if (index !== 1 || only?.name !== name) return false;
@@ -104,7 +104,7 @@ function notedByOnly(
   return gone && written && !isEvicted(now);
 }
 
-function holdsAlone({ permits, limit }: Place): boolean {
+function holdsAlone({ permits, limit }: NodePlace): boolean {
   return permits >= limit;
 }
 

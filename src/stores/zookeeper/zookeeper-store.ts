@@ -22,11 +22,11 @@ import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
-import { downgrade, type Eviction, evict } from './verbs/change.ts';
+import { downgrade, evict, type NodeEviction } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
-import { Keeping } from './verbs/keep.ts';
-import type { Parts } from './verbs/parts.ts';
+import { NodeRecords } from './verbs/keep.ts';
+import type { ZookeeperParts } from './verbs/parts.ts';
 import { clear, release } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 import { Tombstones } from './verbs/tombstones.ts';
@@ -80,8 +80,8 @@ function alone(claim: Claim): Claim {
 export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
   readonly traits: Traits;
-  readonly #parts: Parts;
-  readonly #keeping: Keeping;
+  readonly #parts: ZookeeperParts;
+  readonly #keeping: NodeRecords;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
     this.traits = tree.recipe === 'latch' ? { ...TRAITS, permits: false } : TRAITS;
@@ -96,7 +96,7 @@ export class ZookeeperStore implements Store {
     });
     const tombstones = new Tombstones(tree, clock);
     this.#parts = { tree, clock, sessions, own, tombstones, maxWaiters };
-    this.#keeping = new Keeping(this.#parts);
+    this.#keeping = new NodeRecords(this.#parts);
   }
 
   get lineage(): string {
@@ -147,7 +147,7 @@ export class ZookeeperStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<NodeEviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 

@@ -95,17 +95,17 @@ export const downgrade: Topic = {
       async run(bed) {
         const names = ['holder', 'reader 1', 'reader 2', 'writer', 'late'] as const;
         const claims = [write(bed), read(bed), read(bed), write(bed), read(bed)];
-        const told = new Set<string>();
+        const woken = new Set<string>();
         for (const [i, each] of claims.entries()) {
-          await bed.watch(each, () => told.add(names[i] ?? ''));
+          await bed.watch(each, () => woken.add(names[i] ?? ''));
           await bed.enter(each);
         }
         await bed.quiet();
-        told.clear();
+        woken.clear();
         await down(bed, claims[0] ?? assert.fail());
-        await bed.until('three were told', () => told.size >= 3);
+        await bed.until('three were told', () => woken.size >= 3);
         await bed.quiet();
-        assert.deepEqual([...told].sort(), ['reader 1', 'reader 2', 'writer']);
+        assert.deepEqual([...woken].sort(), ['reader 1', 'reader 2', 'writer']);
       },
     },
   ],

@@ -158,11 +158,11 @@ export const evict: Topic = {
       needs: ['watch'],
       async run(bed) {
         const a = bed.claim();
-        let told = 0;
-        await bed.watch(a, () => told++);
+        let wakes = 0;
+        await bed.watch(a, () => wakes++);
         const { token } = held(await bed.enter(a));
         await drive(bed, { token, now: false });
-        await bed.until('the holder was told', () => told > 0);
+        await bed.until('the holder was told', () => wakes > 0);
       },
     },
     {
@@ -170,14 +170,14 @@ export const evict: Topic = {
       needs: ['queue', 'watch'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
-        let told = 0;
-        await bed.watch(b, () => told++);
+        let wakes = 0;
+        await bed.watch(b, () => wakes++);
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
         await bed.quiet();
-        told = 0;
+        wakes = 0;
         await drive(bed, { token, now: true });
-        await bed.until('the waiter was told', () => told > 0);
+        await bed.until('the waiter was told', () => wakes > 0);
       },
     },
   ],

@@ -15,7 +15,7 @@ export const hints: Topic = {
       async run(bed) {
         const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0));
-        await bed.until('the waiter was told', () => watched.told().includes(1));
+        await bed.until('the waiter was told', () => watched.woken().includes(1));
         held(await bed.beat(watched.claim(1)));
       },
     },
@@ -72,7 +72,7 @@ export const hints: Topic = {
       async run(bed) {
         const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0));
-        await bed.until('the waiter was told', () => watched.told().includes(1));
+        await bed.until('the waiter was told', () => watched.woken().includes(1));
         const hint = watched.hint(1);
         const status = hint?.state === 'held' ? hint : held(await bed.beat(watched.claim(1)));
         assert.ok(status.waiters >= 1);
@@ -109,9 +109,9 @@ export const hints: Topic = {
         const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
         const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
         await bed.untilHeld(watched.claim(1));
-        await bed.until('the next waiter was told', () => watched.told().includes(2));
+        await bed.until('the next waiter was told', () => watched.woken().includes(2));
         await bed.quiet();
-        assert.ok(!watched.told().includes(3), 'the last waiter is not concerned');
+        assert.ok(!watched.woken().includes(3), 'the last waiter is not concerned');
       },
     },
     {
@@ -120,7 +120,7 @@ export const hints: Topic = {
         const [a, dying] = [bed.claim(), bed.claim({ ttlMs: 10 * bed.ttlMs })];
         const watched = await watchAll(bed, [a, dying, bed.claim()]);
         await bed.leave(a);
-        await bed.until('the new first waiter was told', () => watched.told().includes(2));
+        await bed.until('the new first waiter was told', () => watched.woken().includes(2));
         const hint = watched.hint(2);
         const { retryInMs } = waiting(hint ?? (await bed.beat(watched.claim(2))));
         assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
@@ -131,21 +131,21 @@ export const hints: Topic = {
       async run(bed) {
         const other = await bed.connect();
         const [a, b] = [bed.claim(), bed.claim()];
-        let told = 0;
+        let wakes = 0;
         await bed.enter(a);
-        await bed.watch(b, () => told++, other);
+        await bed.watch(b, () => wakes++, other);
         await bed.enter(b, other);
         await bed.quiet();
-        told = 0;
+        wakes = 0;
         await bed.leave(a);
-        await bed.until('the waiter was told', () => told > 0);
+        await bed.until('the waiter was told', () => wakes > 0);
         held(await bed.beat(b, other));
       },
     },
     {
       name: 'hints reach their claim under any name, and no other claim',
       async run(bed) {
-        const told: string[] = [];
+        const woken: string[] = [];
         const expected: string[] = [];
         for (const [i, pair] of PAIRS.entries()) {
           const [, one, other] = pair;
@@ -154,15 +154,15 @@ export const hints: Topic = {
           for (const resource of [left, kept] as string[]) {
             const [holder, waiter] = [bed.claim({ resource }), bed.claim({ resource })];
             await bed.enter(holder);
-            await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && told.push(resource));
+            await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && woken.push(resource));
             await bed.enter(waiter);
             if (resource === left) await bed.leave(holder);
           }
           expected.push(left as string);
         }
-        await bed.until('all were told', () => new Set(told).size >= expected.length);
+        await bed.until('all were told', () => new Set(woken).size >= expected.length);
         await bed.quiet();
-        assert.deepEqual([...new Set(told)].sort(), expected.sort());
+        assert.deepEqual([...new Set(woken)].sort(), expected.sort());
       },
     },
     {
@@ -186,66 +186,66 @@ export const hints: Topic = {
       async run(bed) {
         const other = await bed.connect();
         const [a, b, c] = [bed.claim(), bed.claim(), bed.claim({ resource: bed.name('other') })];
-        let told = 0;
+        let wakes = 0;
         await bed.enter(a);
-        await bed.watch(b, () => told++, other);
+        await bed.watch(b, () => wakes++, other);
         const ends = [await bed.watch(a, () => {}, other), await bed.watch(c, () => {}, other)];
         await bed.enter(b, other);
         for (const subscription of ends) await subscription[Symbol.asyncDispose]();
         await bed.quiet();
-        told = 0;
+        wakes = 0;
         await bed.leave(a);
-        await bed.until('the waiter was told', () => told > 0);
+        await bed.until('the waiter was told', () => wakes > 0);
       },
     },
     {
       name: 'a subscription that ended tells nothing more',
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
-        let told = 0;
-        const subscription = await bed.watch(b, () => told++);
+        let wakes = 0;
+        const subscription = await bed.watch(b, () => wakes++);
         await bed.enterAll([a, b]);
         await subscription[Symbol.asyncDispose]();
         await bed.quiet();
-        told = 0;
+        wakes = 0;
         await bed.leave(a);
         await bed.quiet();
-        assert.equal(told, 0);
+        assert.equal(wakes, 0);
         held(await bed.beat(b));
       },
     },
   ],
 };
 
-interface Watched {
+interface WatchedClaims {
   claim(i: number): Claim;
   /** Claims that got a hint since the last `settled`, in ascending order. */
-  told(): number[];
+  woken(): number[];
   /** The last hint with a status. */
   hint(i: number): ClaimStatus | undefined;
-  /** Waits for hints to so many claims and for stragglers; returns `told()` and clears it. */
+  /** Waits for hints to so many claims and for stragglers; returns `woken()` and clears it. */
   settled(count: number): Promise<number[]>;
 }
 
 /** Subscribes to the claims and enters them in order, then waits for quiet. */
-async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<Watched> {
-  const told = new Map<number, ClaimStatus | undefined>();
+async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<WatchedClaims> {
+  const latest = new Map<number, ClaimStatus | undefined>();
   for (const [i, each] of claims.entries()) {
-    await bed.watch(each, (hint) => told.set(i, hint ?? told.get(i)));
+    await bed.watch(each, (hint) => latest.set(i, hint ?? latest.get(i)));
     await bed.enter(each);
   }
   await bed.quiet();
-  told.clear();
-  const who = (): number[] => [...told.keys()].sort((a, b) => a - b);
+  latest.clear();
+  const who = (): number[] => [...latest.keys()].sort((a, b) => a - b);
   return {
     claim: (i) => claims[i] ?? assert.fail(`there is no claim ${i}`),
-    told: who,
-    hint: (i) => told.get(i),
+    woken: who,
+    hint: (i) => latest.get(i),
     async settled(count) {
-      await bed.until(`${count} were told`, () => told.size >= count);
+      await bed.until(`${count} were told`, () => latest.size >= count);
       await bed.quiet();
       const answer = who();
-      told.clear();
+      latest.clear();
       return answer;
     },
   };

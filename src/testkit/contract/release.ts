@@ -177,18 +177,18 @@ export const release: Topic = {
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
         let hint: ClaimStatus | undefined;
-        let told = 0;
+        let wakes = 0;
         await bed.enter(a);
-        await bed.watch(b, (news) => {
-          hint = news;
-          told++;
+        await bed.watch(b, (given) => {
+          hint = given;
+          wakes++;
         });
         await bed.enter(b);
         await bed.quiet();
-        told = 0;
+        wakes = 0;
         await bed.leave(a, { ms: bed.ttlMs });
         // Either when to ask, or that it has ended.
-        await bed.until('the waiter was told', () => told > 0);
+        await bed.until('the waiter was told', () => wakes > 0);
         if (hint?.state === 'waiting') assert.ok(hint.retryInMs <= bed.ttlMs + bed.slackMs);
         await bed.untilHeld(b);
       },

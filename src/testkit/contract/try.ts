@@ -112,12 +112,12 @@ export const tries: Topic = {
       needs: ['watch'],
       async run(bed) {
         const a = bed.claim();
-        let told = 0;
-        await bed.watch(a, () => told++);
+        let wakes = 0;
+        await bed.watch(a, () => wakes++);
         await bed.enter(a);
         gone(await bed.enter(bed.claim({ queue: false })), 'refused');
         await bed.quiet();
-        assert.equal(told, 0);
+        assert.equal(wakes, 0);
       },
     },
   ],

@@ -195,18 +195,18 @@ export const CASES: readonly DocumentsCase[] = [
     needs: 'watch',
     async run({ key, open, noticeMs }) {
       const [one, other] = [await open(), await open()];
-      let told = 0;
-      const watch = await one.watch?.(key(), () => told++);
+      let changes = 0;
+      const watch = await one.watch?.(key(), () => changes++);
       for (let n = 0; n < 3; n++) {
-        const before = told;
+        const before = changes;
         await written(other, key(), `{"n":${n}}`);
-        await come(() => told > before, noticeMs);
+        await come(() => changes > before, noticeMs);
       }
       await watch?.[Symbol.asyncDispose]();
-      const last = told;
-      const again = await one.watch?.(key(), () => told++);
+      const last = changes;
+      const again = await one.watch?.(key(), () => changes++);
       await written(other, key(), '{"n":"last"}');
-      await come(() => told > last, noticeMs);
+      await come(() => changes > last, noticeMs);
       await again?.[Symbol.asyncDispose]();
     },
   },

@@ -3,7 +3,7 @@ import type { Member, Queue } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { keysOf } from '../../../src/cli/top/keys.ts';
 import { screenLines } from '../../../src/cli/top/screen.ts';
-import { type Pressed, press, START, type View } from '../../../src/cli/top/view.ts';
+import { type Pressed, press, START, type TopView } from '../../../src/cli/top/view.ts';
 
 let tokens = 0n;
 
@@ -24,17 +24,17 @@ const QUEUES = [
 
 const SCREEN = { size: { rows: 24, columns: 80 }, coloured: false };
 
-function shown(view: View, queues: readonly Queue[] = QUEUES, rows = 24): readonly string[] {
+function shown(view: TopView, queues: readonly Queue[] = QUEUES, rows = 24): readonly string[] {
   return screenLines(view, queues, { ...SCREEN, size: { rows, columns: 80 } });
 }
 
 /** The names in their order, and the mark of what is selected. */
-function names(view: View, queues = QUEUES): readonly string[] {
+function names(view: TopView, queues = QUEUES): readonly string[] {
   const [, , ...lines] = shown(view, queues);
   return lines.slice(0, -2).map((line) => line.replace(/^(. \S+).*/, '$1'));
 }
 
-function typed(keys: string, queues = QUEUES, view: View = START): Pressed {
+function typed(keys: string, queues = QUEUES, view: TopView = START): Pressed {
   let pressed: Pressed = { view };
   for (const key of keysOf(keys)) pressed = press(pressed.view, key, queues);
   return pressed;

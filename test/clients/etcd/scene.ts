@@ -2,11 +2,11 @@
 import { onTestFinished } from 'vitest';
 import type { EtcdAddress } from '../../../src/clients/etcd/address.ts';
 import type {
-  Change,
   EtcdClient,
+  EtcdReply,
+  EtcdWatcher,
+  KeyChange,
   RangeAnswer,
-  Reply,
-  Watcher,
 } from '../../../src/clients/etcd/client.ts';
 import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -26,7 +26,7 @@ export async function proxyTo(port: number): Promise<TcpProxy> {
   return proxy;
 }
 
-export function put(client: EtcdClient, key: string, value = ''): Promise<Reply> {
+export function put(client: EtcdClient, key: string, value = ''): Promise<EtcdReply> {
   return client.txn({ success: [{ put: { key, value } }] });
 }
 
@@ -47,13 +47,13 @@ export async function valuesOf(
 
 /** A watch, and all that it was told. */
 export class Ear {
-  readonly batches: { readonly changes: readonly Change[]; readonly revision: bigint }[] = [];
+  readonly batches: { readonly changes: readonly KeyChange[]; readonly revision: bigint }[] = [];
   started: bigint | undefined;
   starts = 0;
   losses = 0;
   readonly #watch: Disposable;
 
-  constructor(client: EtcdClient, keys: Pick<Watcher, 'key' | 'end' | 'from'>) {
+  constructor(client: EtcdClient, keys: Pick<EtcdWatcher, 'key' | 'end' | 'from'>) {
     this.#watch = client.watch({
       ...keys,
       started: (revision) => {

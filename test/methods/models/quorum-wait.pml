@@ -1,5 +1,5 @@
 /*
- * Waiting for a quorum ends: src/layers/quorum/bid.ts is the program, which has the argument.
+ * Waiting for a quorum ends: src/layers/quorum/quorum-claim.ts is the program, which has the argument.
  *
  * Each client reaches some of three members, a majority at least. It tries them all; if the lowest
  * that it reaches, its room, refused it, it gives the others back and waits there. Admitted, it tries

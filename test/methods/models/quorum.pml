@@ -1,6 +1,6 @@
 /*
- * The grants of a quorum: exclusion, and tokens that grow. The program is bid.ts and hold.ts in
- * src/layers/quorum.
+ * The grants of a quorum: exclusion, and tokens that grow. The program is quorum-claim.ts and
+ * hold.ts in src/layers/quorum.
  *
  * MEMBERS give one vote each. A vote may end at any time: the program knows before the member does
  * (its deadline is early), so in the same step the hold is over once fewer than a majority are left.

@@ -1,4 +1,4 @@
-/** The tests that judge mutants: those of the rooms that know no server, and the suite on memory. */
+/** The tests that judge mutants: of the rooms that know no server, and the suite on memory. */
 import type { ViteUserConfig } from 'vitest/config';
 import project from '../../../vitest.config.ts';
 

@@ -10,7 +10,7 @@ import {
 } from './files.ts';
 import { importProblems } from './imports.ts';
 import { readTree, type Tree } from './tree.ts';
-import { wordProblems } from './words.ts';
+import { typeNameProblems, wordProblems } from './words.ts';
 
 const tree = readTree();
 const SHARED_HOOK =
@@ -40,6 +40,10 @@ describe('the tree', () => {
 
   it('uses the words of the project', () => {
     expect(wordProblems(tree)).toEqual([]);
+  });
+
+  it('has one meaning for the name of a type', () => {
+    expect(typeNameProblems(tree)).toEqual([]);
   });
 
   it('imports along the layers only', () => {
@@ -97,6 +101,15 @@ describe('these checks find', () => {
     ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
+    [
+      'a type of two rooms',
+      typeNameProblems(
+        new Map([
+          ['src/core/a.ts', 'class A {}'],
+          ['src/stores/a/a.ts', 'type A = 1;'],
+        ]),
+      ),
+    ],
     ['a store that imports the lease', imports('src/stores/a/index.ts', '../../core/lease.ts')],
     ['a store that imports another', imports('src/stores/a/index.ts', '../b/index.ts')],
     ['a layer that imports a store', imports('src/layers/a/index.ts', '../../stores/b/index.ts')],
@@ -138,5 +151,10 @@ describe('these checks find', () => {
     expect(imports('src/stores/a/index.ts', '../../contract/store.ts')).toEqual([]);
     expect(imports('src/stores/a/index.ts', './client.ts')).toEqual([]);
     expect(imports('src/connect.ts', './stores/openers.ts')).toEqual([]);
+    const types = new Map([
+      ['src/core/a.ts', 'class A {}'],
+      ['src/core/claim/a.ts', 'type A = 1;'],
+    ]);
+    expect(typeNameProblems(types)).toEqual([]);
   });
 });

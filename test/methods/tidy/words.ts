@@ -1,11 +1,15 @@
 import ts from 'typescript';
-import { codeOf, parse, place, type Tree, visit } from './tree.ts';
+import { codeOf, filesOf, parse, place, type Tree, visit } from './tree.ts';
 
 /** One word for one thing: what the project calls otherwise, or not at all. */
 const BANNED = new Set([
   ...['ticket', 'handle', 'guard', 'owner', 'locktimeout', 'manager', 'helper', 'util'],
   ...['driver', 'adapter', 'backend'],
 ]);
+
+/** Whose rooms are the folders below. */
+const WINGS = 'cli|clients|integrations|interop|jobs|layers|operators|stores|testkit';
+const ROOM = new RegExp(`^src/((?:${WINGS})/[^/]+(?=/)|[^/]+)`);
 
 /** What has none of them, as parts of words or apart, need not be parsed: nine files of ten. */
 const MENTIONED = new RegExp(
@@ -31,6 +35,29 @@ export function wordProblems(tree: Tree): string[] {
       const name = declaredName(node);
       const word = name && bannedWord(name.text);
       if (word) problems.push(`${place(source, node)}: '${word}' in ${name.text}`);
+    });
+  }
+  return problems;
+}
+
+/** Types that have one name in several rooms, and so several meanings. */
+export function typeNameProblems(tree: Tree): string[] {
+  const problems: string[] = [];
+  const rooms = new Map<string, string>();
+  for (const [path, text] of filesOf(tree, /^src\/.*\.tsx?$/)) {
+    const [, room = ''] = ROOM.exec(path) ?? [];
+    const source = parse(path, text);
+    visit(source, (node) => {
+      const declares =
+        ts.isClassDeclaration(node) ||
+        ts.isInterfaceDeclaration(node) ||
+        ts.isTypeAliasDeclaration(node);
+      const name = declares && node.name?.text;
+      if (!name) return;
+      const other = rooms.get(name) ?? room;
+      rooms.set(name, other);
+      if (other !== room)
+        problems.push(`${place(source, node)}: ${name} is a type of ${other} too`);
     });
   }
   return problems;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_PERMITS } from '../../../src/contract/store.ts';
 import { knotOf, stuckOf, victimOf } from '../../../src/operators/deadlocks/graph.ts';
 import { keyOf, knotBefore } from '../../../src/operators/deadlocks/knots.ts';
-import type { Note } from '../../../src/operators/deadlocks/notes.ts';
+import type { WaitNote } from '../../../src/operators/deadlocks/notes.ts';
 import { cases } from '../../support/cases.ts';
 import { idsOf, neverEnding } from './oracle.ts';
 
@@ -127,7 +127,13 @@ describe('a lock that does not come free', () => {
     wait(resource, { resource, holds: [hold(holds, token)] }),
   );
   const key = keyOf(waits);
-  const noteOf = (of: PublishedWait): Note => ({ ...of, turn: 1, sum: 1, knot: key, told: true });
+  const noteOf = (of: PublishedWait): WaitNote => ({
+    ...of,
+    turn: 1,
+    sum: 1,
+    knot: key,
+    told: true,
+  });
   const knotsAt = (resource: string, limit: number, ...more: PublishedWait[]): number =>
     knotBefore([...waits, ...more].map(noteOf), { resource, limit }).length;
 

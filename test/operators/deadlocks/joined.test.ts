@@ -1,9 +1,9 @@
 /** What a reader makes of the notes of one wait, of which it may have read half before a change. */
 import { expect, it } from 'vitest';
-import { joined, type Note } from '../../../src/operators/deadlocks/notes.ts';
+import { joined, type WaitNote } from '../../../src/operators/deadlocks/notes.ts';
 
 /** About holds with one permit each, one for each letter. */
-function note(turn: number, held: string, parts: Partial<Note> = {}): Note {
+function note(turn: number, held: string, parts: Partial<WaitNote> = {}): WaitNote {
   const holds = [...held].map((resource) => ({ resource, token: 1n, permits: 1 }));
   return {
     ...{ id: 'w', resource: 'wanted', kind: 'mutex', permits: 1, limit: 1, onDeadlock: 'event' },
@@ -13,7 +13,7 @@ function note(turn: number, held: string, parts: Partial<Note> = {}): Note {
 }
 
 /** The one wait, of which notes come in either order. */
-function read(...notes: Note[]): unknown[] {
+function read(...notes: WaitNote[]): unknown[] {
   return [notes, notes.toReversed()].map((each) => {
     const [wait, ...others] = joined(each);
     expect(others).toEqual([]);

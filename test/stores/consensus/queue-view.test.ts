@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { type Claim, type Kind, MAX_PERMITS } from '../../../src/contract/store.ts';
-import { type Place, QueueView } from '../../../src/stores/consensus/queue-view.ts';
+import { type QueuePlace, QueueView } from '../../../src/stores/consensus/queue-view.ts';
 
 let claims = 0;
 
-function place(kind: Kind, { foreign = false, limit = MAX_PERMITS } = {}): Place {
+function place(kind: Kind, { foreign = false, limit = MAX_PERMITS } = {}): QueuePlace {
   const permits = kind === 'mutex' || kind === 'write' ? limit : 1;
   return { id: `${claims++}`, kind, permits, limit, foreign, admitted: false };
 }
 
-const seat = (): Place => place('permits', { limit: 2 });
+const seat = (): QueuePlace => place('permits', { limit: 2 });
 
 it('nobody gets past a claim of another kind that is about to leave', () => {
   const [first, other, last] = [place('read'), place('mutex'), place('read')];

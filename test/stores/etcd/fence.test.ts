@@ -3,7 +3,7 @@ import { createLocks, isLockError } from 'holdfast';
 import { etcdStore } from 'holdfast/etcd';
 import { type EnterToken, etcdFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { EtcdClient, Reply } from '../../../src/clients/etcd/client.ts';
+import type { EtcdClient, EtcdReply } from '../../../src/clients/etcd/client.ts';
 import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 
@@ -199,7 +199,7 @@ test('two believe that they hold: the stale one writes nothing', async () => {
   expect([first.held, second.held]).toEqual([true, true]);
   expect(second.token).toBeGreaterThan(first.token);
   const after = await fence.enter(etcd, second);
-  const late = (): Promise<Reply> => before.write(writing('data/two', String(read - 1)));
+  const late = (): Promise<EtcdReply> => before.write(writing('data/two', String(read - 1)));
   const refused = { code: 'STALE_TOKEN', token: first.token, seen: second.token };
   await expect(late()).rejects.toMatchObject(refused);
   await after.write(writing('data/two', String((await numberAt(etcd, 'data/two')) - 1)));

@@ -2,7 +2,7 @@
 import { type Store, StoreError } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
-import type { EtcdClient, Txn, Watcher } from '../../../src/clients/etcd/client.ts';
+import type { EtcdClient, EtcdWatcher, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
@@ -98,7 +98,7 @@ test('who waits hears of its turn although the server has forgotten a part', asy
 test('a watch that is not permitted any more is not asked for again and again', async () => {
   await using bed = new Bed(server);
   const client = etcdClient(server.url);
-  const watchers: Watcher[] = [];
+  const watchers: EtcdWatcher[] = [];
   let denied = 0;
   let permitted = true;
   const own = bed.storeOf({
@@ -174,7 +174,7 @@ async function follower(
 }
 
 interface Late {
-  readonly changed: (watcher: Watcher) => Watcher['changed'];
+  readonly changed: (watcher: EtcdWatcher) => EtcdWatcher['changed'];
   /** Tells what was held back, and holds back nothing more. */
   catchUp(): void;
   late: boolean;

@@ -2,7 +2,7 @@
 import { createLocks, type Locks } from 'holdfast';
 import { leaseLockStore } from 'holdfast/kubernetes';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Lease, LeaseSpec } from '../../../src/stores/kubernetes/lease.ts';
+import type { LeaseObject, LeaseSpec } from '../../../src/stores/kubernetes/lease.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { goDriver, missingDriver } from '../../methods/sharing/go.ts';
 import { pairSuite } from '../../methods/sharing/pair-suite.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
 const access = () => ({ url: server.url, ca: server.ca, token: server.admin, retry: RETRY_MS });
 const foreign = () => goDriver('kubernetes', server.url, server.admin, server.caFile);
 
-async function leaseOf(name: string): Promise<Lease> {
+async function leaseOf(name: string): Promise<LeaseObject> {
   return JSON.parse((await server.ask(`${LEASES}/${name}`)).text);
 }
 

@@ -3,10 +3,10 @@ import { migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { createPool } from 'mysql2';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
-import type { Connect, Connection } from '../../../src/clients/mysql/connection.ts';
+import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
 import type { Store } from '../../../src/contract/store.ts';
-import { CHANNEL } from '../../../src/stores/mysql/bell.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
+import { CHANNEL } from '../../../src/stores/mysql/wake-session.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
@@ -28,7 +28,7 @@ export interface WorldOptions extends MysqlLogin {
 
 /** The tables in a database, as programs find them. */
 export class World {
-  readonly #connect: Connect;
+  readonly #connect: ConnectMysql;
   readonly #client: ReturnType<typeof createPool>;
   readonly #ends: (() => Promise<void> | undefined)[] = [];
   readonly #slower: number;
@@ -85,17 +85,17 @@ export class World {
   }
 
   /** What a store asks of one of its sessions, and that session itself. */
-  async session(): Promise<{ readonly wire: SqlWire; readonly connection: Connection }> {
-    let connection: Connection | undefined;
-    const connect: Connect = async (terms) => {
+  async session(): Promise<{ readonly wire: SqlWire; readonly connection: MysqlSession }> {
+    let connection: MysqlSession | undefined;
+    const connect: ConnectMysql = async (terms) => {
       connection = await this.#connect(terms);
       return connection;
     };
     const { signal } = new AbortController();
     const source = sourceOf(connect, { prefix: PREFIX, maxTtlMs: 30_000 });
-    const wire = await source.open({ signal, lost: () => {}, heard: () => {} });
+    const wire = await source.open({ signal, lost: () => {}, received: () => {} });
     this.#ends.push(async () => wire.close());
-    return { wire, connection: connection as unknown as Connection };
+    return { wire, connection: connection as unknown as MysqlSession };
   }
 
   /** One round, as programs make it now and then. */

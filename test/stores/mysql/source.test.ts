@@ -3,7 +3,7 @@ import { createPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
-import type { Connect } from '../../../src/clients/mysql/connection.ts';
+import type { ConnectMysql } from '../../../src/clients/mysql/connection.ts';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { type SourceParts, sourceOf } from '../../../src/stores/mysql/source.ts';
 import { claimOf, MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
@@ -75,14 +75,14 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await using bed = new Bed(server);
     const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
     // As the server says when it has no memory, or the wait was killed.
-    const nulls: Connect = async (terms) => {
+    const nulls: ConnectMysql = async (terms) => {
       const real = await connect(terms);
       const query = (text: string) =>
         real.query(text.replace(/GET_LOCK\(.*\)/, "NULLIF(GET_LOCK('held', 0), 1)"));
       return { ...real, query };
     };
     const { signal } = new AbortController();
-    const terms = { signal, lost: () => {}, heard: () => {} };
+    const terms = { signal, lost: () => {}, received: () => {} };
     const wire = await sourceOf(nulls, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await expect(wire.listen?.('holdfast_channel')).rejects.toThrow('GET_LOCK');
@@ -93,7 +93,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const primary = connectLike(bed.clientOf('mysql2', await bed.server()));
     const { host, port } = bed.use(await start());
     const replica = connectLike(createPool({ host, port, user: 'root' }));
-    const proxy: Connect = async (terms) => {
+    const proxy: ConnectMysql = async (terms) => {
       const [main, reader] = [await primary(terms), await replica(terms)];
       const isRead = (text: string) => /^SELECT (?!.* (FROM .*|FOR UPDATE)$)/s.test(text);
       return {
@@ -111,7 +111,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     };
     const lost: unknown[] = [];
     const { signal } = new AbortController();
-    const terms = { signal, lost: (error: unknown) => lost.push(error), heard: () => {} };
+    const terms = { signal, lost: (error: unknown) => lost.push(error), received: () => {} };
     const wire = await sourceOf(proxy, partsOf(bed)).open(terms);
     bed.use({ close: () => wire.close() });
     await wire.listen?.('holdfast_proxied');

@@ -6,7 +6,7 @@ import { isBlocked } from '../../../src/clients/sql/judge.ts';
 import { Warnings } from '../../../src/clients/warnings.ts';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
-import type { Statement } from '../../../src/stores/postgres/statements.ts';
+import type { StatementName } from '../../../src/stores/postgres/statements.ts';
 import type { SqlSource, SqlWire } from '../../../src/stores/sql/wire.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
@@ -18,7 +18,7 @@ const takeOf = (name: string, id: string): string[] => [
   ...['f', '30000000', 'false', '9'],
 ];
 const ROW = { name: 'a', rev: 0, last: 1, until: 0, waiters: 0, crowd: '' };
-const CALLS: Readonly<Record<Statement | 'settle', readonly string[]>> = {
+const CALLS: Readonly<Record<StatementName | 'settle', readonly string[]>> = {
   take_free: ['a', ID, 'm', '1', '1', '30000', '{}', '- -', '30000000', 'false'],
   take: takeOf('a', ID),
   take_all: takeOf('a', ID),
@@ -70,7 +70,7 @@ describe.each(CLIENTS)('%s', (name) => {
       ...{ schema: 'holdfast', maxTtlMs: 30_000, fast: false, warnings: new Warnings() },
     });
   const open = (source: SqlSource): Promise<SqlWire> => {
-    const opening = source.open({ signal: new AbortController().signal, lost, heard: lost });
+    const opening = source.open({ signal: new AbortController().signal, lost, received: lost });
     return opening.then((wire) => bed.use(wire));
   };
 

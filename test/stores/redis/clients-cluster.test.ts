@@ -1,6 +1,6 @@
 /** Each package's connections to a cluster, while slots and primaries change their places. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Link, Reply } from '../../../src/clients/redis/link.ts';
+import type { RedisLink, RedisReply } from '../../../src/clients/redis/link.ts';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
@@ -22,12 +22,12 @@ async function other(slot: number): Promise<RedisServer> {
   throw new Error('there is one primary only');
 }
 
-function refusalOf(answer: Promise<Reply>): Promise<string> {
+function refusalOf(answer: Promise<RedisReply>): Promise<string> {
   return answer.then(String, (error: Error) => error.message);
 }
 
 /** Of all primaries, how often the command was carried out. */
-async function carriedOut(link: Link, command: string): Promise<number> {
+async function carriedOut(link: RedisLink, command: string): Promise<number> {
   let sum = 0;
   for (const send of await link.primaries()) {
     const stats = String(await send(['INFO', 'commandstats']));
@@ -76,7 +76,8 @@ describe.each(packages)('$name', (its) => {
     const script = `return redis.call('INCR', KEYS[1]) -- ${its.name}`;
     const before = await carriedOut(link, 'incr');
     const sha = String(await link.send(old, ['SCRIPT', 'LOAD', script]));
-    const increase = (key: string): Promise<Reply> => link.send(key, ['EVALSHA', sha, '1', key]);
+    const increase = (key: string): Promise<RedisReply> =>
+      link.send(key, ['EVALSHA', sha, '1', key]);
     const both = ['EVAL', INCREASE_TWO, '2', old, fresh];
     expect(await increase(old)).toBe(1);
     const to = await other(slot);

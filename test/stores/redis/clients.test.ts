@@ -3,7 +3,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusalCode } from '../../../src/clients/redis/errors.ts';
-import type { Link } from '../../../src/clients/redis/link.ts';
+import type { RedisLink } from '../../../src/clients/redis/link.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startTls } from '../../servers/tls.ts';
@@ -288,7 +288,7 @@ describe.each(packages)('$name', (its) => {
   test('after close, and for what is open then, there is an error', async () => {
     const client = its.server(server);
     await using links = new Links();
-    const link: Link = links.to(client);
+    const link: RedisLink = links.to(client);
     await link.send('k', ['PING']);
     const open = failureOf(link.send('k', ['BLPOP', `nothing ${its.name}`, '5']));
     // Until it has arrived there.

@@ -8,7 +8,7 @@ import {
   createSentinel as createSentinel5,
 } from 'redis5';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
-import type { Link } from '../../../src/clients/redis/link.ts';
+import type { RedisLink } from '../../../src/clients/redis/link.ts';
 
 export interface Place {
   readonly host: string;
@@ -99,9 +99,9 @@ export const packages: readonly Package[] = [
 
 /** Links that close with the test. */
 export class Links implements AsyncDisposable {
-  readonly #links: Link[] = [];
+  readonly #links: RedisLink[] = [];
 
-  to(client: RedisClient): Link {
+  to(client: RedisClient): RedisLink {
     const link = linkOf(client);
     this.#links.push(link);
     return link;

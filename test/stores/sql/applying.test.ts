@@ -6,20 +6,25 @@ import { StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import { markBlocked } from '../../../src/clients/sql/judge.ts';
-import { Applying, type Found, type Rows, type Write } from '../../../src/stores/sql/applying.ts';
-import type { Row } from '../../../src/stores/sql/row.ts';
+import {
+  Applying,
+  type FoundRows,
+  type LockWrite,
+  type Rows,
+} from '../../../src/stores/sql/applying.ts';
+import type { LockRow } from '../../../src/stores/sql/row.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TTL_MS = 6000;
 
 class Table implements Rows {
-  readonly rows = new Map<string, Row>();
+  readonly rows = new Map<string, LockRow>();
   readonly asked: string[] = [];
   /** How many more reads of a row others follow with a change. */
   readonly hot = new Map<string, number>();
   readonly busy = new Set<string>();
 
-  async read(names: readonly string[]): Promise<Found> {
+  async read(names: readonly string[]): Promise<FoundRows> {
     this.asked.push(`read ${names}`);
     const found = this.#found(names);
     for (const name of names) this.#rival(name);
@@ -28,24 +33,24 @@ class Table implements Rows {
 
   async exchange(
     names: readonly string[],
-    make: (found: Found) => readonly Write[],
+    make: (found: FoundRows) => readonly LockWrite[],
   ): Promise<readonly string[]> {
     this.asked.push(`exchange ${names}`);
     return this.#put(make(this.#found(names)));
   }
 
-  async write(writes: readonly Write[]): Promise<readonly string[]> {
+  async write(writes: readonly LockWrite[]): Promise<readonly string[]> {
     this.asked.push(`write ${writes.map(({ name }) => name)}`);
     if (writes.some(({ name }) => this.busy.has(name))) throw blocked();
     return this.#put(writes);
   }
 
-  #found(names: readonly string[]): Found {
+  #found(names: readonly string[]): FoundRows {
     const rows = names.flatMap((name) => this.rows.get(name) ?? []);
     return { moment: { now: 1, openAt: 0, highest: 0 }, rows };
   }
 
-  #put(writes: readonly Write[]): string[] {
+  #put(writes: readonly LockWrite[]): string[] {
     const fit = writes.filter(({ name, rev }) => (this.rows.get(name)?.rev ?? 0) === rev);
     for (const { name, rev, columns } of fit)
       this.rows.set(name, { name, ...columns, rev: rev + 1 });

@@ -2,7 +2,7 @@
  * The messages of etcd's API that locks need, with the protocol's numbers of their fields. Other
  * fields keep their defaults, or are ignored.
  */
-import type { Keys, KeyValue, Put, Range, RangeAnswer } from '../client.ts';
+import type { EtcdPut, KeyRange, KeyValue, RangeAnswer, RangeQuery } from '../client.ts';
 import {
   always,
   bool,
@@ -31,12 +31,12 @@ export interface CompareMessage extends Partial<KeyValue> {
   end?: string | undefined;
 }
 
-interface RangeRequest extends Omit<Range, 'oldestFirst'> {
+interface RangeRequest extends Omit<RangeQuery, 'oldestFirst'> {
   order?: number;
   sortBy?: number;
 }
 
-interface PutRequest extends Omit<Put, 'lease'> {
+interface PutRequest extends Omit<EtcdPut, 'lease'> {
   lease?: bigint | undefined;
   keepLease?: boolean;
 }
@@ -44,7 +44,7 @@ interface PutRequest extends Omit<Put, 'lease'> {
 export interface RequestOp {
   range?: RangeRequest;
   put?: PutRequest;
-  delete?: Keys;
+  delete?: KeyRange;
   txn?: TxnRequest;
 }
 
@@ -73,7 +73,7 @@ interface LeaseMessage {
   ttl: bigint;
 }
 
-export interface Lease {
+export interface LeaseTimes {
   readonly id: bigint;
   /** In seconds. */
   readonly ttl: bigint;
@@ -81,7 +81,7 @@ export interface Lease {
 }
 
 export interface WatchRequest {
-  create?: Keys & { from: bigint };
+  create?: KeyRange & { from: bigint };
   cancel?: { id: bigint };
 }
 
@@ -144,7 +144,7 @@ const putRequest: Message<PutRequest> = message(() => ({
   keepLease: plain(6, bool),
 }));
 
-const deleteRequest: Message<Keys> = message(() => ({
+const deleteRequest: Message<KeyRange> = message(() => ({
   key: plain(1, text),
   end: plain(2, text),
 }));
@@ -197,7 +197,7 @@ const leaseResponse: Message<LeaseMessage> = message(() => ({
 }));
 
 /** @throws MalformedError */
-export function readLease(answer: Buffer): Lease {
+export function readLease(answer: Buffer): LeaseTimes {
   const { header, id, ttl } = decode(leaseResponse, answer);
   if (header === undefined) throw new MalformedError('an answer has no header');
   return { id, ttl, term: header.term };

@@ -5,7 +5,7 @@
 import { MalformedError, Reader, Writer } from './wire-format.ts';
 
 /** How values of one kind are written and read. */
-export interface Kind<T> {
+export interface FieldKind<T> {
   /** How a field ends: 0, by itself; 2, by its length. */
   readonly wire: 0 | 2;
   /** The value of a field that was not written; undefined: none. */
@@ -16,7 +16,7 @@ export interface Kind<T> {
 
 export interface Field<T> {
   readonly number: number;
-  readonly kind: Kind<T>;
+  readonly kind: FieldKind<T>;
   /** `always`: written even if its value is the default; `many`: any number of times. */
   readonly is: 'plain' | 'always' | 'many';
 }
@@ -27,13 +27,13 @@ type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<No
 export type Fields<M> = { readonly [Name in keyof M]-?: FieldOf<M[Name]> };
 
 /** A message, nested or whole. */
-export interface Message<M> extends Kind<M> {
+export interface Message<M> extends FieldKind<M> {
   writeFields(writer: Writer, value: M): void;
   readFields(reader: Reader): M;
 }
 
 /** Bytes that are text. */
-export const text: Kind<string> = {
+export const text: FieldKind<string> = {
   wire: 2,
   absent: '',
   write: (writer, value) => {
@@ -44,50 +44,50 @@ export const text: Kind<string> = {
   read: (reader) => reader.text(),
 };
 
-export const int64: Kind<bigint> = {
+export const int64: FieldKind<bigint> = {
   wire: 0,
   absent: 0n,
   write: (writer, value) => writer.int(value),
   read: (reader) => reader.int(),
 };
 
-export const uint64: Kind<bigint> = {
+export const uint64: FieldKind<bigint> = {
   ...int64,
   read: (reader) => BigInt.asUintN(64, reader.int()),
 };
 
 /** An enumeration, or an int64 that is small and not negative. */
-export const count: Kind<number> = {
+export const count: FieldKind<number> = {
   wire: 0,
   absent: 0,
   write: (writer, value) => writer.uint(value),
   read: (reader) => reader.uint(),
 };
 
-export const bool: Kind<boolean> = {
+export const bool: FieldKind<boolean> = {
   wire: 0,
   absent: false,
   write: (writer, value) => writer.uint(value ? 1 : 0),
   read: (reader) => reader.uint() !== 0,
 };
 
-export function plain<T>(number: number, kind: Kind<T>): Field<T> {
+export function plain<T>(number: number, kind: FieldKind<T>): Field<T> {
   return { number, kind, is: 'plain' };
 }
 
 /** One field of a oneof: its presence alone has a meaning. */
-export function always<T>(number: number, kind: Kind<T>): Field<T> {
+export function always<T>(number: number, kind: FieldKind<T>): Field<T> {
   return { number, kind, is: 'always' };
 }
 
-export function many<T>(number: number, kind: Kind<T>): Field<T> {
+export function many<T>(number: number, kind: FieldKind<T>): Field<T> {
   return { number, kind, is: 'many' };
 }
 
 /** `fields` is called at first use, as messages may contain themselves. */
 export function message<M extends object>(fields: () => Fields<NoInfer<M>>): Message<M> {
-  let table: Table | undefined;
-  const known = (): Table => {
+  let table: FieldTable | undefined;
+  const known = (): FieldTable => {
     table ??= tableOf(fields() as Record<string, Field<unknown>>);
     return table;
   };
@@ -117,17 +117,17 @@ export function decode<M>(kind: Message<M>, bytes: Buffer): M {
   return kind.readFields(new Reader(bytes));
 }
 
-interface Named extends Field<unknown> {
+interface NamedField extends Field<unknown> {
   readonly name: string;
 }
 
-interface Table {
+interface FieldTable {
   /** The last one first, as they are written. */
-  readonly fields: readonly Named[];
-  readonly byNumber: ReadonlyMap<number, Named>;
+  readonly fields: readonly NamedField[];
+  readonly byNumber: ReadonlyMap<number, NamedField>;
 }
 
-function tableOf(fields: Record<string, Field<unknown>>): Table {
+function tableOf(fields: Record<string, Field<unknown>>): FieldTable {
   const named = Object.entries(fields).map(([name, field]) => ({ name, ...field }));
   return {
     fields: named.sort((a, b) => b.number - a.number),
@@ -135,7 +135,7 @@ function tableOf(fields: Record<string, Field<unknown>>): Table {
   };
 }
 
-function writeAll(writer: Writer, { fields }: Table, value: Record<string, unknown>): void {
+function writeAll(writer: Writer, { fields }: FieldTable, value: Record<string, unknown>): void {
   for (const field of fields) {
     const found = value[field.name];
     if (found === undefined) continue;
@@ -148,12 +148,12 @@ function writeAll(writer: Writer, { fields }: Table, value: Record<string, unkno
   }
 }
 
-function writeOne(writer: Writer, { number, kind }: Named, value: unknown): void {
+function writeOne(writer: Writer, { number, kind }: NamedField, value: unknown): void {
   kind.write(writer, value);
   writer.uint(number * 8 + kind.wire);
 }
 
-function readAll(reader: Reader, { fields, byNumber }: Table): Record<string, unknown> {
+function readAll(reader: Reader, { fields, byNumber }: FieldTable): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const { name, kind, is } of fields) {
     if (is === 'many') value[name] = [];

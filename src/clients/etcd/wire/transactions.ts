@@ -1,5 +1,5 @@
 /** Transactions as messages of etcd. */
-import type { Answer, Compare, Operation, Reply, Txn, TxnAnswer } from '../client.ts';
+import type { Compare, EtcdReply, Operation, OperationAnswer, Txn, TxnAnswer } from '../client.ts';
 import {
   type CompareMessage,
   type Header,
@@ -33,7 +33,7 @@ export function txnRequestOf({ compare = [], success, failure = [] }: Txn): TxnR
 }
 
 /** @throws MalformedError */
-export function readReply(answer: Buffer): Reply {
+export function readReply(answer: Buffer): EtcdReply {
   const response = decode(txnResponse, answer);
   const { revision, cluster } = headerOf(response);
   return { ...txnAnswerOf(response), revision, cluster };
@@ -70,7 +70,7 @@ function txnAnswerOf({ succeeded, answers }: TxnResponse): TxnAnswer {
   return { succeeded, answers: answers.map(answerOf) };
 }
 
-function answerOf({ range, put, delete: deleted, txn }: ResponseOp): Answer {
+function answerOf({ range, put, delete: deleted, txn }: ResponseOp): OperationAnswer {
   if (range) return { range };
   if (put) return { put: true };
   if (deleted) return { deleted: deleted.deleted };

@@ -12,28 +12,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closed } from '../../kept-connection.ts';
 import {
-  Connection,
   greeted,
   REDIS,
+  RedisConnection,
   type RedisSource,
   SlotChannels,
   Subscriptions,
 } from '../connection.ts';
 import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
-import type { Greeting, Link, Refusal, Reply } from '../link.ts';
+import type { RedisGreeting, RedisLink, RedisRefusal, RedisReply } from '../link.ts';
 import { slotOf } from '../slots.ts';
 import { type Discover, PATIENCE_MS, PAUSE_MS, Topologies, type Topology } from './topology.ts';
 
 type Commands = readonly (readonly string[])[];
-type Answer = Reply | Refusal;
+type NodeAnswer = RedisReply | RedisRefusal;
 
-export class ClusterLink implements Link {
+export class ClusterLink implements RedisLink {
   readonly cluster = true;
   readonly database = '0';
   readonly #topologies: Topologies;
-  readonly #greeting: Greeting;
+  readonly #greeting: RedisGreeting;
   readonly #closing = new AbortController();
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, RedisConnection>();
   readonly #subscriptions = new Subscriptions();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
   readonly #channels = new SlotChannels((where) =>
@@ -43,7 +43,7 @@ export class ClusterLink implements Link {
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #turn = Math.floor(Math.random() * 1000);
 
-  constructor(discover: Discover, greeting: Greeting) {
+  constructor(discover: Discover, greeting: RedisGreeting) {
     const found = ({ slots }: Topology, before?: Topology): void => {
       const now = new Set(slots);
       const left = before !== undefined && addresses(before).some((each) => !now.has(each));
@@ -58,14 +58,14 @@ export class ClusterLink implements Link {
     this.#greeting = greeting;
   }
 
-  async send(key: string, command: readonly string[]): Promise<Reply> {
+  async send(key: string, command: readonly string[]): Promise<RedisReply> {
     await this.#passingOn(slotOf(key), command);
     const [answer = null] = await this.sendAll(key, [command]);
     if (isRefusal(answer)) throw refused(answer.refusal);
     return answer;
   }
 
-  async sendAll(key: string, commands: Commands): Promise<Answer[]> {
+  async sendAll(key: string, commands: Commands): Promise<NodeAnswer[]> {
     const slot = slotOf(key);
     const connection = this.#primary(slot) ?? (await this.#found(slot));
     const answers = await connection.sendAll(commands);
@@ -79,7 +79,7 @@ export class ClusterLink implements Link {
     return address === undefined ? slot : slots.indexOf(address);
   }
 
-  async primaries(): Promise<readonly ((command: readonly string[]) => Promise<Reply>)[]> {
+  async primaries(): Promise<readonly ((command: readonly string[]) => Promise<RedisReply>)[]> {
     const topology = await this.#topologies.known();
     return addresses(topology).map((address) => {
       const connection = this.#to(address, topology);
@@ -96,7 +96,7 @@ export class ClusterLink implements Link {
    * out, and then the channels go after it (`found`).
    */
   async follow(
-    ...[key, channel, wake, reach = 'slot']: Parameters<Link['follow']>
+    ...[key, channel, wake, reach = 'slot']: Parameters<RedisLink['follow']>
   ): Promise<AsyncDisposable> {
     this.#closing.signal.throwIfAborted();
     const where = reach === 'slot' ? slotOf(key) : reach;
@@ -147,12 +147,12 @@ export class ClusterLink implements Link {
     };
   }
 
-  #primary(slot: number): Connection | undefined {
+  #primary(slot: number): RedisConnection | undefined {
     const address = this.#topologies.last?.slots[slot];
     return address === undefined ? undefined : this.#connections.get(address);
   }
 
-  async #found(slot: number): Promise<Connection> {
+  async #found(slot: number): Promise<RedisConnection> {
     let topology = await this.#topologies.known();
     if (topology.slots[slot] === undefined) topology = await this.#topologies.fresh();
     const address = topology.slots[slot];
@@ -160,12 +160,12 @@ export class ClusterLink implements Link {
     return this.#to(address, topology);
   }
 
-  #to(address: string, topology: Topology): Connection {
+  #to(address: string, topology: Topology): RedisConnection {
     let connection = this.#connections.get(address);
     if (!connection) {
       const source = this.#source(address, topology);
       const greet = this.#greeting;
-      connection = new Connection(greeted(source, (ask) => greet(ask, { cluster: true })));
+      connection = new RedisConnection(greeted(source, (ask) => greet(ask, { cluster: true })));
       if (this.#closing.signal.aborted) connection.close();
       else this.#connections.set(address, connection);
     }
@@ -194,7 +194,7 @@ export class ClusterLink implements Link {
     };
   }
 
-  async #follow(slot: number, commands: Commands, first: Answer[]): Promise<Answer[]> {
+  async #follow(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
     const answers = [...first];
     const moved = first.findIndex(isRedirection);
     const deadline = performance.now() + PATIENCE_MS;
@@ -237,12 +237,12 @@ export class ClusterLink implements Link {
   }
 }
 
-function sameCode(answer: Answer | undefined, { refusal }: Refusal): boolean {
+function sameCode(answer: NodeAnswer | undefined, { refusal }: RedisRefusal): boolean {
   if (answer === undefined || !isRefusal(answer)) return false;
   return refusalCode(answer.refusal) === refusalCode(refusal);
 }
 
-const UNCOUNTED: Refusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
+const UNCOUNTED: RedisRefusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
 
 function isWait(command: readonly string[] | undefined): boolean {
   return command?.[0]?.startsWith('WAIT') ?? false;

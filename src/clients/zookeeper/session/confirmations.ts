@@ -19,7 +19,7 @@
 export class Confirmations {
   readonly #halfTickMs: number;
   /** Activities, oldest first, and when the reply came to a write sent half a tick later. */
-  #untold: { readonly sentAt: number; readonly answeredAt: number; followedAt?: number }[] = [];
+  #activities: { readonly sentAt: number; readonly answeredAt: number; followedAt?: number }[] = [];
   confirmedAt: number;
   touchedAt: number;
 
@@ -32,30 +32,32 @@ export class Confirmations {
 
   /** A connection's first reply. Requests over the previous one prove nothing any more. */
   connected(sentAt: number): void {
-    this.#untold = [];
+    this.#activities = [];
     this.confirmedAt = Math.max(this.confirmedAt, sentAt);
     this.touchedAt = Math.max(this.touchedAt, sentAt);
   }
 
   /** Any reply, even a follower's own. */
-  heard(sentAt: number, answeredAt: number): void {
+  answered(sentAt: number, answeredAt: number): void {
     // Keeps one activity per sixteenth of a tick.
-    const newest = this.#untold.at(-1);
+    const newest = this.#activities.at(-1);
     if (newest && sentAt < newest.sentAt + this.#halfTickMs / 8) return;
-    this.#untold.push({ sentAt, answeredAt });
+    this.#activities.push({ sentAt, answeredAt });
   }
 
   /** The leader committed or refused a write. */
   committed(sentAt: number, answeredAt: number): void {
     this.confirmedAt = Math.max(this.confirmedAt, sentAt);
-    const told = this.#untold.findLastIndex(({ followedAt = sentAt + 1 }) => followedAt <= sentAt);
-    if (told >= 0) {
-      const [last] = this.#untold.splice(0, told + 1).slice(-1);
+    const reported = this.#activities.findLastIndex(
+      ({ followedAt = sentAt + 1 }) => followedAt <= sentAt,
+    );
+    if (reported >= 0) {
+      const [last] = this.#activities.splice(0, reported + 1).slice(-1);
       this.touchedAt = Math.max(this.touchedAt, last?.sentAt ?? 0);
     }
-    for (const each of this.#untold) {
+    for (const each of this.#activities) {
       if (sentAt >= each.answeredAt + this.#halfTickMs) each.followedAt ??= answeredAt;
     }
-    this.heard(sentAt, answeredAt);
+    this.answered(sentAt, answeredAt);
   }
 }

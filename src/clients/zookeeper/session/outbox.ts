@@ -1,6 +1,6 @@
 /** What a session sends over its next connection: identities, then watches, then requests. */
 import type { Auth } from '../address.ts';
-import type { Link } from '../link.ts';
+import type { ZookeeperLink } from '../link.ts';
 import { Exchange } from '../wire/exchange.ts';
 import { authenticate } from '../wire/requests.ts';
 
@@ -22,7 +22,7 @@ export class Outbox {
     this.#requests.push(request);
   }
 
-  sendAll(link: Link, watches: Iterable<Buffer>): void {
+  sendAll(link: ZookeeperLink, watches: Iterable<Buffer>): void {
     for (const auth of this.#auths) {
       const exchange = new Exchange(authenticate(auth), undefined);
       exchange.answer.catch(() => {});

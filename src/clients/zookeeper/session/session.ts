@@ -20,10 +20,10 @@ import { ClosedError } from '../../../contract/errors.ts';
 import type { Auth, Destination } from '../address.ts';
 import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
 import { Hosts } from '../hosts.ts';
-import { Link } from '../link.ts';
-import { Changes, type SessionListener, Watches, type Watching } from '../watches.ts';
-import { Exchange, type Greeting, helloOf, readGreeting } from '../wire/exchange.ts';
-import { authenticate, closeSession, type Request } from '../wire/requests.ts';
+import { ZookeeperLink } from '../link.ts';
+import { NodeWatches, SessionChanges, type SessionListener, type Watching } from '../watches.ts';
+import { Exchange, helloOf, readGreeting, type ZookeeperGreeting } from '../wire/exchange.ts';
+import { authenticate, closeSession, type ZookeeperRequest } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
 import { Outbox } from './outbox.ts';
 import { Vigil } from './vigil.ts';
@@ -46,26 +46,26 @@ const SESSION_MOVED = -118;
 const CLOSE_MS = 2000;
 
 export class Session {
-  protected readonly watches: Watches;
+  protected readonly watches: NodeWatches;
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
   readonly #outbox: Outbox;
-  readonly #changes = new Changes();
+  readonly #changes = new SessionChanges();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
-  #greeting: Greeting | undefined;
+  #greeting: ZookeeperGreeting | undefined;
   #confirmations: Confirmations | undefined;
   #vigil: Vigil | undefined;
   #lastZxid = 0n;
-  #link: Link | undefined;
+  #link: ZookeeperLink | undefined;
   #trouble: unknown;
   #closed: Promise<void> | undefined;
   #why: (written: boolean) => Error = (written) => connectionLoss(this.#trouble, written);
 
   constructor(destination: Destination, clock: Clock) {
     this.#destination = destination;
-    this.watches = new Watches(destination.chroot);
+    this.watches = new NodeWatches(destination.chroot);
     this.#clock = clock;
     this.#hosts = new Hosts(destination.addresses, clock);
     this.#outbox = new Outbox(destination.auths);
@@ -116,7 +116,7 @@ export class Session {
    * Sends it over this connection or, before there is one, over the next.
    * @throws RequestError, ClosedError
    */
-  protected ask<T>(request: Request<T>, asking: Asking = {}): Promise<T> {
+  protected ask<T>(request: ZookeeperRequest<T>, asking: Asking = {}): Promise<T> {
     if (this.#closed) return Promise.reject(new ClosedError('This ZooKeeper session is closed'));
     return this.#ask(request, asking);
   }
@@ -147,7 +147,10 @@ export class Session {
     this.#finish('closed', () => new ClosedError('This ZooKeeper session is closed'));
   }
 
-  #ask<T>(request: Request<T>, { timeoutMs = this.timeoutMs, watching }: Asking): Promise<T> {
+  #ask<T>(
+    request: ZookeeperRequest<T>,
+    { timeoutMs = this.timeoutMs, watching }: Asking,
+  ): Promise<T> {
     // A process that stood still for too long must not go on with a session that has ended.
     if (this.#vigil?.late) this.#expire('clock');
     if (this.#over.signal.aborted) return Promise.reject(this.#why(false));
@@ -186,7 +189,7 @@ export class Session {
     const { tls } = this.#destination;
     const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
     const limitMs = this.#hosts.attemptMs(this.timeoutMs);
-    const link = new Link({ place, clock, signal, tls, hello, limitMs });
+    const link = new ZookeeperLink({ place, clock, signal, tls, hello, limitMs });
     const greeting = readGreeting(await link.hello);
     if (signal.aborted) link.end(new Error('no longer wanted'));
     if (link.ended) throw link.ended;
@@ -199,7 +202,7 @@ export class Session {
   }
 
   /** Settles when the connection ends. */
-  #serve(link: Link, greeting: Greeting, sentAt: number): Promise<void> {
+  #serve(link: ZookeeperLink, greeting: ZookeeperGreeting, sentAt: number): Promise<void> {
     const again = this.#greeting !== undefined;
     this.#greeting = greeting;
     this.#vigil ??= new Vigil(greeting.timeoutMs, sentAt, {
@@ -209,12 +212,12 @@ export class Session {
     });
     this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);
     this.#confirmations.connected(sentAt);
-    this.#vigil.heard(sentAt);
+    this.#vigil.answered(sentAt);
     this.#link = link;
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        heard: (at) => this.#heard(at),
+        answered: (at) => this.#answered(at),
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {
@@ -224,13 +227,13 @@ export class Session {
       });
       this.#outbox.sendAll(link, this.watches.frames(this.#lastZxid));
       this.#vigil?.watch(link);
-      this.#changes.tell({ to: again ? 'reconnected' : 'connected' });
+      this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
     });
   }
 
-  #heard(sentAt: number): void {
-    this.#vigil?.heard(sentAt);
-    this.#confirmations?.heard(sentAt, this.#clock.now());
+  #answered(sentAt: number): void {
+    this.#vigil?.answered(sentAt);
+    this.#confirmations?.answered(sentAt, this.#clock.now());
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {
@@ -246,14 +249,14 @@ export class Session {
     else if (code === AUTH_FAILED) this.#finish('closed', authFailed);
   }
 
-  #suspend(link: Link, cause: Error): void {
+  #suspend(link: ZookeeperLink, cause: Error): void {
     if (this.#link !== link) return;
     this.#link = undefined;
     this.#trouble = cause;
     this.#vigil?.watch(undefined);
     if (this.#over.signal.aborted) return;
     this.#state = 'suspended';
-    this.#changes.tell({ to: 'suspended', cause });
+    this.#changes.deliver({ to: 'suspended', cause });
   }
 
   #expire(by: 'server' | 'clock'): void {
@@ -275,6 +278,6 @@ export class Session {
     this.#outbox.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
-    this.#changes.tell({ to, ...refusal, ...(by && { by }) });
+    this.#changes.deliver({ to, ...refusal, ...(by && { by }) });
   }
 }

@@ -9,7 +9,7 @@
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { afterInput } from '../../../base/event-loop.ts';
-import type { Link } from '../link.ts';
+import type { ZookeeperLink } from '../link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export class Vigil {
   contactAt: number;
   readonly #timeoutMs: number;
   readonly #events: VigilEvents;
-  #link: Link | undefined;
+  #link: ZookeeperLink | undefined;
   #timer: Timer | undefined;
   #over = false;
 
@@ -38,12 +38,12 @@ export class Vigil {
   }
 
   /** Sets the connection; undefined: there is none. */
-  watch(link: Link | undefined): void {
+  watch(link: ZookeeperLink | undefined): void {
     this.#link = link;
     this.#arm();
   }
 
-  heard(sentAt: number): void {
+  answered(sentAt: number): void {
     this.contactAt = Math.max(this.contactAt, sentAt);
   }
 
@@ -73,10 +73,10 @@ export class Vigil {
     return Math.min(over, askAt, giveUpAt);
   }
 
-  #times(link: Link): { readonly askAt: number; readonly giveUpAt: number } {
-    const { sentAt, heardAt, waitingSince } = link;
+  #times(link: ZookeeperLink): { readonly askAt: number; readonly giveUpAt: number } {
+    const { sentAt, answeredAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
-    const silentAt = heardAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
+    const silentAt = answeredAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
     const times = { askAt: sentAt + twelfth, giveUpAt: silentAt };
     if (!this.#events.choice || waitingSince === undefined) return times;
     return {
@@ -96,7 +96,7 @@ export class Vigil {
     if (this.#over || !link) return this.#arm();
     const { askAt, giveUpAt } = this.#times(link);
     if (now >= giveUpAt) {
-      const silentMs = now - Math.min(link.heardAt, link.waitingSince ?? link.heardAt);
+      const silentMs = now - Math.min(link.answeredAt, link.waitingSince ?? link.answeredAt);
       link.end(new Error(`there was no answer for ${Math.round(silentMs)} ms`));
     } else if (now >= askAt) link.ping();
     this.#arm();

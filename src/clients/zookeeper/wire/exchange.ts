@@ -2,7 +2,7 @@ import { isLockError } from '../../../base/errors.ts';
 import { connectionLoss, tooLong } from '../errors.ts';
 import type { Watching } from '../watches.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
-import type { Request } from './requests.ts';
+import type { ZookeeperRequest } from './requests.ts';
 
 /** Servers cut off clients that send more, in bytes (`jute.maxbuffer`). */
 const MAX_REQUEST = 0xfffff;
@@ -12,7 +12,7 @@ const XID_AT = 4;
 
 /** One request and its outcome, settled once. */
 export class Exchange<T = unknown> {
-  readonly request: Request<T>;
+  readonly request: ZookeeperRequest<T>;
   readonly watching: Watching | undefined;
   readonly frame: Buffer;
   readonly answer: Promise<T>;
@@ -24,7 +24,7 @@ export class Exchange<T = unknown> {
   #reject: (error: Error) => void = () => {};
 
   /** @throws RequestError if it is longer than servers take. */
-  constructor(request: Request<T>, watching: Watching | undefined) {
+  constructor(request: ZookeeperRequest<T>, watching: Watching | undefined) {
     this.request = request;
     this.watching = watching;
     const out = new JuteWriter().int(0).int(request.opcode);
@@ -75,7 +75,7 @@ export class Exchange<T = unknown> {
 }
 
 /** A server's first reply. */
-export interface Greeting {
+export interface ZookeeperGreeting {
   readonly sessionId: bigint;
   /** With the id, it takes over the session. */
   readonly password: Buffer;
@@ -85,7 +85,7 @@ export interface Greeting {
 
 /** The first request of a connection. Without a session, it asks for a new one. */
 export function helloOf(
-  session: Greeting | undefined,
+  session: ZookeeperGreeting | undefined,
   terms: { readonly lastZxid: bigint; readonly timeoutMs: number },
 ): Buffer {
   const { sessionId = 0n, password = Buffer.alloc(16) } = session ?? {};
@@ -100,7 +100,7 @@ export function helloOf(
 }
 
 /** Its reply, which has one more flag since 3.4. */
-export function readGreeting(answer: JuteReader): Greeting {
+export function readGreeting(answer: JuteReader): ZookeeperGreeting {
   answer.int();
   const timeoutMs = answer.int();
   return { timeoutMs, sessionId: answer.long(), password: answer.bytes() };

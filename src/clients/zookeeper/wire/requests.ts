@@ -25,7 +25,7 @@ export const OPCODE = {
   closeSession: -11,
 } as const;
 
-export interface Request<T> {
+export interface ZookeeperRequest<T> {
   readonly opcode: number;
   /** For messages. */
   readonly path: string;
@@ -75,7 +75,7 @@ export interface Created {
 }
 
 /** One step of a `multi`. */
-export type Step =
+export type WireStep =
   | ({ readonly step: 'create' } & CreateTerms)
   | { readonly step: 'delete'; readonly path: string; readonly version: number }
   | {
@@ -97,17 +97,17 @@ const FLAGS: Readonly<Record<NodeKind, number>> = {
   container: 4,
 };
 
-export function create(terms: CreateTerms): Request<Created> {
+export function create(terms: CreateTerms): ZookeeperRequest<Created> {
   const opcode = terms.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
   const write = (out: JuteWriter): void => writeCreate(out, terms);
   return { opcode, path: terms.path, writes: true, write, read: readCreated };
 }
 
-export function remove(path: string, version: number): Request<void> {
+export function remove(path: string, version: number): ZookeeperRequest<void> {
   return writing(OPCODE.delete, path, (out) => out.text(path).int(version), nothing);
 }
 
-export function exists(path: string, watch: boolean): Request<Stat> {
+export function exists(path: string, watch: boolean): ZookeeperRequest<Stat> {
   return reading(OPCODE.exists, path, (out) => out.text(path).flag(watch), readStat);
 }
 
@@ -116,7 +116,7 @@ export interface NodeData {
   readonly stat: Stat;
 }
 
-export function getData(path: string, watch: boolean): Request<NodeData> {
+export function getData(path: string, watch: boolean): ZookeeperRequest<NodeData> {
   return reading(
     OPCODE.getData,
     path,
@@ -125,7 +125,7 @@ export function getData(path: string, watch: boolean): Request<NodeData> {
   );
 }
 
-export function setData(path: string, data: Uint8Array, version: number): Request<Stat> {
+export function setData(path: string, data: Uint8Array, version: number): ZookeeperRequest<Stat> {
   return writing(OPCODE.setData, path, (out) => out.text(path).bytes(data).int(version), readStat);
 }
 
@@ -135,7 +135,7 @@ export interface NodeChildren {
   readonly stat: Stat;
 }
 
-export function getChildren(path: string, watch: boolean): Request<NodeChildren> {
+export function getChildren(path: string, watch: boolean): ZookeeperRequest<NodeChildren> {
   return reading(
     OPCODE.getChildren,
     path,
@@ -145,7 +145,7 @@ export function getChildren(path: string, watch: boolean): Request<NodeChildren>
 }
 
 /** The server catches up with the leader before it answers later requests. */
-export function sync(path: string): Request<void> {
+export function sync(path: string): ZookeeperRequest<void> {
   return reading(OPCODE.sync, path, (out) => out.text(path), nothing);
 }
 
@@ -154,7 +154,7 @@ export interface NodeAcl {
   readonly stat: Stat;
 }
 
-export function getAcl(path: string): Request<NodeAcl> {
+export function getAcl(path: string): ZookeeperRequest<NodeAcl> {
   return reading(
     OPCODE.getAcl,
     path,
@@ -163,23 +163,23 @@ export function getAcl(path: string): Request<NodeAcl> {
   );
 }
 
-export function setAcl(path: string, acl: readonly Acl[], version: number): Request<Stat> {
+export function setAcl(path: string, acl: readonly Acl[], version: number): ZookeeperRequest<Stat> {
   const write = (out: JuteWriter): unknown => writeAcl(out.text(path), acl).int(version);
   return writing(OPCODE.setAcl, path, write, readStat);
 }
 
 /** Adds an identity to the session. */
-export function authenticate({ scheme, auth }: Auth): Request<void> {
+export function authenticate({ scheme, auth }: Auth): ZookeeperRequest<void> {
   const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
   return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);
 }
 
-export function closeSession(): Request<void> {
+export function closeSession(): ZookeeperRequest<void> {
   return writing(OPCODE.closeSession, '', () => {}, nothing);
 }
 
 /** All steps happen or none; the error names the first refused step. */
-export function multi(steps: readonly Step[]): Request<readonly StepAnswer[]> {
+export function multi(steps: readonly WireStep[]): ZookeeperRequest<readonly StepAnswer[]> {
   const write = (out: JuteWriter): void => {
     for (const step of steps) {
       out.int(opcodeOf(step)).flag(false).int(-1);
@@ -191,20 +191,20 @@ export function multi(steps: readonly Step[]): Request<readonly StepAnswer[]> {
   return { opcode: OPCODE.multi, path: steps[0]?.path ?? '', writes: true, write, read };
 }
 
-function opcodeOf(step: Step): number {
+function opcodeOf(step: WireStep): number {
   if (step.step === 'check') return OPCODE.check;
   if (step.step === 'delete') return OPCODE.delete;
   if (step.step === 'set') return OPCODE.setData;
   return step.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
 }
 
-function writeStep(out: JuteWriter, step: Step): void {
+function writeStep(out: JuteWriter, step: WireStep): void {
   if (step.step === 'create') writeCreate(out, step);
   else if (step.step === 'set') out.text(step.path).bytes(step.data).int(step.version);
   else out.text(step.path).int(step.version);
 }
 
-function readSteps(answer: JuteReader, steps: readonly Step[]): StepAnswer[] {
+function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[] {
   const answers: StepAnswer[] = [];
   const errors: number[] = [];
   for (;;) {
@@ -259,23 +259,23 @@ function readStat(answer: JuteReader): Stat {
   };
 }
 
-type Write = (out: JuteWriter) => unknown;
+type JuteWrite = (out: JuteWriter) => unknown;
 
 function reading<T>(
   opcode: number,
   path: string,
-  write: Write,
+  write: JuteWrite,
   read: (answer: JuteReader) => T,
-): Request<T> {
+): ZookeeperRequest<T> {
   return { opcode, path, writes: false, write: (out) => void write(out), read };
 }
 
 function writing<T>(
   opcode: number,
   path: string,
-  write: Write,
+  write: JuteWrite,
   read: (answer: JuteReader) => T,
-): Request<T> {
+): ZookeeperRequest<T> {
   return { ...reading(opcode, path, write, read), writes: true };
 }
 

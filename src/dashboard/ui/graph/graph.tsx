@@ -1,12 +1,12 @@
 /** The wait-for graph: arrows from those that wait to those that hold. */
 import { useMemo } from 'preact/hooks';
-import type { Row, Wait } from '../../wire.ts';
+import type { QueueRow, QueueWait } from '../../wire.ts';
 import { edgesOf, HEIGHT, labelsOf, pathOf, sizeOf, WIDTH } from './geometry.ts';
 import { type Edge, type Node, type Picture, pictureOf } from './picture.ts';
 
 interface GraphProps {
-  readonly rows: readonly Row[];
-  readonly waits: readonly Wait[];
+  readonly rows: readonly QueueRow[];
+  readonly waits: readonly QueueWait[];
   readonly choose: (name: string) => void;
 }
 

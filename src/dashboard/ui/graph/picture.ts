@@ -1,6 +1,6 @@
 /** Where in a picture those stand who wait, and which ways the arrows take. */
-import type { Row, Wait } from '../../wire.ts';
-import { componentsOf, type Mark, markOf, type Party, partiesOf } from './waits.ts';
+import type { QueueRow, QueueWait } from '../../wire.ts';
+import { componentsOf, markOf, type Party, partiesOf, type WaitMark } from './waits.ts';
 
 /** Most boxes in the picture: more are no picture. */
 const MAX_NODES = 40;
@@ -15,7 +15,7 @@ export interface Node extends Spot {
   readonly id: string;
   readonly place: string;
   readonly labels: string;
-  readonly mark: Mark;
+  readonly mark: WaitMark;
 }
 
 export interface Edge {
@@ -26,7 +26,7 @@ export interface Edge {
   readonly named: boolean;
   /** Others wait for the one that waits here: it may delay them. */
   readonly may: boolean;
-  readonly mark: Mark;
+  readonly mark: WaitMark;
   /** The free places that it passes. */
   readonly via: readonly Spot[];
 }
@@ -43,12 +43,12 @@ export interface Picture {
   readonly lines: number;
 }
 
-export function pictureOf(rows: Iterable<Row>, waits: readonly Wait[]): Picture {
+export function pictureOf(rows: Iterable<QueueRow>, waits: readonly QueueWait[]): Picture {
   const all = partiesOf(rows, waits);
   const components = componentsOf(all);
   const marks = components.map((ids) => markOf(ids, all));
   const component = new Map(components.flatMap((ids, n) => ids.map((id) => [id, n] as const)));
-  const markedAs = (id: string): Mark => marks[component.get(id) as number];
+  const markedAs = (id: string): WaitMark => marks[component.get(id) as number];
   const weight = (each: Party): number =>
     (markedAs(each.id) ? 1_000 : 0) + each.to.size + (each.awaited ? 1 : 0);
   const kept = [...all.values()].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_NODES);
@@ -71,7 +71,7 @@ export function pictureOf(rows: Iterable<Row>, waits: readonly Wait[]): Picture 
       return [{ from, to: end, names: [...names], may, mark, via: viaOf(id, target) }];
     }),
   );
-  const count = (mark: Mark): number => marks.filter((each) => each === mark).length;
+  const count = (mark: WaitMark): number => marks.filter((each) => each === mark).length;
   return {
     ...{ nodes: [...nodes.values()], edges: named(edges), hidden: all.size - kept.length },
     ...{ deadlocks: count('deadlock'), cycles: count('cycle') },

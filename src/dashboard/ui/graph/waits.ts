@@ -8,7 +8,7 @@
  * apart from its process, and leads only those to it who wait for just that. A process that queues
  * behind itself for one name is no cycle, because one of its tasks holds and another waits.
  */
-import type { Row, Seat, Wait, Who } from '../../wire.ts';
+import type { QueueRow, QueueWait, Seat, Who } from '../../wire.ts';
 import { placeOf } from '../text.ts';
 
 /** Most holders of one queue that a wait leads to. */
@@ -19,16 +19,19 @@ export interface Party {
   readonly id: string;
   readonly place: string;
   readonly labels: Set<string>;
-  readonly wait: Wait | undefined;
+  readonly wait: QueueWait | undefined;
   /** The names that it waits for, by those that hold them. */
   readonly to: Map<string, Set<string>>;
   awaited: boolean;
 }
 
 /** All that wait or are waited for. */
-export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<string, Party> {
+export function partiesOf(
+  rows: Iterable<QueueRow>,
+  waits: readonly QueueWait[],
+): Map<string, Party> {
   const all = new Map<string, Party>();
-  const partyOf = (who: Who, wait?: Wait): Party => {
+  const partyOf = (who: Who, wait?: QueueWait): Party => {
     const id = wait ? `wait ${wait.id}` : processOf(who);
     const found =
       all.get(id) ??
@@ -47,8 +50,8 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
   /** Published waits take the place of as many seats of their process as they are for. */
   const partiesIn = (
     seats: readonly Seat[],
-    published: readonly Wait[],
-    seatFor: (wait: Wait) => string | undefined,
+    published: readonly QueueWait[],
+    seatFor: (wait: QueueWait) => string | undefined,
   ): readonly Party[] => {
     const taken = new Set(published.map((wait) => `${processOf(wait)}\n${seatFor(wait)}`));
     const left = new Map<string, number>();
@@ -76,7 +79,7 @@ export function partiesOf(rows: Iterable<Row>, waits: readonly Wait[]): Map<stri
     const holding = seats.filter(({ holds }) => holds);
     const places = new Set(holding.map(processOf));
     // What was published may be older than the seats.
-    const holdOf = ({ holds }: Wait) => holds.find((hold) => hold.name === name)?.token;
+    const holdOf = ({ holds }: QueueWait) => holds.find((hold) => hold.name === name)?.token;
     const held = waits.filter((wait) => holdOf(wait) && places.has(processOf(wait)));
     // Several waits may be under one hold.
     const holders = partiesIn(holding, held, holdOf).slice(0, MAX_HOLDERS);
@@ -95,9 +98,9 @@ function processOf({ host, pid }: Who): string {
 }
 
 /** `deadlock`: all in it have confirmed it. `cycle`: it may be one. */
-export type Mark = 'deadlock' | 'cycle' | undefined;
+export type WaitMark = 'deadlock' | 'cycle' | undefined;
 
-export function markOf(ids: readonly string[], all: ReadonlyMap<string, Party>): Mark {
+export function markOf(ids: readonly string[], all: ReadonlyMap<string, Party>): WaitMark {
   const [first = ''] = ids;
   const toItself = all.get(first)?.to.get(first)?.size ?? 0;
   const confirmed = ids.some((id) => all.get(id)?.wait?.deadlocked);

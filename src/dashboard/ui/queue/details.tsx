@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
-import type { DoneRecord, Row, Seat, Told } from '../../wire.ts';
+import type { DoneRecord, QueueEvent, QueueRow, Seat } from '../../wire.ts';
 import { age, dateTime, kindText } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Timeline } from './timeline.tsx';
@@ -10,15 +10,15 @@ import { Who } from './who.tsx';
 
 interface DetailsProps {
   readonly name: string;
-  readonly row: Row | undefined;
-  readonly told: readonly Told[];
+  readonly row: QueueRow | undefined;
+  readonly events: readonly QueueEvent[];
   readonly now: number;
   readonly readOnly: boolean;
   readonly close: () => void;
   readonly evict: (seat: Seat) => void;
 }
 
-export function Details({ name, row, told, now, readOnly, close, evict }: DetailsProps) {
+export function Details({ name, row, events, now, readOnly, close, evict }: DetailsProps) {
   const holders = row?.seats.filter(({ holds }) => holds) ?? [];
   const waiters = row?.seats.filter(({ holds }) => !holds) ?? [];
   const seat = (each: Seat) => (
@@ -48,7 +48,7 @@ export function Details({ name, row, told, now, readOnly, close, evict }: Detail
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
-        <Timeline told={told.filter((each) => each.name === name)} named={false} />
+        <Timeline events={events.filter((each) => each.name === name)} named={false} />
       </div>
     </section>
   );

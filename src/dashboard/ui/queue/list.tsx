@@ -1,6 +1,6 @@
 /** The resources in use. Only the rows that are seen are in the page, however many there are. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Row } from '../../wire.ts';
+import type { QueueRow } from '../../wire.ts';
 import { age, kindText, waitingSince } from '../text.ts';
 import { Bar } from './bar.tsx';
 import { Who } from './who.tsx';
@@ -12,7 +12,7 @@ const ROW = 56;
 const SPARE = 6;
 
 interface ListProps {
-  readonly rows: readonly Row[];
+  readonly rows: readonly QueueRow[];
   readonly chosen: string | null;
   readonly now: number;
   readonly choose: (name: string) => void;
@@ -84,7 +84,7 @@ export function List({ rows, chosen, now, choose }: ListProps) {
   );
 }
 
-function Cells({ row, now }: { readonly row: Row; readonly now: number }) {
+function Cells({ row, now }: { readonly row: QueueRow; readonly now: number }) {
   const holder = row.seats.find(({ holds }) => holds);
   const since = waitingSince(row);
   return (

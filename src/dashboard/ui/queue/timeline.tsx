@@ -1,5 +1,5 @@
 /** What happened, the newest first. */
-import type { Told } from '../../wire.ts';
+import type { QueueEvent } from '../../wire.ts';
 import { clockTime, dateTime } from '../text.ts';
 
 const MAX_LINES = 200;
@@ -8,15 +8,15 @@ const MAX_LINES = 200;
 const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
-  readonly told: readonly Told[];
+  readonly events: readonly QueueEvent[];
   /** Also says of which resource. */
   readonly named: boolean;
   readonly choose?: (name: string) => void;
 }
 
-export function Timeline({ told, named, choose }: TimelineProps) {
-  if (told.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
-  const lines = told.slice(-MAX_LINES).reverse();
+export function Timeline({ events, named, choose }: TimelineProps) {
+  if (events.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
+  const lines = events.slice(-MAX_LINES).reverse();
   return (
     <ol class="timeline">
       {lines.map(({ id, at, name, what, who, detail, from }) => (
@@ -43,7 +43,7 @@ export function Timeline({ told, named, choose }: TimelineProps) {
   );
 }
 
-function classOf(what: Told['what']): string {
+function classOf(what: QueueEvent['what']): string {
   if (what === 'lost' || what === 'evicted') return 'bad';
   return what === 'granted' || what === 'handed on' ? 'good' : '';
 }

@@ -5,15 +5,15 @@ import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
-import { noteOf, type Place, textOf } from '../places.ts';
+import { type EtcdPlace, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdParts } from './parts.ts';
 import { standing } from './standing.ts';
 import { burial } from './tombstones.ts';
 
 const BUSY = 'Other requests kept changing the claim.';
 
-export async function downgrade(parts: Parts, claim: Claim): Promise<ClaimStatus | undefined> {
+export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
   const { client, keys, clock } = parts;
   const key = keys.claim(claim.resource, claim.id);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -35,7 +35,7 @@ export async function downgrade(parts: Parts, claim: Claim): Promise<ClaimStatus
 
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
-  parts: Parts,
+  parts: EtcdParts,
   resource: string,
   how: { readonly number: bigint; readonly reason: string; readonly now: boolean },
 ): Promise<boolean> {
@@ -47,8 +47,8 @@ export async function evict(
     if (!place) return false;
     const holds = index < view.admitted;
     if (place.sealed && !how.now) return true;
-    const heard = view.admitted === 1 || view.waiters > 0;
-    const success = await eviction(parts, { ...how, resource, place, holds, heard });
+    const noted = view.admitted === 1 || view.waiters > 0;
+    const success = await eviction(parts, { ...how, resource, place, holds, noted });
     const compare = [unchanged(place.id, revision)];
     const { succeeded } = await client.txn({ compare, success });
     if (succeeded) return true;
@@ -56,19 +56,19 @@ export async function evict(
   throw tooBusy(BUSY);
 }
 
-interface Eviction {
+interface EtcdEviction {
   readonly resource: string;
-  readonly place: Place;
+  readonly place: EtcdPlace;
   readonly holds: boolean;
   /** A claim takes over, now or later. */
-  readonly heard: boolean;
+  readonly noted: boolean;
   readonly reason: string;
   readonly now: boolean;
 }
 
 async function eviction(
-  { keys, leases, client }: Parts,
-  { resource, place, holds, heard, reason, now }: Eviction,
+  { keys, leases, client }: EtcdParts,
+  { resource, place, holds, noted, reason, now }: EtcdEviction,
 ): Promise<Operation[]> {
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const { id: key } = place;
@@ -83,7 +83,7 @@ async function eviction(
   return [
     { delete: { key } },
     burial(keys.tombstone(idIn(key)), lease, 'evicted', reason),
-    ...(holds && heard ? [{ put: { ...note, value: ended } }] : []),
+    ...(holds && noted ? [{ put: { ...note, value: ended } }] : []),
   ];
 }
 

@@ -11,7 +11,13 @@
  * and is sent again when that was written meanwhile.
  */
 import { isLockError } from '../../../base/errors.ts';
-import type { Answer, Compare, Operation, Reply, Txn } from '../../../clients/etcd/client.ts';
+import type {
+  Compare,
+  EtcdReply,
+  Operation,
+  OperationAnswer,
+  Txn,
+} from '../../../clients/etcd/client.ts';
 import { isLeaseGone, leaseGone } from '../../../clients/etcd/errors.ts';
 import type { StoreError } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
@@ -19,22 +25,22 @@ import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../../contract/sto
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { errorStatus } from '../../each.ts';
 import type { QueueWatch } from '../following.ts';
-import type { Lease } from '../lease.ts';
+import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
-import { newPlace, placeOf, textOf, type View } from '../places.ts';
+import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, reading, readQueue, viewIn, viewOf } from '../reading.ts';
-import { apart, type Outcome, together } from '../together.ts';
-import type { Parts } from './parts.ts';
+import { apart, type TxnOutcome, together } from '../together.ts';
+import type { EtcdParts } from './parts.ts';
 import { standing } from './standing.ts';
 import { epitaph } from './tombstones.ts';
 
 /** Claims of different resources, with one ttl. */
-export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+export async function enterAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
   for (let again = false; ; again = true) {
     const lease = await parts.leases.lend(ttlMs);
     const sentAt = parts.clock.now();
-    const entries = claims.map((claim) => new Entry(parts, claim, lease));
+    const entries = claims.map((claim) => new ClaimAttempt(parts, claim, lease));
     try {
       return await enter(parts, entries, sentAt);
     } catch (error) {
@@ -47,8 +53,8 @@ export async function enterAll(parts: Parts, claims: readonly Claim[]): Promise<
 
 /** @throws StoreError */
 async function enter(
-  parts: Parts,
-  entries: readonly Entry[],
+  parts: EtcdParts,
+  entries: readonly ClaimAttempt[],
   sentAt: number,
 ): Promise<ClaimStatus[]> {
   const reply = await sent(parts, entries);
@@ -65,7 +71,10 @@ async function enter(
 }
 
 /** Those that took their queues for empty. */
-async function enterBehind(parts: Parts, entries: readonly Entry[]): Promise<ClaimStatus[]> {
+async function enterBehind(
+  parts: EtcdParts,
+  entries: readonly ClaimAttempt[],
+): Promise<ClaimStatus[]> {
   for (const entry of entries) entry.way = 'reading';
   return enter(parts, entries, parts.clock.now()).catch((error: unknown) => {
     if (isLeaseGone(error)) throw error;
@@ -74,27 +83,27 @@ async function enterBehind(parts: Parts, entries: readonly Entry[]): Promise<Cla
 }
 
 interface Tried {
-  readonly entries: readonly Entry[];
-  readonly outcomes: readonly Outcome[];
+  readonly entries: readonly ClaimAttempt[];
+  readonly outcomes: readonly TxnOutcome[];
 }
 
 /** Asks for the reasons of refused claims that lack them. */
 async function explained(
-  { client }: Parts,
+  { client }: EtcdParts,
   { entries, outcomes }: Tried,
-): Promise<readonly Outcome[]> {
+): Promise<readonly TxnOutcome[]> {
   const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
   if (asking.length === 0) return outcomes;
   const reply = await client.txn(together(asking.map((entry) => ({ success: entry.reasons }))));
-  const told = apart(reply, asking.length);
+  const replies = apart(reply, asking.length);
   return outcomes.map((outcome, i) => {
-    const { answers } = told[asking.indexOf(entries[i] as Entry)] ?? outcome;
+    const { answers } = replies[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
     return { succeeded: outcome.succeeded, answers };
   });
 }
 
 /** Without a reply, they may be carried out at any time. */
-async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply> {
+async function sent({ client }: EtcdParts, entries: readonly ClaimAttempt[]): Promise<EtcdReply> {
   try {
     return await client.txn(together(entries.map((entry) => entry.txn())));
   } catch (error) {
@@ -108,19 +117,19 @@ async function sent({ client }: Parts, entries: readonly Entry[]): Promise<Reply
  * How a claim learns its place: by reading the queue in the same step; from the watch, if that
  * shows that it will wait; or by the condition that nothing is there.
  */
-type Way = 'reading' | 'alone' | QueueWatch;
+type ClaimWay = 'reading' | 'alone' | QueueWatch;
 
-class Entry {
+class ClaimAttempt {
   readonly own: EtcdClaim;
-  way: Way = 'reading';
-  readonly #parts: Parts;
+  way: ClaimWay = 'reading';
+  readonly #parts: EtcdParts;
   readonly #claim: Claim;
   #seenAt: bigint | undefined;
   /** That of its lease, as it was sent. */
   #mark = 0n;
   #tries = 0;
 
-  constructor(parts: Parts, claim: Claim, lease: Lease) {
+  constructor(parts: EtcdParts, claim: Claim, lease: EtcdLease) {
     this.#parts = parts;
     this.#claim = claim;
     // A copy keeps the place of the first.
@@ -129,7 +138,7 @@ class Entry {
     if (claim.queue && !known) this.way = this.#shortest();
   }
 
-  #shortest(): Way {
+  #shortest(): ClaimWay {
     const watch = this.#parts.own.watchOf(this.#claim.resource);
     const view = watch?.view;
     if (watch && view && !view.admits(this.#claim)) return watch;
@@ -164,7 +173,7 @@ class Entry {
   }
 
   /** Whether its queue was not empty, as it took it to be. */
-  meets(outcome: Outcome | undefined): boolean {
+  meets(outcome: TxnOutcome | undefined): boolean {
     return this.way === 'alone' && outcome?.succeeded !== true;
   }
 
@@ -180,17 +189,21 @@ class Entry {
   }
 
   /** Without its mark, the lease is dead. */
-  checkLease(outcome: Outcome | undefined): void {
+  checkLease(outcome: TxnOutcome | undefined): void {
     if (outcome?.succeeded || this.meets(outcome) || this.#mark === 0n) return;
     if (this.#markIn(outcome) > 0n) return;
     throw leaseGone();
   }
 
-  #markIn(outcome: Outcome | undefined): bigint {
+  #markIn(outcome: TxnOutcome | undefined): bigint {
     return firstIn(outcome?.answers[3])?.modRevision ?? 0n;
   }
 
-  async settle(outcome: Outcome | undefined, reply: Reply, sentAt: number): Promise<ClaimStatus> {
+  async settle(
+    outcome: TxnOutcome | undefined,
+    reply: EtcdReply,
+    sentAt: number,
+  ): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
     const joined = succeeded ? await this.#joined(answers[1], reply) : undefined;
     // Released meanwhile, which is final.
@@ -215,7 +228,7 @@ class Entry {
   }
 
   /** The queue with this claim in it. */
-  async #joined(answer: Answer | undefined, { revision }: Reply): Promise<View> {
+  async #joined(answer: OperationAnswer | undefined, { revision }: EtcdReply): Promise<EtcdView> {
     const { client, keys } = this.#parts;
     const { resource, kind } = this.#claim;
     const { key, lease } = this.own;
@@ -229,7 +242,7 @@ class Entry {
   }
 
   /** The key is there; it may have to leave again. */
-  async #entered(seen: View, sentAt: number): Promise<ClaimStatus> {
+  async #entered(seen: EtcdView, sentAt: number): Promise<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
     let view = seen;
@@ -263,7 +276,7 @@ class Entry {
   }
 
   /** From the reply if that is enough, otherwise read now. */
-  async #view(answer: Answer | undefined, kind: Kind | undefined): Promise<View> {
+  async #view(answer: OperationAnswer | undefined, kind: Kind | undefined): Promise<EtcdView> {
     const { client, keys } = this.#parts;
     const { resource } = this.#claim;
     const view = answer && viewIn(answer, { keys, resource, kind });

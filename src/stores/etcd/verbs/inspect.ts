@@ -2,14 +2,14 @@
 
 import type { Member, Queue } from '../../../contract/store.ts';
 import { after } from '../layout.ts';
-import type { Place } from '../places.ts';
+import type { EtcdPlace } from '../places.ts';
 import { rangeIn, readQueue } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdParts } from './parts.ts';
 
 /** Keys per request. */
 const PAGE = 1000;
 
-export async function inspect({ client, keys }: Parts, resource: string): Promise<Queue> {
+export async function inspect({ client, keys }: EtcdParts, resource: string): Promise<Queue> {
   const { view } = await readQueue(client, keys, resource);
   const leases = [...new Set(view.places.map(({ lease }) => lease))];
   const lives = new Map(
@@ -24,7 +24,7 @@ export async function inspect({ client, keys }: Parts, resource: string): Promis
 }
 
 export async function* list(
-  { client, keys }: Parts,
+  { client, keys }: EtcdParts,
   prefix: string,
 ): AsyncGenerator<string, void, void> {
   let { key, end } = keys.beginning(prefix);
@@ -43,7 +43,7 @@ export async function* list(
   }
 }
 
-function memberOf(place: Place, leftMs: number): Member {
+function memberOf(place: EtcdPlace, leftMs: number): Member {
   const { number, kind, permits, holder, ttlMs = leftMs, lastsMs = leftMs } = place;
   return { number, kind, permits, ttlMs, leftMs: Math.max(0, Math.min(lastsMs, leftMs)), holder };
 }

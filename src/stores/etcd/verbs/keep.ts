@@ -17,8 +17,9 @@ import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Kept } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
+import type { RecordTerms } from '../../consensus/terms.ts';
 import { firstIn, readQueue } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdParts } from './parts.ts';
 
 /** A lease lives so much longer, so that later records can share it. */
 const MORE = 1.1;
@@ -26,17 +27,12 @@ const MORE = 1.1;
 const DRIFT = 1.01;
 
 /** The expected state of a holder's key. */
-interface Hold {
+interface EtcdHold {
   readonly number: bigint;
   readonly lease: bigint;
 }
 
-interface Record {
-  readonly text: string;
-  readonly ms: number;
-}
-
-export async function keep(parts: Parts, claim: Claim, record: Record): Promise<boolean> {
+export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms): Promise<boolean> {
   const known = knownHold(parts, claim);
   if (known && (await write(parts, claim, { ...known, ...record }))) return true;
   // Its key may have changed since.
@@ -44,7 +40,10 @@ export async function keep(parts: Parts, claim: Claim, record: Record): Promise<
   return found !== undefined && write(parts, claim, { ...found, ...record });
 }
 
-export async function recall({ client, keys }: Parts, resource: string): Promise<Kept | undefined> {
+export async function recall(
+  { client, keys }: EtcdParts,
+  resource: string,
+): Promise<Kept | undefined> {
   const { answers } = await client.txn({ success: [{ range: { key: keys.record(resource) } }] });
   const kv = firstIn(answers[0]);
   if (!kv) return undefined;
@@ -52,13 +51,13 @@ export async function recall({ client, keys }: Parts, resource: string): Promise
   return { text: kv.value, leftMs: Math.max(1, await client.timeToLive(kv.lease)) };
 }
 
-function knownHold({ own: all, clock }: Parts, claim: Claim): Hold | undefined {
+function knownHold({ own: all, clock }: EtcdParts, claim: Claim): EtcdHold | undefined {
   const own = all.find(claim);
   if (!own?.held || own.number === 0n || own.until <= clock.now()) return undefined;
   return { number: own.number, lease: own.lease.id };
 }
 
-async function lookFor(parts: Parts, claim: Claim): Promise<Hold | undefined> {
+async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undefined> {
   const { client, keys, own, clock } = parts;
   const { view } = await readQueue(client, keys, claim.resource);
   const index = view.find(keys.claim(claim.resource, claim.id));
@@ -71,9 +70,9 @@ async function lookFor(parts: Parts, claim: Claim): Promise<Hold | undefined> {
 
 /** False: the claim no longer holds. */
 async function write(
-  { client, keys, leases }: Parts,
+  { client, keys, leases }: EtcdParts,
   { resource, id }: Claim,
-  { number, lease, text, ms }: Hold & Record,
+  { number, lease, text, ms }: EtcdHold & RecordTerms,
 ): Promise<boolean> {
   const key = keys.claim(resource, id);
   const compare: Compare[] = [

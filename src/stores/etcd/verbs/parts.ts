@@ -2,7 +2,7 @@ import type { Leases } from '../leases.ts';
 import type { EtcdClaims, OwnParts } from '../own-claims.ts';
 
 /** What the verbs work with. */
-export interface Parts extends OwnParts {
+export interface EtcdParts extends OwnParts {
   readonly leases: Leases;
   readonly own: EtcdClaims;
   readonly maxWaiters: number;

@@ -7,18 +7,18 @@
  * release puts the claim on a lease of its own without keep-alives.
  */
 
-import type { Answer, Operation, Txn } from '../../../clients/etcd/client.ts';
+import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
 import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { apart, together } from '../together.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdParts } from './parts.ts';
 import { burial } from './tombstones.ts';
 
 /** Claims of different resources. */
-export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<boolean[]> {
+export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Promise<boolean[]> {
   const { client, leases } = parts;
   const leaving = claims.map((claim) => ({ claim, own: parts.own.find(claim) }));
   const doubted = claims.filter(({ unanswered }) => unanswered);
@@ -39,7 +39,7 @@ export async function leaveAll(parts: Parts, claims: readonly Claim[]): Promise<
 }
 
 /** The claim ends so much later, even if this process dies first. */
-export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promise<boolean> {
+export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
   const { client, keys, leases } = parts;
   const { view } = await readQueue(client, keys, claim.resource);
   const key = keys.claim(claim.resource, claim.id);
@@ -65,14 +65,14 @@ export async function leaveLater(parts: Parts, claim: Claim, ms: number): Promis
   return true;
 }
 
-interface Leaving {
+interface EtcdLeaving {
   readonly claim: Claim;
   readonly own: EtcdClaim | undefined;
   /** For its tombstone. */
   readonly memo: bigint | undefined;
 }
 
-function departure(parts: Parts, { claim, own, memo }: Leaving): Txn {
+function departure(parts: EtcdParts, { claim, own, memo }: EtcdLeaving): Txn {
   const { keys } = parts;
   const key = keys.claim(claim.resource, claim.id);
   const leave: Operation = { delete: { key } };
@@ -88,11 +88,11 @@ function departure(parts: Parts, { claim, own, memo }: Leaving): Txn {
 }
 
 /** Whether a departure has found the claim. */
-function isDeletion(answer: Answer | undefined): boolean {
+function isDeletion(answer: OperationAnswer | undefined): boolean {
   return answer !== undefined && 'deleted' in answer && answer.deleted > 0;
 }
 
-function note({ keys, leases, own: all }: Parts, own: EtcdClaim | undefined): Operation[] {
+function note({ keys, leases, own: all }: EtcdParts, own: EtcdClaim | undefined): Operation[] {
   if (!own?.held) return [];
   const key = keys.note(own.claim.resource);
   const contended = (all.watchOf(own.claim.resource)?.waiters ?? 0) > 0;
@@ -104,7 +104,10 @@ function note({ keys, leases, own: all }: Parts, own: EtcdClaim | undefined): Op
 }
 
 /** They were not there: a copy of their claims may still be on its way. */
-async function buryAll({ client, keys, leases }: Parts, claims: readonly Claim[]): Promise<void> {
+async function buryAll(
+  { client, keys, leases }: EtcdParts,
+  claims: readonly Claim[],
+): Promise<void> {
   const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
   const txns = claims.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);

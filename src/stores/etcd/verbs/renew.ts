@@ -9,15 +9,15 @@ import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { each, errorStatus } from '../../each.ts';
 import { grouped } from '../../grouped.ts';
-import type { Lease } from '../lease.ts';
-import { type Place, placeOf, type View } from '../places.ts';
+import type { EtcdLease } from '../lease.ts';
+import { type EtcdPlace, type EtcdView, placeOf } from '../places.ts';
 import { firstIn, reading, readQueue, viewIn } from '../reading.ts';
 import { apart, together } from '../together.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdParts } from './parts.ts';
 import { standing } from './standing.ts';
 import { epitaph } from './tombstones.ts';
 
-export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
   await prolongAll(parts, claims, sentAt);
   const [looks, lives] = await Promise.all([lookFor(parts, claims), confirmAll(parts, claims)]);
@@ -41,8 +41,8 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
 }
 
 /** Before their leases are renewed: claims that come too late are deleted then. */
-async function prolongAll(parts: Parts, claims: readonly Claim[], now: number): Promise<void> {
-  const late = new Set<Lease>();
+async function prolongAll(parts: EtcdParts, claims: readonly Claim[], now: number): Promise<void> {
+  const late = new Set<EtcdLease>();
   for (const claim of claims) {
     const own = parts.own.find(claim);
     if (own && own.until <= now) late.add(own.lease);
@@ -51,16 +51,16 @@ async function prolongAll(parts: Parts, claims: readonly Claim[], now: number): 
   await Promise.all([...late].map((lease) => lease.clear(now)));
 }
 
-interface Look {
-  readonly place: Place | undefined;
-  readonly view: View;
+interface EtcdLook {
+  readonly place: EtcdPlace | undefined;
+  readonly view: EtcdView;
 }
 
 /** Undefined for a claim whose key is missing. */
 async function lookFor(
-  parts: Parts,
+  parts: EtcdParts,
   claims: readonly Claim[],
-): Promise<readonly (Look | undefined)[]> {
+): Promise<readonly (EtcdLook | undefined)[]> {
   const { client, keys } = parts;
   const groups = [...grouped(claims, ({ resource }) => resource)].map(([resource, some]) => {
     const [{ id, kind } = { id: '', kind: undefined }] = some;
@@ -72,7 +72,7 @@ async function lookFor(
   });
   const reply = await client.txn(together(groups.map(({ txn }) => txn)));
   const outcomes = apart(reply, groups.length);
-  const looks = new Map<string, Look & { readonly own: Place | undefined }>();
+  const looks = new Map<string, EtcdLook & { readonly own: EtcdPlace | undefined }>();
   for (const [i, { resource, kind }] of groups.entries()) {
     const answers = outcomes[i]?.answers ?? [];
     const view =
@@ -92,10 +92,10 @@ async function lookFor(
 
 /** For each lease: whether it lives, or why that is unknown. */
 async function confirmAll(
-  parts: Parts,
+  parts: EtcdParts,
   claims: readonly Claim[],
-): Promise<ReadonlyMap<Lease, unknown>> {
-  const leases = new Set<Lease>();
+): Promise<ReadonlyMap<EtcdLease, unknown>> {
+  const leases = new Set<EtcdLease>();
   for (const claim of claims) {
     const own = parts.own.find(claim);
     if (own) leases.add(own.lease);
@@ -108,7 +108,7 @@ async function confirmAll(
 }
 
 async function tombstonesOf(
-  { client, keys }: Parts,
+  { client, keys }: EtcdParts,
   claims: readonly Claim[],
 ): Promise<ReadonlyMap<string, KeyValue>> {
   if (claims.length === 0) return new Map();

@@ -2,18 +2,18 @@
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import type { EtcdClaim } from '../own-claim.ts';
-import type { Place, View } from '../places.ts';
-import type { Parts } from './parts.ts';
+import type { EtcdPlace, EtcdView } from '../places.ts';
+import type { EtcdParts } from './parts.ts';
 
-export interface Found {
+export interface FoundPlace {
   readonly claim: Claim;
   /** Undefined: far behind the known ones. */
-  readonly place: Place | undefined;
-  readonly view: View;
+  readonly place: EtcdPlace | undefined;
+  readonly view: EtcdView;
   readonly sentAt: number;
 }
 
-export async function standing(parts: Parts, found: Found): Promise<ClaimStatus> {
+export async function standing(parts: EtcdParts, found: FoundPlace): Promise<ClaimStatus> {
   const { claim, place, view, sentAt } = found;
   if (place?.sealed) {
     const own = parts.own.find(claim);
@@ -34,7 +34,7 @@ export async function standing(parts: Parts, found: Found): Promise<ClaimStatus>
 }
 
 /** Another connection may have made it, on a lease of another process. */
-async function ownOf(parts: Parts, found: Found): Promise<EtcdClaim | undefined> {
+async function ownOf(parts: EtcdParts, found: FoundPlace): Promise<EtcdClaim | undefined> {
   const { claim, place } = found;
   const own = parts.own.find(claim);
   if (!place || own?.lease.id === place.lease) return own;
@@ -46,8 +46,8 @@ async function ownOf(parts: Parts, found: Found): Promise<EtcdClaim | undefined>
 
 /** Sets how the hold before it ended. */
 async function takeOver(
-  parts: Parts,
-  { own, view, waited }: { own: EtcdClaim; view: View; waited: boolean },
+  parts: EtcdParts,
+  { own, view, waited }: { own: EtcdClaim; view: EtcdView; waited: boolean },
 ): Promise<void> {
   const watch = waited ? parts.own.watchOf(own.claim.resource) : undefined;
   if (watch) return watch.admitted(own);

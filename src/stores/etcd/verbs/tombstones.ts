@@ -3,9 +3,9 @@ import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { GoneReason, GoneStatus } from '../../../contract/store.ts';
 
-export type Ending = Extract<GoneReason, 'unknown' | 'evicted'>;
+export type EtcdEnding = Extract<GoneReason, 'unknown' | 'evicted'>;
 
-export function burial(key: string, lease: bigint, why: Ending, detail = ''): Operation {
+export function burial(key: string, lease: bigint, why: EtcdEnding, detail = ''): Operation {
   return { put: { key, lease, value: `${why} ${detail}` } };
 }
 

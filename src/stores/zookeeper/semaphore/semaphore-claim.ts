@@ -56,7 +56,7 @@ export class SemaphoreClaim {
   async again(store: Store): Promise<ClaimStatus> {
     const parts = this.standing;
     if (!this.#entered || this.holds) return this.ask(store);
-    return this.told(store, parts, await store.renew(parts));
+    return this.statusOf(store, parts, await store.renew(parts));
   }
 
   /** Takes the next step that it can take. @throws StoreError */
@@ -68,7 +68,7 @@ export class SemaphoreClaim {
   }
 
   /** What heartbeats of `parts`, its `standing` of then, have told. @throws StoreError */
-  async told(
+  async statusOf(
     store: Store,
     parts: readonly Claim[],
     statuses: readonly ClaimStatus[],

@@ -57,7 +57,7 @@ export class SemaphoreStore implements Store {
       const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim, 'held');
       const parts = known.standing;
       const settle = (statuses: readonly ClaimStatus[]): Promise<ClaimStatus> =>
-        this.#settled(claim, known.told(this.#store, parts, statuses));
+        this.#settled(claim, known.statusOf(this.#store, parts, statuses));
       return { parts, settle };
     });
     const statuses = await this.#renew(asked.flatMap(({ parts }) => parts));

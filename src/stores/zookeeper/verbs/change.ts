@@ -7,14 +7,14 @@ import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
-import { asReader, type Details, dataOf, type Place, REVOKE } from '../places.ts';
+import { asReader, type Details, dataOf, type NodePlace, REVOKE } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 import { noted } from './release.ts';
 
 /** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */
 export async function downgrade(
-  parts: Parts,
+  parts: ZookeeperParts,
   own: ZookeeperClaim,
 ): Promise<ClaimStatus | undefined> {
   const sentAt = parts.clock.now();
@@ -42,14 +42,18 @@ export async function downgrade(
   return own.status(sentAt);
 }
 
-export interface Eviction {
+export interface NodeEviction {
   readonly number: bigint;
   readonly reason: string;
   readonly now: boolean;
 }
 
 /** Ends the claim with this number: now, or with its ttl. */
-export async function evict(parts: Parts, resource: string, how: Eviction): Promise<boolean> {
+export async function evict(
+  parts: ZookeeperParts,
+  resource: string,
+  how: NodeEviction,
+): Promise<boolean> {
   const kept = await parts.sessions.any();
   const path = parts.tree.queue(resource);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -75,7 +79,7 @@ function written(): StoreError {
 }
 
 interface Target {
-  readonly place: Place;
+  readonly place: NodePlace;
   readonly details: Details;
   readonly path: string;
   readonly queue: string;
@@ -94,7 +98,7 @@ async function mark(
 }
 
 async function end(
-  parts: Parts,
+  parts: ZookeeperParts,
   kept: KeptSession,
   target: Target & { readonly holds: boolean; readonly reason: string },
 ): Promise<boolean> {

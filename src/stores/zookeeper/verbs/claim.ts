@@ -13,16 +13,16 @@ import { StoreError } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
-import { baseOf, dataOf, type Place, type View } from '../places.ts';
+import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
 const LAST_NUMBER = 2 ** 31 - 2 ** 16;
 
 /** @throws StoreError */
-export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+export async function enter(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
   const tombstone = parts.tombstones.find(claim);
   if (tombstone) return tombstone;
   const known = parts.own.find(claim);
@@ -37,7 +37,7 @@ export async function enter(parts: Parts, claim: Claim): Promise<ClaimStatus> {
 }
 
 /** An earlier request may be under way, carried out or lost. */
-async function again(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+async function again(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
   if (own.left) return UNKNOWN;
   if (own.entering) return own.entering;
   if (own.sealed) return ending(parts, own);
@@ -51,7 +51,7 @@ async function again(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
   return own.status(at);
 }
 
-function begin(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+function begin(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
   const done = (): void => {
     own.entering = undefined;
   };
@@ -60,7 +60,7 @@ function begin(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
   return own.entering;
 }
 
-async function makeNode(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+async function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
   const sentAt = parts.clock.now();
@@ -85,10 +85,10 @@ async function makeNode(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus>
 
 /** Its node is there; it may have to leave again. */
 async function settle(
-  parts: Parts,
+  parts: ZookeeperParts,
   own: ZookeeperClaim,
   sentAt: number,
-  listed?: View,
+  listed?: NodeView,
 ): Promise<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
@@ -114,7 +114,7 @@ async function settle(
   return own.status(sentAt);
 }
 
-async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
+async function create(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Created> {
   const { claim, kept, id, tried } = own;
   const parent = parts.own.queue(claim.resource).path;
   const terms = {
@@ -139,7 +139,7 @@ async function create(parts: Parts, own: ZookeeperClaim): Promise<Created> {
 
 /** It is there, but must not stay. */
 async function withdraw(
-  parts: Parts,
+  parts: ZookeeperParts,
   own: ZookeeperClaim,
   status: GoneStatus,
 ): Promise<GoneStatus> {
@@ -148,14 +148,14 @@ async function withdraw(
 }
 
 /** A sealed claim takes no more heartbeats, but may still be evicted. @throws StoreError */
-export async function ending(parts: Parts, own: ZookeeperClaim): Promise<GoneStatus> {
+export async function ending(parts: ZookeeperParts, own: ZookeeperClaim): Promise<GoneStatus> {
   if (own.kept.over) return lose(parts, own);
   if (await readDetails(own.kept, own.path ?? '')) return own.sealed ?? UNKNOWN;
   return miss(parts, own);
 }
 
 /** Its node has gone. @throws StoreError */
-export async function miss(parts: Parts, own: ZookeeperClaim): Promise<GoneStatus> {
+export async function miss(parts: ZookeeperParts, own: ZookeeperClaim): Promise<GoneStatus> {
   const epitaph = await parts.tombstones.epitaph(own.claim, own.kept);
   const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);
   if (own.sealed) parts.tombstones.bury(own.claim, status);
@@ -163,22 +163,22 @@ export async function miss(parts: Parts, own: ZookeeperClaim): Promise<GoneStatu
 }
 
 /** Its session is over, and its node with it. */
-export function lose(parts: Parts, own: ZookeeperClaim): GoneStatus {
+export function lose(parts: ZookeeperParts, own: ZookeeperClaim): GoneStatus {
   return forget(parts, own, own.sealed ?? { state: 'gone', why: 'session' });
 }
 
-function forget(parts: Parts, own: ZookeeperClaim, status: GoneStatus): GoneStatus {
+function forget(parts: ZookeeperParts, own: ZookeeperClaim, status: GoneStatus): GoneStatus {
   parts.own.forget(own);
   return status;
 }
 
-function overflows(place: Place | undefined): boolean {
+function overflows(place: NodePlace | undefined): boolean {
   if (place === undefined || place.kind === 'permits') return false;
   return place.sequence < 0 || place.sequence > LAST_NUMBER;
 }
 
 /** Numbers begin at 0 again in a new node, for which the queue has to be empty once. */
-async function startAnew(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus> {
+async function startAnew(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
   const { claim, kept } = own;
   await leave(parts, own);
   const path = parts.tree.queue(claim.resource);

@@ -3,14 +3,14 @@
 import { resourceIn } from '../../../clients/zookeeper/paths.ts';
 import type { Member, Queue } from '../../../contract/store.ts';
 import { QueueView } from '../../consensus/queue-view.ts';
-import type { Details, Place } from '../places.ts';
+import type { Details, NodePlace } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 
 /** Requests under way at a time. */
 const AT_ONCE = 100;
 
-export async function inspect(parts: Parts, resource: string): Promise<Queue> {
+export async function inspect(parts: ZookeeperParts, resource: string): Promise<Queue> {
   const kept = await parts.sessions.any();
   const path = parts.tree.queue(resource);
   const { places } = await listQueue(kept, path);
@@ -21,7 +21,7 @@ export async function inspect(parts: Parts, resource: string): Promise<Queue> {
 }
 
 export async function* list(
-  { sessions, tree }: Parts,
+  { sessions, tree }: ZookeeperParts,
   prefix: string,
 ): AsyncGenerator<string, void, void> {
   const { session, within } = await sessions.listing();
@@ -40,9 +40,9 @@ export async function* list(
 
 /** The life of another process's claim without heartbeats is known, but not its start. */
 function memberOf(
-  parts: Parts,
+  parts: ZookeeperParts,
   resource: string,
-  { place, details }: { readonly place: Place; readonly details: Details },
+  { place, details }: { readonly place: NodePlace; readonly details: Details },
 ): Member {
   const { kind, permits, id = '' } = place;
   const { number, holder, lastsMs = 0, ttlMs = lastsMs } = details;

@@ -23,12 +23,13 @@ import { StoreError } from '../../../contract/errors.ts';
 import type { Kept } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import type { RecordTerms } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 
 /** How often the servers' time is asked for. */
 const TIME_MS = 10_000;
@@ -41,34 +42,29 @@ const LOOKS = 16;
 const NOTHING = Buffer.alloc(0);
 
 /** The node of a holder, as it was read. */
-interface Hold {
+interface NodeHold {
   readonly kept: KeptSession;
   readonly path: string;
   readonly version: number;
 }
 
-interface Record {
-  readonly text: string;
-  readonly ms: number;
-}
-
-interface Found extends Record {
+interface FoundRecord extends RecordTerms {
   readonly path: string;
   readonly version: number;
   /** By the servers' clock. */
   readonly until: number;
 }
 
-export class Keeping {
-  readonly #parts: Parts;
+export class NodeRecords {
+  readonly #parts: ZookeeperParts;
   #time: { readonly servers: number; readonly at: number } | undefined;
   #asking: Promise<unknown> | undefined;
 
-  constructor(parts: Parts) {
+  constructor(parts: ZookeeperParts) {
     this.#parts = parts;
   }
 
-  async keep(claim: Claim, record: Record): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     const own = this.#parts.own.find(claim);
     if (own && this.#isOver(own)) return false;
     const { kept, path, version = 0, held = false } = own ?? {};
@@ -98,7 +94,7 @@ export class Keeping {
     return left || sealed !== undefined || kept.over || until <= this.#parts.clock.now();
   }
 
-  async #look(claim: Claim, kept: KeptSession): Promise<Hold | undefined> {
+  async #look(claim: Claim, kept: KeptSession): Promise<NodeHold | undefined> {
     const queue = this.#parts.tree.queue(claim.resource);
     const view = await listQueue(kept, queue);
     const index = view.find(uuidOf(claim));
@@ -110,7 +106,7 @@ export class Keeping {
   }
 
   /** False: the claim no longer holds. */
-  async #write({ resource }: Claim, hold: Hold, record: Record): Promise<boolean> {
+  async #write({ resource }: Claim, hold: NodeHold, record: RecordTerms): Promise<boolean> {
     const { kept, path, version } = hold;
     const check = { step: 'check', path, version } as const;
     const node = { path: this.#parts.tree.record(resource), data: dataOf(record) };
@@ -183,12 +179,12 @@ export class Keeping {
 }
 
 /** Begins with its layout. */
-function dataOf({ text, ms }: Record): Buffer {
+function dataOf({ text, ms }: RecordTerms): Buffer {
   return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
 }
 
 /** Undefined if there is none. @throws StoreError */
-async function readRecord(kept: KeptSession, path: string): Promise<Found | undefined> {
+async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord | undefined> {
   const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
   if (!found) return undefined;
   const { data, stat } = found;

@@ -5,7 +5,7 @@ import type { Sessions } from '../sessions.ts';
 import type { Tombstones } from './tombstones.ts';
 
 /** What the verbs work with. */
-export interface Parts {
+export interface ZookeeperParts {
   readonly tree: Tree;
   readonly clock: Clock;
   readonly sessions: Sessions;

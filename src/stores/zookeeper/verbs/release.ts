@@ -15,12 +15,16 @@ import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, Takeover } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
-import { dataOf, type Note, noteData, uuidOf } from '../places.ts';
+import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 
 /** @throws StoreError */
-export async function release(parts: Parts, claim: Claim, afterMs: number): Promise<boolean> {
+export async function release(
+  parts: ZookeeperParts,
+  claim: Claim,
+  afterMs: number,
+): Promise<boolean> {
   const own = parts.own.find(claim);
   if (!own) {
     parts.tombstones.bury(claim);
@@ -43,7 +47,10 @@ export async function release(parts: Parts, claim: Claim, afterMs: number): Prom
 }
 
 /** Another store may have made it. */
-async function releaseFromElsewhere({ sessions, tree }: Parts, claim: Claim): Promise<boolean> {
+async function releaseFromElsewhere(
+  { sessions, tree }: ZookeeperParts,
+  claim: Claim,
+): Promise<boolean> {
   const kept = await sessions.any();
   const path = tree.queue(claim.resource);
   const view = await listQueue(kept, path);
@@ -60,7 +67,7 @@ async function releaseFromElsewhere({ sessions, tree }: Parts, claim: Claim): Pr
 }
 
 /** False: it was not there. @throws StoreError, and tries again in the background */
-export async function leave(parts: Parts, own: ZookeeperClaim): Promise<boolean> {
+export async function leave(parts: ZookeeperParts, own: ZookeeperClaim): Promise<boolean> {
   own.left = true;
   try {
     const left = await remove(parts, own);
@@ -78,7 +85,7 @@ export async function leave(parts: Parts, own: ZookeeperClaim): Promise<boolean>
  * Deletes a claim that is over: its release failed, or it was not renewed.
  * @throws StoreError
  */
-export async function clear(parts: Parts, own: ZookeeperClaim): Promise<void> {
+export async function clear(parts: ZookeeperParts, own: ZookeeperClaim): Promise<void> {
   own.died ||= !own.left;
   own.left = true;
   // A request under way may still make it.
@@ -90,7 +97,7 @@ export async function clear(parts: Parts, own: ZookeeperClaim): Promise<void> {
   await leave(parts, own);
 }
 
-async function remove({ tree }: Parts, own: ZookeeperClaim): Promise<boolean> {
+async function remove({ tree }: ZookeeperParts, own: ZookeeperClaim): Promise<boolean> {
   const queue = tree.queue(own.claim.resource);
   if (own.path === undefined && own.tried) await locate(own, queue);
   const before = own.path;
@@ -125,16 +132,16 @@ async function leaveNote(own: ZookeeperClaim, path: string, queue: string): Prom
   await noted(own.kept, { steps: [{ step: 'delete', path }], queue, note });
 }
 
-interface Ending {
+interface NodeEnding {
   readonly steps: readonly MultiStep[];
   readonly queue: string;
-  readonly note: Note;
+  readonly note: NodeNote;
 }
 
 /** Ends a hold and notes how; without the right to write there, it only ends it. */
 export async function noted(
   { session, within }: KeptSession,
-  { steps, queue, note }: Ending,
+  { steps, queue, note }: NodeEnding,
 ): Promise<void> {
   try {
     await session.multi([...steps, { step: 'set', path: queue, data: noteData(note) }], within);
@@ -145,7 +152,11 @@ export async function noted(
   }
 }
 
-async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promise<boolean> {
+async function leaveLater(
+  parts: ZookeeperParts,
+  own: ZookeeperClaim,
+  ms: number,
+): Promise<boolean> {
   if (own.sealed || own.path === undefined) return true;
   const sentAt = parts.clock.now();
   const seal = { sealed: 'unknown', lasts: ms, number: own.number } as const;
@@ -172,7 +183,11 @@ async function leaveLater(parts: Parts, own: ZookeeperClaim, ms: number): Promis
  * An earlier attempt without a reply marked it; or another process did, perhaps to evict it: then
  * it keeps that end.
  */
-async function sealedBefore(parts: Parts, own: ZookeeperClaim, ms: number): Promise<boolean> {
+async function sealedBefore(
+  parts: ZookeeperParts,
+  own: ZookeeperClaim,
+  ms: number,
+): Promise<boolean> {
   const { kept, apart, path = '' } = own;
   const details = await readDetails(kept, path);
   if (!details) return false;
@@ -187,7 +202,7 @@ async function sealedBefore(parts: Parts, own: ZookeeperClaim, ms: number): Prom
 
 /** To a session that no other claim shares. */
 async function move(
-  parts: Parts,
+  parts: ZookeeperParts,
   own: ZookeeperClaim,
   { path, data, ms }: { readonly path: string; readonly data: Buffer; readonly ms: number },
 ): Promise<void> {

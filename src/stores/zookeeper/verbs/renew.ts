@@ -19,9 +19,12 @@ import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import { ending, lose, miss } from './claim.ts';
-import type { Parts } from './parts.ts';
+import type { ZookeeperParts } from './parts.ts';
 
-export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+export async function renewAll(
+  parts: ZookeeperParts,
+  claims: readonly Claim[],
+): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
   const bySession = new Map<KeptSession, ZookeeperClaim[]>();
   for (const claim of claims) {
@@ -44,7 +47,7 @@ export async function renewAll(parts: Parts, claims: readonly Claim[]): Promise<
 
 /** Statuses of those that could not be confirmed. */
 async function beat(
-  parts: Parts,
+  parts: ZookeeperParts,
   kept: KeptSession,
   claims: readonly ZookeeperClaim[],
 ): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
@@ -92,7 +95,10 @@ async function check(
 }
 
 /** Its status if its node is gone or sealed; else undefined. */
-async function changed(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus | undefined> {
+async function changed(
+  parts: ZookeeperParts,
+  own: ZookeeperClaim,
+): Promise<ClaimStatus | undefined> {
   const queue = parts.own.queue(own.claim.resource);
   const view = await queue.look(own.kept);
   const place = view.at(own.id);
@@ -106,7 +112,11 @@ async function changed(parts: Parts, own: ZookeeperClaim): Promise<ClaimStatus |
   return details.sealed;
 }
 
-async function standing(parts: Parts, own: ZookeeperClaim, sentAt: number): Promise<ClaimStatus> {
+async function standing(
+  parts: ZookeeperParts,
+  own: ZookeeperClaim,
+  sentAt: number,
+): Promise<ClaimStatus> {
   if (own.entering) return own.entering;
   if (own.sealed) return ending(parts, own);
   if (own.left) return UNKNOWN;
@@ -126,7 +136,7 @@ async function standing(parts: Parts, own: ZookeeperClaim, sentAt: number): Prom
 const MOMENT_MS = 1;
 
 /** Another process's claim: it is looked at, but not kept alive. */
-async function foreign(parts: Parts, claim: Claim): Promise<ClaimStatus> {
+async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
   const tombstone = parts.tombstones.find(claim);
   if (tombstone) return tombstone;
   const kept = await parts.sessions.any();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { constants, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Channel } from '../../../../src/clients/etcd/channel.ts';
+import { EtcdChannel } from '../../../../src/clients/etcd/channel.ts';
 import type { RpcStream } from '../../../../src/clients/etcd/rpc-stream.ts';
 
 const server = createServer();
@@ -16,7 +16,7 @@ server.on('stream', (stream, headers) => {
 await once(server.listen(0, '127.0.0.1'), 'listening');
 const { port } = server.address() as AddressInfo;
 const endpoint = { url: `http://127.0.0.1:${port}`, host: '127.0.0.1', port, tls: undefined };
-const channel = await Channel.open(endpoint, new AbortController().signal, () => {});
+const channel = await EtcdChannel.open(endpoint, new AbortController().signal, () => {});
 process.send?.('connected');
 
 let open = 0;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { Channel } from '../../../../src/clients/etcd/channel.ts';
+import { EtcdChannel } from '../../../../src/clients/etcd/channel.ts';
 
 it('says why a lasting stream cannot begin', async () => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -10,7 +10,7 @@ it('says why a lasting stream cannot begin', async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const endpoint = { host: '127.0.0.1', port, url: `http://127.0.0.1:${port}`, tls: undefined };
-  const channel = await Channel.open(endpoint, new AbortController().signal, () => {});
+  const channel = await EtcdChannel.open(endpoint, new AbortController().signal, () => {});
   channel.retire('the connection is over');
   const ended: unknown[] = [];
   const received = { message: () => {}, ended: (error: unknown) => void ended.push(error) };

@@ -1,11 +1,11 @@
 import { isLockError } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import {
+  EtcdRefusal,
   isLeaderless,
   isLeaseGone,
   isTokenOld,
   NoAnswer,
-  Refusal,
   storeError,
 } from '../../../../src/clients/etcd/errors.ts';
 
@@ -46,7 +46,7 @@ describe('what etcd refuses', () => {
     [77, '', UNKNOWN],
     [Number.NaN, '', UNKNOWN],
   ])('%d %s', (status, message, expected) => {
-    const error = storeError(new Refusal(status, message));
+    const error = storeError(new EtcdRefusal(status, message));
     expect(error).toMatchObject(expected);
     expect(error.message).toContain(message);
     expect(storeError(error)).toBe(error);

@@ -62,7 +62,7 @@ it('a new connection touches at once, and what was sent before proves nothing mo
 
 it('a ping counts as well, once a write came half a tick after its answer, and another one', () => {
   const session = started();
-  session.heard(5000, 5010);
+  session.answered(5000, 5010);
   session.committed(6009, 6020);
   session.committed(6021, 6030);
   expect(session.touchedAt).toBeLessThan(5000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Link } from '../../../../src/clients/zookeeper/link.ts';
+import type { ZookeeperLink } from '../../../../src/clients/zookeeper/link.ts';
 import { Vigil } from '../../../../src/clients/zookeeper/session/vigil.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -8,14 +8,14 @@ class Line {
   readonly pings: number[] = [];
   ended: string | undefined;
   sentAt: number;
-  heardAt: number;
+  answeredAt: number;
   waitingSince: number | undefined;
   readonly #clock: FakeClock;
 
   constructor(clock: FakeClock) {
     this.#clock = clock;
     this.sentAt = clock.now();
-    this.heardAt = clock.now();
+    this.answeredAt = clock.now();
   }
 
   ping(): void {
@@ -41,7 +41,7 @@ function watched({ choice = false, timeoutMs = 3000 } = {}): Watched {
   const events = { clock, choice, expired: () => void expired.push(clock.now()) };
   const vigil = new Vigil(timeoutMs, clock.now(), events);
   const line = new Line(clock);
-  vigil.watch(line as unknown as Link);
+  vigil.watch(line as unknown as ZookeeperLink);
   return { clock, vigil, line, expired };
 }
 
@@ -51,8 +51,8 @@ it('asks for a sign of life after a twelfth of the timeout, again and again', as
     await clock.advance(100);
     const last = line.pings.at(-1);
     if (last === undefined) continue;
-    line.heardAt = clock.now();
-    vigil.heard(last);
+    line.answeredAt = clock.now();
+    vigil.answered(last);
   }
   expect(line.pings).toEqual(Array.from({ length: 20 }, (_, n) => 1250 + 250 * n));
   expect([line.ended, expired]).toEqual([undefined, []]);
@@ -91,8 +91,8 @@ it('waits for an answer for a sixth where there are others, for the only one lon
     // Pings are answered, or events arrive, but the one request is not.
     for (let n = 0; n < 4; n += 1) {
       await clock.advance(499);
-      line.heardAt = clock.now();
-      vigil.heard(clock.now());
+      line.answeredAt = clock.now();
+      vigil.answered(clock.now());
     }
     expect(line.ended).toBeUndefined();
     // It looks when a ping is due.
@@ -115,8 +115,8 @@ it('who stood still himself reads what has come before he calls the server silen
   clock.stall(2500);
   // Input is read when the timers have had their turn.
   clock.setImmediate(() => {
-    line.heardAt = clock.now();
-    vigil.heard(clock.now());
+    line.answeredAt = clock.now();
+    vigil.answered(clock.now());
   });
   await clock.rest();
   expect(line.ended).toBeUndefined();

@@ -126,8 +126,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
   {
     file: 'src/stores/table/statements.ts',
     name: 'table: a write asks for no version',
-    find: `WHERE name = ? AND version = ?\${told}`,
-    replace: `WHERE name = ? AND (version = ? OR true)\${told}`,
+    find: `WHERE name = ? AND version = ?\${reply}`,
+    replace: `WHERE name = ? AND (version = ? OR true)\${reply}`,
     why: LOST,
     by: inTest(
       'test/stores/table/documents.test.ts',

@@ -1,6 +1,6 @@
 import { type Fault, inTest } from '../fault.ts';
 
-const bid = { file: 'src/layers/quorum/bid.ts' };
+const bid = { file: 'src/layers/quorum/quorum-claim.ts' };
 const hold = { file: 'src/layers/quorum/hold.ts' };
 
 const QUORUM = 'test/layers/quorum/quorum.test.ts';
@@ -8,7 +8,7 @@ const QUORUM = 'test/layers/quorum/quorum.test.ts';
 /** Votes of several stores. */
 export const QUORUM_FAULTS: readonly Fault[] = [
   {
-    file: 'src/layers/quorum/ballot.ts',
+    file: 'src/layers/quorum/votes.ts',
     name: 'quorum: half of the members make a majority',
     find: 'return Math.floor(members / 2) + 1;',
     replace: 'return Math.floor(members / 2);',
@@ -22,7 +22,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     ...bid,
     name: 'quorum: a try waits for a member that lost its memory',
-    find: ' && closedMs(room) === 0;',
+    find: ' && closedMs(place) === 0;',
     replace: ';',
     why: 'a free lock is refused for a whole TTL after one member restarts',
     by: inTest(
@@ -31,7 +31,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     ),
   },
   {
-    file: 'src/layers/quorum/tally.ts',
+    file: 'src/layers/quorum/counting.ts',
     name: 'quorum: the greatest life of all votes counts',
     find: '[majority - 1] ?? 0',
     replace: '[0] ?? 0',
@@ -84,7 +84,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
   {
     ...bid,
     name: 'quorum: votes are kept without a majority',
-    find: 'for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();',
+    find: 'for (const vote of quorum.votes) if (!later || vote !== first) vote.letGo();',
     replace: '',
     why: 'who reaches a minority stands in the way of those who reach more',
     by: inTest(

@@ -90,10 +90,10 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     name: 'wake-ups come before the commit',
     find: `        return work(queues, records);
       });
-      this.#wakes.tell(queues.told);
+      this.#wakes.send(queues.wakes);
       return result;`,
     replace: `        const done = work(queues, records);
-        this.#wakes.tell(queues.told);
+        this.#wakes.send(queues.wakes);
         return done;
       });
       return result;`,

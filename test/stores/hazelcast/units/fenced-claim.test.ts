@@ -1,6 +1,6 @@
 import type { Claim } from 'holdfast/store';
 import { expect, it } from 'vitest';
-import type { Fence, FencedLock } from '../../../../src/stores/hazelcast/client.ts';
+import type { FencedLock, HazelcastFence } from '../../../../src/stores/hazelcast/client.ts';
 import { FencedClaim } from '../../../../src/stores/hazelcast/fenced-claim.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -11,8 +11,8 @@ const CLAIM: Claim = {
 
 it('gives a grant back if its session cannot be proved to go on', async () => {
   const clock = new FakeClock();
-  const given: Fence[] = [];
-  const fence: Fence = { toString: () => '7' };
+  const given: HazelcastFence[] = [];
+  const fence: HazelcastFence = { toString: () => '7' };
   const lock: FencedLock = {
     async tryLock() {
       // Longer than half of its session.

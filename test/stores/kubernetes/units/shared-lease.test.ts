@@ -2,7 +2,7 @@
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Claim } from '../../../../src/contract/store.ts';
-import type { Lease, LeaseSpec } from '../../../../src/stores/kubernetes/lease.ts';
+import type { LeaseObject, LeaseSpec } from '../../../../src/stores/kubernetes/lease.ts';
 import { identityOf, lockName } from '../../../../src/stores/kubernetes/lock-record.ts';
 import { SharedLease } from '../../../../src/stores/kubernetes/shared-lease.ts';
 import { OwnTombstones } from '../../../../src/stores/own-tombstones.ts';
@@ -13,21 +13,25 @@ const TODAY = Date.parse('2026-01-01T00:00:00Z');
 
 /** One lease as an API server keeps it: written only onto the version that is there. */
 class Shelf {
-  lease: Lease | undefined;
+  lease: LeaseObject | undefined;
   /** The next look is answered when this is over, as things were before. */
   meanwhile: (() => Promise<unknown>) | undefined;
   /** What is done instead of a reply, once. */
   instead: (() => never) | undefined;
   versions = 0;
 
-  async find(): Promise<Lease | undefined> {
+  async find(): Promise<LeaseObject | undefined> {
     const { lease, meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();
     return lease;
   }
 
-  async write(_name: string, spec: LeaseSpec, onto: Lease | undefined): Promise<Lease | 'other'> {
+  async write(
+    _name: string,
+    spec: LeaseSpec,
+    onto: LeaseObject | undefined,
+  ): Promise<LeaseObject | 'other'> {
     const { instead } = this;
     this.instead = undefined;
     if (instead) instead();
@@ -37,7 +41,7 @@ class Shelf {
   }
 
   /** As another program writes it. */
-  put(spec: LeaseSpec): Lease {
+  put(spec: LeaseSpec): LeaseObject {
     this.lease = { metadata: { uid: '1', resourceVersion: String(++this.versions) }, spec };
     return this.lease;
   }

@@ -1,16 +1,16 @@
 /**
- * How waiting claims hear of a change in their rows: by notifications, where the server sends them
- * to this process, and else by looks at the rows.
+ * What wakes waiting claims at a change in their rows: notifications, where the server sends them
+ * to this process, and else looks at the rows.
  */
 import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { Polling } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
-import { type Crowd, crowdOf, type Moment } from './row.ts';
+import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import type { Table } from './table.ts';
 
-export class Hearing {
+export class LockWakes {
   readonly #table: Table;
   readonly #maxTtlMs: number;
   readonly #wakes: Wakes;
@@ -31,9 +31,9 @@ export class Hearing {
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const known = this.#table.link.hears();
-    const hears = typeof known === 'boolean' ? known : await known.catch(() => true);
-    if (hears) return this.#wakes.watch(claim, wake);
+    const known = this.#table.link.sendsWakes();
+    const sends = typeof known === 'boolean' ? known : await known.catch(() => true);
+    if (sends) return this.#wakes.watch(claim, wake);
     const { id, resource } = claim;
     this.#polled.set(id, resource);
     const watching = this.#polling.watch(claim, wake);
@@ -65,7 +65,7 @@ export class Hearing {
 
 function living(
   { queue }: Crowd,
-  { now }: Moment,
+  { now }: RowMoment,
   ids: ReadonlySet<string>,
 ): (readonly [string, ClaimStatus])[] {
   return [...queue.state.claims]

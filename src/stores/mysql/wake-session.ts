@@ -1,28 +1,29 @@
 /**
- * News, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and a process that has news for it interrupts that (`ring`), after the
- * commit that made the news. The other session looks for them. Every user may ring sessions of the
- * same user; a process of another user finds the news when it looks by itself, within a second.
+ * Wakes, although MySQL sends none: a session of the process waits for a named lock, the gate, that
+ * its other session holds, and a process that has a wake for it interrupts that (`interrupt`),
+ * after the commit that wrote the wake. The other session looks for it. Every user may interrupt
+ * sessions of the same user; a process of another user finds the wake when it looks by itself,
+ * within a second.
  *
- * Invariant: no news is missed. Whenever the wait has ended, it is begun anew, and a look that
- * finds it begun (by a named lock that it takes with it) is made after that: of what was committed
- * before the look is told, and who commits later rings while this session waits. The wait is one
- * statement: of several sent together, a ring between two would end all without an answer. The
- * ringing session finds this one by the named lock of its channel, so it never mistakes another
- * connection for one that has ended. When the other session ends, the gate opens, and this one ends
- * as well. A look goes back a while before the last one, since a commit may come later than its
- * time says; so what has been seen is remembered for as long.
+ * Invariant: no wake is missed. Whenever the wait has ended, it is begun anew, and a look that
+ * finds it begun (by a named lock that it takes with it) is made after that: it finds what was
+ * committed before, and who commits later interrupts while this session waits. The wait is one
+ * statement: of several sent together, an interrupt between two would end all without an answer.
+ * The other process finds this session by the named lock of its channel, so it never mistakes
+ * another connection for one that has ended. When the other session ends, the gate opens, and this
+ * one ends as well. A look goes back a while before the last one, since a commit may come later
+ * than its time says; so what has been seen is remembered for as long.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */
 import { afterInput } from '../../base/event-loop.ts';
 import { limited } from '../../clients/abortable.ts';
-import { type Connect, type Connection, literal } from '../../clients/mysql/connection.ts';
+import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { RING } from '../sql/wire.ts';
-import { HELD_LINE, NEXT_LINE, NOW, type Tables, wordOf } from './fragments.ts';
+import { LOOK } from '../sql/wire.ts';
+import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
 export const ON_PRIMARY = 'FOR UPDATE';
@@ -40,25 +41,25 @@ const BACK = 3_000_000;
 /** The session has ended, or is another user's. */
 const NOT_OURS: readonly (number | undefined)[] = [1094, 1095];
 /** Interrupted, or ended by a time limit of the server. */
-const RUNG: readonly (number | undefined)[] = [1317, 1969, 3024];
+const INTERRUPTED: readonly (number | undefined)[] = [1317, 1969, 3024];
 
-export interface BellParts extends Pick<WireTerms, 'heard' | 'lost'> {
-  readonly connect: Connect;
-  readonly tables: Tables;
+export interface WakeSessionParts extends Pick<WireTerms, 'received' | 'lost'> {
+  readonly connect: ConnectMysql;
+  readonly tables: MysqlTables;
   readonly channel: string;
   /** The named lock that another session of this process holds. */
   readonly gate: string;
 }
 
-export interface Bell {
-  /** The address of this process, where news is for it. */
+export interface WakeSession {
+  /** The address of this process, in wakes for it. */
   readonly address: string;
-  /** Takes news that came with the reply to something else: a tag, its time and a status. */
-  news(line: string): void;
+  /** Takes a wake that came with the reply to something else: a tag, its time and a status. */
+  takeLine(line: string): void;
   /** Takes a message that is written down nowhere. */
-  tell(message: string): void;
-  /** Tells all news; on the session that has the gate, whenever `RING` was heard. */
-  look(connection: Connection): Promise<void>;
+  wake(message: string): void;
+  /** Takes all wakes; on the session that has the gate, whenever `LOOK` was received. */
+  look(connection: MysqlSession): Promise<void>;
   end(): void;
 }
 
@@ -74,15 +75,15 @@ export function sessionOf(address: string): string {
  * Interrupts the listening session of another process. The brackets are for proxies, which take a
  * bare number for that of a session of their own.
  */
-export async function ring(connection: Connection, session: string): Promise<void> {
+export async function interrupt(connection: MysqlSession, session: string): Promise<void> {
   await connection.query(`KILL QUERY (${session})`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }
 
-/** Resolves when no news can be missed. */
-export async function listen(parts: BellParts): Promise<Bell> {
-  const { connect, tables, channel, gate, heard, lost } = parts;
+/** Resolves when no wake can be missed. */
+export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
+  const { connect, tables, channel, gate, received, lost } = parts;
   const address = channel.slice(CHANNEL.length);
   const over = new AbortController();
   const connection = await limited(CONNECT_MS, [over.signal], (signal) =>
@@ -92,39 +93,39 @@ export async function listen(parts: BellParts): Promise<Bell> {
   connection.unref();
   let now = await first(connection, over.signal, () => take(connection, channel));
   const seen = new Map<string, number>();
-  const news = (line: string): void => {
+  const takeLine = (line: string): void => {
     const [tag, at, ...status] = line.split(' ');
     if (seen.has(`${tag} ${at}`)) return;
     seen.set(`${tag} ${at}`, Number(at));
-    heard(`${tag} ${status.join(' ')}`);
+    received(`${tag} ${status.join(' ')}`);
   };
   let turn = 0;
   const begun = (): string => literal(`${gate}_${turn}`);
   const wait = async (): Promise<void> => {
     turn += 1;
     const waiting = inTime(connection.query(waitOf(channel, { begun: begun(), gate })));
-    heard(RING);
+    received(LOOK);
     const [[, own, , opened] = []] = await waiting;
     // Either is NULL when rung, on MariaDB.
     if (own === '0') throw new Error('The named lock of the channel is not to be had');
     if (opened === '1') throw new Error('The session that this one belongs to is over');
   };
-  const look = async (asking: Connection): Promise<void> => {
+  const look = async (asking: MysqlSession): Promise<void> => {
     const [of, since] = [turn, now - BACK];
     for (const [each, at] of seen) if (at < since) seen.delete(each);
     const text = lookOf(tables, { address, begun: begun(), since });
     const [[waits, at] = [], ...finds] = await asking.query(text);
-    for (const [line] of finds) news(String(line));
+    for (const [line] of finds) takeLine(String(line));
     now = Number(at);
     // Not at once: heartbeats have their turn on this session, whenever the wait begins.
-    if (waits === null) setTimeout(() => of === turn && heard(RING), AGAIN_MS).unref();
+    if (waits === null) setTimeout(() => of === turn && received(LOOK), AGAIN_MS).unref();
   };
   const repeat = async (): Promise<void> => {
     while (!over.signal.aborted) {
       try {
         await wait();
       } catch (error) {
-        if (!RUNG.includes(numberOf(error))) throw error;
+        if (!INTERRUPTED.includes(numberOf(error))) throw error;
       }
     }
   };
@@ -138,13 +139,13 @@ export async function listen(parts: BellParts): Promise<Bell> {
       end();
     });
   };
-  // Not at once: a listener hears nothing, no RING either, until this function has returned.
+  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
   setImmediate(start);
-  return { address, news, tell: heard, look, end };
+  return { address, takeLine, wake: received, look, end };
 }
 
-/** Takes the channel, so that a ring finds this session; returns the time. */
-async function take(connection: Connection, channel: string): Promise<number> {
+/** Takes the channel, so that an interrupt finds this session; returns the time. */
+async function take(connection: MysqlSession, channel: string): Promise<number> {
   await endFormer(connection, channel);
   const [[own, now] = []] = await connection.query(
     `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}), ${NOW} ${ON_PRIMARY}`,
@@ -159,14 +160,14 @@ function waitOf(channel: string, { begun, gate }: { begun: string; gate: string 
   GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
-interface Look {
+interface WakeLook {
   readonly address: string;
   readonly begun: string;
   readonly since: number;
 }
 
-/** Whether the wait has begun, and the time, both before anything is read; then all news since. */
-function lookOf({ lock, news }: Tables, { address, begun, since }: Look): string {
+/** Whether the wait has begun, and the time, both before anything is read; then all wakes since. */
+function lookOf({ lock, news }: MysqlTables, { address, begun, since }: WakeLook): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
   return `SELECT IS_USED_LOCK(${begun}), ${NOW} ${ON_PRIMARY};
 SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
@@ -184,7 +185,7 @@ FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
  * Ends the session of a connection that this process gave up, which may not know it yet, with the
  * rights of the program's own user.
  */
-async function endFormer(connection: Connection, channel: string): Promise<void> {
+async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);
   if (!former) return;

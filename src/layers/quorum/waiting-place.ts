@@ -1,52 +1,52 @@
-/** The room of a bid: how it tries all members, and at which it waits if others were first. */
+/** Where a claim waits: how it tries all members, and at which it waits if others were first. */
 import type { Clock } from '../../base/clock.ts';
-import type { Ballot } from './ballot.ts';
-import type { Standing, Vote } from './vote.ts';
+import type { Vote, VoteState } from './vote.ts';
+import type { QuorumVotes } from './votes.ts';
 
-export type Verb = 'claim' | 'renew';
+export type QuorumVerb = 'claim' | 'renew';
 
 /** The standings of members at which it can wait. */
-export const ABLE: readonly Standing[] = ['unasked', 'refused', 'missing', 'waiting'];
+export const ABLE: readonly VoteState[] = ['unasked', 'refused', 'missing', 'waiting'];
 
-/** Least time in ms to wait for a silent room when the others have granted. */
+/** Least time in ms to wait for a silent member there when the others have granted. */
 const GRACE_MS = 10;
 
 /** The lowest member that replies and remembers. */
-export function lowestFit({ votes }: Ballot, now: number): Vote {
+export function lowestFit({ votes }: QuorumVotes, now: number): Vote {
   return votes.find(({ member, resource }) => member.serves(resource, now)) ?? (votes[0] as Vote);
 }
 
 /** The next higher member at which it can wait; otherwise the lowest such member. */
-export function above({ votes }: Ballot, room: Vote): Vote | undefined {
-  const taken = votes.filter((vote) => vote !== room && ABLE.includes(vote.standing));
-  return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(room)) ?? taken[0];
+export function above({ votes }: QuorumVotes, place: Vote): Vote | undefined {
+  const taken = votes.filter((vote) => vote !== place && ABLE.includes(vote.standing));
+  return taken.find((vote) => votes.indexOf(vote) > votes.indexOf(place)) ?? taken[0];
 }
 
 /** Asks the members that have not granted, until it is certain whether a majority does. */
 export async function tryAll(
-  ballot: Ballot,
+  quorum: QuorumVotes,
   parts: {
     readonly clock: Clock;
-    readonly verb: Verb;
-    readonly room: Vote;
+    readonly verb: QuorumVerb;
+    readonly place: Vote;
     readonly queue: boolean;
   },
 ): Promise<void> {
-  const { clock, verb, room, queue } = parts;
+  const { clock, verb, place, queue } = parts;
   const since = clock.now();
-  await ballot.poll(
+  await quorum.poll(
     (vote) => {
       const open = vote.standing === 'unasked' || vote.standing === 'refused';
-      return open ? vote.ask(verb, queue && vote === room) : undefined;
+      return open ? vote.ask(verb, queue && vote === place) : undefined;
     },
     () => {
-      if (room.standing === 'waiting' || ballot.won) return true;
-      const lost = ballot.count('held', 'pending') < ballot.majority;
-      return room.standing !== 'pending' && (lost || (!queue && room.standing === 'refused'));
+      if (place.standing === 'waiting' || quorum.won) return true;
+      const lost = quorum.count('held', 'pending') < quorum.majority;
+      return place.standing !== 'pending' && (lost || (!queue && place.standing === 'refused'));
     },
   );
-  // Waiters in the room come first.
-  await awaitBriefly(room, { clock, since });
+  // Waiters at the place come first.
+  await awaitBriefly(place, { clock, since });
 }
 
 /** Waits only briefly for a silent member when the outcome is certain without it. */

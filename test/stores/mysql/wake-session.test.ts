@@ -4,7 +4,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { createConnection, type Connection as Session } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/mysql/client.ts';
-import type { Connect, Connection } from '../../../src/clients/mysql/connection.ts';
+import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/connection.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
@@ -127,7 +127,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     await using bed = new Bed(server);
     const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
     const texts: string[] = [];
-    const noted: Connect = async (terms) => {
+    const noted: ConnectMysql = async (terms) => {
       const real = await connect(terms);
       const query = (text: string) => {
         texts.push(text);
@@ -137,7 +137,7 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     };
     const parts = { prefix: bed.name, maxTtlMs: 30_000 };
     const { signal } = new AbortController();
-    const wire = await sourceOf(noted, parts).open({ signal, lost: () => {}, heard: () => {} });
+    const wire = await sourceOf(noted, parts).open({ signal, lost: () => {}, received: () => {} });
     bed.use({ close: () => wire.close() });
     await wire.listen?.('holdfast_channel');
     const waits = () => texts.filter((text) => text.includes('RELEASE_ALL_LOCKS'));
@@ -149,9 +149,9 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     await using bed = new Bed(server);
     const connect = connectLike(bed.clientOf('mysql2', await bed.server()));
     // The listening session is half-open.
-    const halfOpen: Connect = async (terms) => {
+    const halfOpen: ConnectMysql = async (terms) => {
       const real = await connect(terms);
-      const query: Connection['query'] = (text) =>
+      const query: MysqlSession['query'] = (text) =>
         text.includes('RELEASE_ALL_LOCKS') ? new Promise(() => {}) : real.query(text);
       return { ...real, query };
     };

@@ -3,7 +3,7 @@
  * together, and each waits for a share of its TTL at most.
  *
  * Unlike in core's batchers, requests do not queue behind one another: a member that hangs must not
- * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a ballot
+ * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a poll
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
  * because a vote that is left behind keeps all others waiting for so long.
  */
@@ -26,9 +26,9 @@ export const PATIENCES_PER_TTL = 10;
 /** The time limit of a question about no claim, in ms. */
 const LOOK_MS = 1_000;
 
-type Verb = 'claim' | 'renew' | 'raise' | 'release';
+type MemberVerb = 'claim' | 'renew' | 'raise' | 'release';
 
-interface Request {
+interface MemberRequest {
   readonly claim: Claim;
   readonly number: bigint;
   readonly settle: (answer: unknown) => void;
@@ -41,14 +41,14 @@ export interface MemberTerms {
   readonly patienceMs: number | undefined;
 }
 
-export class Member {
+export class MemberStore {
   readonly store: Store;
-  /** Parts that failed: no bid waits for them again until they reply. */
+  /** Parts that failed: no claim waits for them again until they reply. */
   readonly #suspects = new Set<string>();
   /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();
   readonly #options: MemberTerms;
-  readonly #pending = new Map<string, Request[]>();
+  readonly #pending = new Map<string, MemberRequest[]>();
 
   constructor(store: Store, options: MemberTerms) {
     this.store = store;
@@ -100,7 +100,7 @@ export class Member {
     }
   }
 
-  /** Without hints, news of a member comes only by asking it. Never rejects. */
+  /** Without hints, a change in a member shows only by asking it. Never rejects. */
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
     const { watch } = this.store;
     if (!watch) return undefined;
@@ -121,7 +121,7 @@ export class Member {
   }
 
   #send(
-    verb: Verb,
+    verb: MemberVerb,
     claim: Claim,
     { number = 0n, afterMs = 0 }: { readonly number?: bigint; readonly afterMs?: number },
   ): Promise<unknown> {
@@ -135,11 +135,11 @@ export class Member {
     });
   }
 
-  #flush(key: string, verb: Verb, afterMs: number): void {
+  #flush(key: string, verb: MemberVerb, afterMs: number): void {
     let left = this.#pending.get(key) ?? [];
     this.#pending.delete(key);
     while (left.length > 0) {
-      const batch = new Map<string, Request>();
+      const batch = new Map<string, MemberRequest>();
       left = left.filter((request) => {
         if (batch.size === MAX_BATCH || batch.has(request.claim.resource)) return true;
         batch.set(request.claim.resource, request);
@@ -151,7 +151,11 @@ export class Member {
   }
 
   /** Never rejects. */
-  async #deliver(batch: readonly Request[], verb: Verb, afterMs: number): Promise<void> {
+  async #deliver(
+    batch: readonly MemberRequest[],
+    verb: MemberVerb,
+    afterMs: number,
+  ): Promise<void> {
     try {
       const ttlMs = Math.min(...batch.map(({ claim }) => claim.ttlMs));
       const call = (): Promise<readonly unknown[]> => this.#call(batch, verb, afterMs);
@@ -169,7 +173,11 @@ export class Member {
     }
   }
 
-  #call(batch: readonly Request[], verb: Verb, afterMs: number): Promise<readonly unknown[]> {
+  #call(
+    batch: readonly MemberRequest[],
+    verb: MemberVerb,
+    afterMs: number,
+  ): Promise<readonly unknown[]> {
     const { store } = this;
     const claims = batch.map(({ claim }) => claim);
     if (verb === 'release') return store.release(claims, afterMs > 0 ? { ms: afterMs } : undefined);

@@ -1,10 +1,10 @@
 import { StoreError } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../contract/store.ts';
-import type { Ballot } from './ballot.ts';
 import type { Vote } from './vote.ts';
+import type { QuorumVotes } from './votes.ts';
 
 /** Reasons why a claim is gone, the most informative first. */
-const TELLING: readonly GoneReason[] = [
+const BY_WEIGHT: readonly GoneReason[] = [
   'evicted',
   'mismatch',
   'full',
@@ -17,7 +17,7 @@ const TELLING: readonly GoneReason[] = [
 /** The most informative reason of the members at which the claim is gone. */
 export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
   const gone = votes.flatMap(({ status }) => (status?.state === 'gone' ? [status] : []));
-  return TELLING.flatMap((why) => gone.filter((status) => status.why === why))[0];
+  return BY_WEIGHT.flatMap((why) => gone.filter((status) => status.why === why))[0];
 }
 
 /** For how long the member grants nothing, in ms, because it lost its memory. */
@@ -27,7 +27,7 @@ export function closedMs({ status }: Vote): number {
 }
 
 /** A try is refused; a loss of memory is the reason if without it there is no majority. */
-export function refusalOf({ votes, majority }: Ballot): GoneStatus {
+export function refusalOf({ votes, majority }: QuorumVotes): GoneStatus {
   const closed = votes.map(closedMs).sort((a, b) => a - b);
   return { state: 'gone', why: 'refused', quarantineMs: closed[majority - 1] || undefined };
 }
@@ -72,7 +72,7 @@ export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
 }
 
 /** Why there is no majority: the error of one member that failed. */
-export function failureOf({ votes, majority }: Ballot): StoreError {
+export function failureOf({ votes, majority }: QuorumVotes): StoreError {
   const errors = votes.flatMap(({ status }) => (status?.state === 'error' ? [status.error] : []));
   const [cause] = errors;
   const failed = `${errors.length} of ${votes.length} members failed`;

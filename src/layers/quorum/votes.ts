@@ -1,13 +1,13 @@
 import type { Claim } from '../../contract/store.ts';
-import type { Member } from './member.ts';
-import { type Standing, Vote, type VoteParts } from './vote.ts';
+import type { MemberStore } from './member-store.ts';
+import { Vote, type VoteParts, type VoteState } from './vote.ts';
 
 /** The votes of all members on one claim, lowest member first. */
-export class Ballot {
+export class QuorumVotes {
   readonly votes: readonly Vote[];
   readonly majority: number;
 
-  constructor(claim: Claim, members: readonly Member[], parts: Omit<VoteParts, 'member'>) {
+  constructor(claim: Claim, members: readonly MemberStore[], parts: Omit<VoteParts, 'member'>) {
     this.votes = members.map((member) => new Vote(claim, { ...parts, member }));
     this.majority = majorityOf(members.length);
   }
@@ -21,7 +21,7 @@ export class Ballot {
     return this.held.length >= this.majority;
   }
 
-  count(...standings: readonly Standing[]): number {
+  count(...standings: readonly VoteState[]): number {
     return this.votes.filter((vote) => standings.includes(vote.standing)).length;
   }
 
@@ -59,18 +59,19 @@ export class Ballot {
     for (const vote of this.votes) if (!vote.cast) vote.letGo();
     const enough = Math.min(this.majority, cast.length);
     return new Promise((resolve, reject) => {
-      const told: boolean[] = [];
+      const answers: boolean[] = [];
       let failed = 0;
       const look = (error?: unknown): void => {
-        const all = told.length + failed === cast.length;
-        if (told.length >= enough && (all || told.includes(true))) resolve(told.includes(true));
+        const all = answers.length + failed === cast.length;
+        if (answers.length >= enough && (all || answers.includes(true)))
+          resolve(answers.includes(true));
         else if (all) reject(error);
       };
       if (cast.length === 0) look();
       for (const vote of cast) {
         vote.release(afterMs).then(
           (released) => {
-            told.push(released);
+            answers.push(released);
             look();
           },
           (error) => {

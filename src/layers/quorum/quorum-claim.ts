@@ -1,18 +1,18 @@
 /**
  * One claim at all members: tried, waited for, held, and given up.
  *
- * Invariant: a bid is held only by votes of a majority that are all its own at the same time, so
- * two bids are never held at once: two majorities share a member, and a member votes for one.
+ * Invariant: a claim is held only by votes of a majority that are all its own at the same time, so
+ * two claims are never held at once: two majorities share a member, and a member votes for one.
  * While it is held, a vote that is won back counts only if it came while the hold was in force, so
  * that no other hold can have come and gone between. `hold.ts` has its life and its token.
  *
- * No bid waits for ever: a bid waits in one queue, that of its room, the lowest member that replies
- * and remembers. While it waits there it keeps votes of lower members only, so each waiting bid
+ * No claim waits for ever: a claim waits in one queue, at its place, the lowest member that replies
+ * and remembers. While it waits there it keeps votes of lower members only, so each waiting claim
  * waits for one that waits at a higher member or nowhere: there is no circle, whichever members
  * each can reach (docs/design/0040-quorum.md). Other votes are tries, and given back in the
- * same round if they win nothing. A bid that cannot reach a majority keeps no vote.
- * What would break it: to keep a vote above the room, to wait for a member that lost its memory, or
- * to count a vote that was won back too late.
+ * same round if they win nothing. A claim that cannot reach a majority keeps no vote.
+ * What would break it: to keep a vote above the place, to wait for a member that lost its memory,
+ * or to count a vote that was won back too late.
  */
 import type { Clock } from '../../base/clock.ts';
 import type {
@@ -22,19 +22,19 @@ import type {
   GoneStatus,
   WaitingStatus,
 } from '../../contract/store.ts';
-import { Ballot } from './ballot.ts';
-import { Hold } from './hold.ts';
-import { type Member, PATIENCES_PER_TTL } from './member.ts';
-import { ABLE, above, awaitBriefly, lowestFit, tryAll, type Verb } from './room.ts';
-import { closedMs, failureOf, goneOf, refusalOf } from './tally.ts';
+import { closedMs, failureOf, goneOf, refusalOf } from './counting.ts';
+import { QuorumHold } from './hold.ts';
+import { type MemberStore, PATIENCES_PER_TTL } from './member-store.ts';
 import type { Vote } from './vote.ts';
+import { QuorumVotes } from './votes.ts';
+import { ABLE, above, awaitBriefly, lowestFit, type QuorumVerb, tryAll } from './waiting-place.ts';
 
-export interface BidParts {
-  readonly members: readonly Member[];
+export interface QuorumClaimParts {
+  readonly members: readonly MemberStore[];
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
-  /** Called when a member may have news. */
+  /** Called when a member wakes the claim. */
   readonly wake: (() => void) | undefined;
 }
 
@@ -43,16 +43,16 @@ const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
 
 const OVER: GoneStatus = { state: 'gone', why: 'unknown' };
 
-export class Bid {
+export class QuorumClaim {
   readonly #claim: Claim;
-  readonly #parts: BidParts;
-  readonly #ballot: Ballot;
-  readonly #hold: Hold;
+  readonly #parts: QuorumClaimParts;
+  readonly #quorum: QuorumVotes;
+  readonly #hold: QuorumHold;
   #over = false;
   /** It has been claimed here; otherwise another instance may have done so. */
   #known = false;
   /** The member at which it waits, or would. */
-  #room: Vote | undefined;
+  #place: Vote | undefined;
   #waits = false;
   /** A member has admitted it since the last round began. */
   #woken = false;
@@ -62,17 +62,17 @@ export class Bid {
   #lost: GoneStatus | undefined;
   #round: { readonly startedAt: number; readonly status: Promise<ClaimStatus> } | undefined;
 
-  constructor(claim: Claim, parts: BidParts) {
+  constructor(claim: Claim, parts: QuorumClaimParts) {
     const { members, clock, wake } = parts;
     this.#claim = claim;
     this.#parts = parts;
-    const tell = wake && ((hint?: ClaimStatus) => this.#tell(hint, wake));
-    this.#ballot = new Ballot(claim, members, { clock, wake: tell });
-    this.#hold = new Hold(this.#ballot, parts.raises);
+    const hinted = wake && ((hint?: ClaimStatus) => this.#hinted(hint, wake));
+    this.#quorum = new QuorumVotes(claim, members, { clock, wake: hinted });
+    this.#hold = new QuorumHold(this.#quorum, parts.raises);
   }
 
   /** One round: returns as soon as the outcome is certain. Never rejects. */
-  async ask(verb: Verb): Promise<ClaimStatus> {
+  async ask(verb: QuorumVerb): Promise<ClaimStatus> {
     if (this.#over) return OVER;
     const startedAt = this.#parts.clock.now();
     const running = this.#round;
@@ -93,20 +93,20 @@ export class Bid {
     if (this.#over) return false;
     this.#over = true;
     if (!this.#known) this.#adopt();
-    return this.#ballot.release(afterMs);
+    return this.#quorum.release(afterMs);
   }
 
-  #tell(hint: ClaimStatus | undefined, wake: () => void): void {
+  #hinted(hint: ClaimStatus | undefined, wake: () => void): void {
     if (hint?.state === 'held') this.#woken = true;
     wake();
   }
 
   #adopt(): void {
-    for (const vote of this.#ballot.votes) vote.adopt();
+    for (const vote of this.#quorum.votes) vote.adopt();
   }
 
-  #ask(verb: Verb, startedAt: number): Promise<ClaimStatus> {
-    for (const vote of this.#ballot.votes) vote.forget();
+  #ask(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
+    for (const vote of this.#quorum.votes) vote.forget();
     const renews = verb === 'renew' || startedAt >= this.#livesUntil;
     if (renews) this.#livesUntil = startedAt + this.#claim.ttlMs;
     const woken = this.#woken;
@@ -125,37 +125,37 @@ export class Bid {
 
   /** A heartbeat of a claim that another instance made. */
   async #recall(startedAt: number): Promise<ClaimStatus> {
-    const { votes, majority } = this.#ballot;
+    const { votes, majority } = this.#quorum;
     this.#adopt();
-    await this.#ballot.poll(
+    await this.#quorum.poll(
       (vote) => vote.ask('renew'),
-      () => this.#ballot.won,
+      () => this.#quorum.won,
     );
-    this.#room = votes.find(({ standing }) => standing === 'waiting' || standing === 'held');
-    this.#known = this.#room !== undefined;
-    if (this.#ballot.won) return this.#grant(startedAt);
-    if (this.#room) {
+    this.#place = votes.find(({ standing }) => standing === 'waiting' || standing === 'held');
+    this.#known = this.#place !== undefined;
+    if (this.#quorum.won) return this.#grant(startedAt);
+    if (this.#place) {
       // A member without the claim may never have had it.
       for (const vote of votes) if (vote.standing === 'missing') vote.forget();
       return this.#seek('renew', startedAt);
     }
-    if (this.#ballot.count('unreachable') >= majority) return this.#fail();
+    if (this.#quorum.count('unreachable') >= majority) return this.#fail();
     return goneOf(votes) ?? OVER;
   }
 
   /** A heartbeat of a hold, which wins back missing votes. */
-  async #confirm(verb: Verb, startedAt: number): Promise<ClaimStatus> {
-    const { votes, majority } = this.#ballot;
+  async #confirm(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
+    const { votes, majority } = this.#quorum;
     const heals = verb === 'renew' && !this.#evicted;
-    await this.#ballot.poll(
+    await this.#quorum.poll(
       (vote) => (vote.cast ? vote.ask(verb) : heals ? this.#winBack(vote) : undefined),
-      () => this.#ballot.won || this.#ballot.count('held', 'pending', 'unreachable') < majority,
+      () => this.#quorum.won || this.#quorum.count('held', 'pending', 'unreachable') < majority,
     );
     const [lowest] = votes.filter(({ cast }) => cast);
     if (lowest) await awaitBriefly(lowest, { clock: this.#parts.clock, since: startedAt });
     this.#evicted ||= goneOf(votes)?.why === 'evicted';
-    if (this.#ballot.won) return this.#held(startedAt);
-    if (this.#ballot.count('held', 'unreachable') >= majority) return this.#fail();
+    if (this.#quorum.won) return this.#held(startedAt);
+    if (this.#quorum.count('held', 'unreachable') >= majority) return this.#fail();
     this.#hold.end();
     if (verb === 'claim') return this.#seek(verb, startedAt);
     this.#lost = goneOf(votes) ?? { state: 'gone', why: 'expired' };
@@ -167,49 +167,49 @@ export class Bid {
     if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();
   }
 
-  /** A heartbeat of a wait: only the room and the members below it matter. */
-  async #stand(verb: Verb, startedAt: number): Promise<ClaimStatus> {
-    const room = this.#room as Vote;
-    await this.#ballot.poll(
+  /** A heartbeat of a wait: only the place and the members below it matter. */
+  async #stand(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
+    const place = this.#place as Vote;
+    await this.#quorum.poll(
       (vote) => (vote.cast ? vote.ask(verb) : undefined),
-      () => room.standing !== 'pending',
+      () => place.standing !== 'pending',
     );
-    if (room.standing === 'waiting') return this.#wait(room);
-    if (room.status?.state === 'gone') return this.#giveUp(room.status);
-    if (!room.held) this.#room = undefined;
+    if (place.standing === 'waiting') return this.#wait(place);
+    if (place.status?.state === 'gone') return this.#giveUp(place.status);
+    if (!place.held) this.#place = undefined;
     return this.#seek(verb, startedAt);
   }
 
   /** Tries all members at once; then waits for one after the other, upwards. */
-  async #seek(verb: Verb, startedAt: number): Promise<ClaimStatus> {
-    const ballot = this.#ballot;
-    let room = this.#room ?? lowestFit(ballot, startedAt);
-    await this.#try(verb, room);
-    for (let turn = 0; turn < 2 * ballot.votes.length; turn++) {
-      this.#room = room;
+  async #seek(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
+    const quorum = this.#quorum;
+    let place = this.#place ?? lowestFit(quorum, startedAt);
+    await this.#try(verb, place);
+    for (let turn = 0; turn < 2 * quorum.votes.length; turn++) {
+      this.#place = place;
       if (this.#over) return OVER;
-      if (room.standing === 'waiting') return this.#wait(room);
-      const { status } = room;
+      if (place.standing === 'waiting') return this.#wait(place);
+      const { status } = place;
       if (status?.state === 'gone' && FINAL.includes(status.why)) return this.#giveUp(status);
-      const yields = !this.#claim.queue && room.standing === 'refused' && closedMs(room) === 0;
-      if (ballot.won && !yields) return this.#grant(startedAt);
-      const able = ballot.count(...ABLE, 'held', 'pending') >= ballot.majority;
-      if (able && !this.#claim.queue) return this.#giveUp(refusalOf(ballot));
-      const next = able ? above(ballot, room) : undefined;
+      const yields = !this.#claim.queue && place.standing === 'refused' && closedMs(place) === 0;
+      if (quorum.won && !yields) return this.#grant(startedAt);
+      const able = quorum.count(...ABLE, 'held', 'pending') >= quorum.majority;
+      if (able && !this.#claim.queue) return this.#giveUp(refusalOf(quorum));
+      const next = able ? above(quorum, place) : undefined;
       if (!next) return this.#despair();
-      room = next;
-      ballot.letGo(room);
-      await room.ask('claim', true);
-      if (room.held) await this.#try(verb, room);
+      place = next;
+      quorum.letGo(place);
+      await place.ask('claim', true);
+      if (place.held) await this.#try(verb, place);
     }
-    ballot.letGo();
-    this.#room = undefined;
+    quorum.letGo();
+    this.#place = undefined;
     return this.#soon();
   }
 
-  #try(verb: Verb, room: Vote): Promise<void> {
+  #try(verb: QuorumVerb, place: Vote): Promise<void> {
     const { queue } = this.#claim;
-    return tryAll(this.#ballot, { clock: this.#parts.clock, verb, room, queue });
+    return tryAll(this.#quorum, { clock: this.#parts.clock, verb, place, queue });
   }
 
   async #grant(startedAt: number): Promise<ClaimStatus> {
@@ -218,35 +218,35 @@ export class Bid {
 
   #held(startedAt: number): ClaimStatus {
     this.#waits = false;
-    this.#room = undefined;
+    this.#place = undefined;
     return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);
   }
 
-  #wait(room: Vote): ClaimStatus {
-    this.#ballot.letGo(room);
+  #wait(place: Vote): ClaimStatus {
+    this.#quorum.letGo(place);
     this.#waits = true;
-    return room.status as ClaimStatus;
+    return place.status as ClaimStatus;
   }
 
   #giveUp(status: GoneStatus): GoneStatus {
-    this.#ballot.letGo();
+    this.#quorum.letGo();
     this.#waits = false;
-    this.#room = undefined;
+    this.#place = undefined;
     return status;
   }
 
   /** Without a majority it keeps at most a place at one member that lost its memory. */
   #despair(): ClaimStatus {
-    const ballot = this.#ballot;
-    const gone = goneOf(ballot.votes.filter(({ standing }) => standing === 'gone'));
+    const quorum = this.#quorum;
+    const gone = goneOf(quorum.votes.filter(({ standing }) => standing === 'gone'));
     if (gone && FINAL.includes(gone.why)) return this.#giveUp(gone);
-    const forgetful = ballot.votes.filter(({ standing }) => standing === 'quarantined');
-    const later = ballot.count(...ABLE, 'held') + forgetful.length >= ballot.majority;
-    if (later && !this.#claim.queue) return this.#giveUp(refusalOf(ballot));
+    const forgetful = quorum.votes.filter(({ standing }) => standing === 'quarantined');
+    const later = quorum.count(...ABLE, 'held') + forgetful.length >= quorum.majority;
+    if (later && !this.#claim.queue) return this.#giveUp(refusalOf(quorum));
     const retries = forgetful.map(({ status }) => (status as WaitingStatus).retryInMs);
     const [first] = forgetful;
-    for (const vote of ballot.votes) if (!later || vote !== first) vote.letGo();
-    this.#room = undefined;
+    for (const vote of quorum.votes) if (!later || vote !== first) vote.letGo();
+    this.#place = undefined;
     this.#waits = false;
     if (!later) return this.#fail();
     // If no member lost its memory, its own place has expired, and no other claim is known.
@@ -263,6 +263,6 @@ export class Bid {
   }
 
   #fail(): ClaimStatus {
-    return { state: 'error', error: failureOf(this.#ballot) };
+    return { state: 'error', error: failureOf(this.#quorum) };
   }
 }
