@@ -8,7 +8,8 @@ import { SQL_SERVER, type SqlSource, type SqlWire } from '../sql/wire.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';
 import { check, prepared } from './opening.ts';
-import { type Common, Verbs } from './verbs.ts';
+import type { Common } from './requests.ts';
+import { Verbs } from './verbs.ts';
 import { listen, ON_PRIMARY, type WakeSession } from './wake-session.ts';
 
 export interface SourceParts {

@@ -1,16 +1,12 @@
 /**
- * What the store asks of its tables, as statements of one session; each request is one round trip.
- *
- * Invariant: a reply comes after the commit, and a request that fails leaves no transaction open.
- * A statement that takes or frees one row waits in line for it, for a second at most, which is the
- * least that the server can be told; after that, none waits for this row for a while. Heartbeats
- * never wait for a row, since all of the process share a session. Claims that are concerned are
- * notified after the commit.
+ * What the store asks of its tables, as statements of one session: which statement does what, and
+ * what its reply means. Heartbeats never wait for a row; a statement that takes or frees one does,
+ * in line (requests.ts). Claims that are concerned are woken after the commit.
  */
 import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
-import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
+import { CommittedWakes } from './committed-wakes.ts';
 import type { MysqlTables } from './fragments.ts';
 import { isDue, type KnownHistory, settle } from './history.ts';
 import {
@@ -20,20 +16,18 @@ import {
   freeValues,
   leaveAny,
   leaveFree,
-  NEXT,
   takeAny,
   takeFree,
   takenIn,
   WORDS,
 } from './holding.ts';
+import { type Common, Requests } from './requests.ts';
 import {
   AFTER_LOCK,
   heldOf,
-  holderOf,
   keep,
   lockRows,
   names,
-  nextOf,
   type RowWake,
   type RowWrite,
   raiseHighest,
@@ -43,35 +37,17 @@ import {
   write,
   writtenIn,
 } from './statements.ts';
-import { interrupt, sessionOf, type WakeSession } from './wake-session.ts';
-
-const TOO_LONG = 1205;
-const DEADLOCK = 1213;
-
-/** The store's own statements cannot wait in a circle; with a purge of the server they might. */
-const TRIES = 3;
 
 /** What the table says of each claim that is to take a row. */
 const TERMS = 10;
-
-/** How long no statement waits for a row that was locked for too long, in ms. */
-const STUCK_MS = 5000;
-const MOST_STUCK = 1000;
-
-/** What all sessions of a process share. */
-export interface Common {
-  readonly tables: MysqlTables;
-  readonly maxTtlMs: number;
-  /** Until when names are asked about only in ways that do not wait. */
-  readonly stuck: Map<string, number>;
-  wakeSession?: WakeSession | undefined;
-}
 
 type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
 
 export class Verbs {
   readonly #connection: MysqlSession;
   readonly #common: Common;
+  readonly #requests: Requests;
+  readonly #wakes: CommittedWakes;
   readonly #batches: Batches;
   #known: KnownHistory;
 
@@ -79,7 +55,9 @@ export class Verbs {
     this.#connection = connection;
     this.#common = common;
     this.#known = known;
-    this.#batches = new Batches(common.tables, (text, by) => this.#transact(text, by));
+    this.#requests = new Requests(connection, common);
+    this.#wakes = new CommittedWakes(connection, this.#requests, common);
+    this.#batches = new Batches(common.tables, (text, by) => this.#requests.transact(text, by));
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
@@ -106,13 +84,15 @@ export class Verbs {
       if (claims.length > 1) return this.#batches.beat(claims);
       const [name = '', id = '', ttl = ''] = (claims[0] ?? []).map(String);
       const text = beat(this.#tables, [name, id, ttl]);
-      const [, done, held] = await this.#query(`${text};\n${heldOf(this.#tables, name, id)}`);
+      const [, done, held] = await this.#requests.query(
+        `${text};\n${heldOf(this.#tables, name, id)}`,
+      );
       return isDone(done) && held ? [String(held[0])] : [];
     },
     leave_free: async (args) => {
       const [name = '', id = ''] = args;
       const text = leaveFree(this.#tables);
-      const [done] = await this.#inLine(name, (session) => execute(session, text, args));
+      const [done] = await this.#requests.inLine(name, (session) => execute(session, text, args));
       return isDone(done) ? [id] : [];
     },
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
@@ -120,14 +100,11 @@ export class Verbs {
       const [name = '', id = ''] = args;
       const text = leaveAny(this.#tables, this.#known);
       const own = this.#common.wakeSession?.address ?? '-';
-      const [done] = await this.#inLine(name, (session) => execute(session, text, [own, name, id]));
+      const [done] = await this.#requests.inLine(name, (session) =>
+        execute(session, text, [own, name, id]),
+      );
       if (!isDone(done)) return [];
-      const next = Number(done?.[0]);
-      if (next > NEXT.unwoken) this.#interrupt(String(next - NEXT.unwoken));
-      if (next === NEXT.own) this.#say(this.#wakeOwn(name));
-      // A session that begins to wait has no name for a moment. After the commit, it has one, or it
-      // will find the wake by its own look.
-      if (next === NEXT.unwoken) this.#say(this.#wakeHolder(name));
+      this.#wakes.next(Number(done?.[0]), name);
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
@@ -137,20 +114,22 @@ export class Verbs {
       this.#known = await settle(this.#connection, tables, maxTtlMs);
       return [];
     },
-    write: (args) => this.#write(args, (text) => this.#transact(text)),
-    write_all: (args) => this.#write(args, (text) => this.#transact(text)),
+    write: (args) => this.#write(args, (text) => this.#requests.transact(text)),
+    write_all: (args) => this.#write(args, (text) => this.#requests.transact(text)),
     write_locked: (args) =>
-      this.#write(args, (text) => this.#query(`DO 0;\n${text};\nCOMMIT;\n${AFTER_LOCK}`)),
-    rollback: async () => columnOf(await this.#query(`ROLLBACK;\n${AFTER_LOCK}`)),
-    keep: async (args) => columnOf(await this.#transact(keep(this.#tables, args))).slice(4, -1),
-    recall: async (args) => columnOf(await this.#query(recall(this.#tables, args))),
-    names: async (args) => columnOf(await this.#query(names(this.#tables, args))),
-    raise_highest: async (args) => columnOf(await this.#query(raiseHighest(this.#tables, args))),
+      this.#write(args, (text) => this.#requests.query(`DO 0;\n${text};\nCOMMIT;\n${AFTER_LOCK}`)),
+    rollback: async () => columnOf(await this.#requests.query(`ROLLBACK;\n${AFTER_LOCK}`)),
+    keep: async (args) =>
+      columnOf(await this.#requests.transact(keep(this.#tables, args))).slice(4, -1),
+    recall: async (args) => columnOf(await this.#requests.query(recall(this.#tables, args))),
+    names: async (args) => columnOf(await this.#requests.query(names(this.#tables, args))),
+    raise_highest: async (args) =>
+      columnOf(await this.#requests.query(raiseHighest(this.#tables, args))),
     look: async () => {
       await this.#common.wakeSession?.look(this.#connection);
       return [];
     },
-    sweep: async (args) => columnOf(await this.#query(sweep(this.#tables, args))).slice(5),
+    sweep: async (args) => columnOf(await this.#requests.query(sweep(this.#tables, args))).slice(5),
   };
 
   get #tables(): MysqlTables {
@@ -165,105 +144,26 @@ export class Verbs {
   async #take(args: Args, ask: SessionCall): Promise<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
-    const [done] = await this.#inLine(name, ask, secondBy([args]));
+    const [done] = await this.#requests.inLine(name, ask, secondBy([args]));
     const taken = takenIn(Number(done?.[0] ?? 0));
     if (!taken) return [];
     if (due) this.#known.seenAt = at;
     const { number, ahead, leftMs } = taken;
-    if (ahead === 1) this.#say(this.#wakeHolder(name));
+    if (ahead === 1) this.#wakes.holder(name);
     return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
   }
 
   #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {
-    return this.#query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
+    return this.#requests.query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
   }
 
   async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
     const [rows, wakes] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
-    const { wakeSession } = this.#common;
-    const [own, others] = [true, false].map((is) =>
-      wakes.filter(({ address }) => (address === wakeSession?.address) === is),
-    ) as [RowWake[], RowWake[]];
+    const { others } = this.#wakes.split(wakes);
     const done = await ask(write(this.#tables, rows, others));
     const written = writtenIn(rows, done.slice(1));
-    const isWritten = (each: RowWake): boolean => written.includes(each.name);
-    for (const { message } of own.filter(isWritten)) wakeSession?.wake(message);
-    for (const address of new Set(others.filter(isWritten).map((each) => each.address))) {
-      this.#interrupt(sessionOf(address));
-    }
+    this.#wakes.all(this.#wakes.split(wakes.filter(({ name }) => written.includes(name))));
     return written;
-  }
-
-  /** What the row says of the claims of this process that hold or wait first. */
-  async #wakeOwn(name: string): Promise<void> {
-    const both = [holderOf(this.#tables, name), nextOf(this.#tables, name)].join(' UNION ALL ');
-    for (const row of await this.#query(both)) this.#wake(row, () => {});
-  }
-
-  /** A process that has no session for wakes finds them when it looks. */
-  async #wakeHolder(name: string): Promise<void> {
-    for (const row of await this.#query(holderOf(this.#tables, name))) {
-      this.#wake(row, (address) => this.#interrupt(sessionOf(address)));
-    }
-  }
-
-  #wake(row: TextRow, others: (address: string) => void): void {
-    const { wakeSession } = this.#common;
-    const [address = '', ...words] = String(row[0]).split(' ');
-    if (address === wakeSession?.address) wakeSession.takeLine(words.join(' '));
-    else others(address);
-  }
-
-  #interrupt(session: string): void {
-    this.#say(interrupt(this.#connection, session));
-  }
-
-  /** Nothing depends on what is said: a connection that breaks says so to the next request too. */
-  #say(saying: Promise<void>): void {
-    saying.catch(() => {});
-  }
-
-  /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async #inLine(name: string, ask: SessionCall, by?: number): Promise<readonly TextRow[]> {
-    const { stuck } = this.#common;
-    if ((stuck.get(name) ?? 0) > performance.now()) return [];
-    try {
-      return await this.#again(ask, by);
-    } catch (error) {
-      if (numberOf(error) === TOO_LONG) {
-        if (stuck.size >= MOST_STUCK) stuck.clear();
-        stuck.set(name, performance.now() + STUCK_MS);
-      }
-      throw error;
-    }
-  }
-
-  async #transact(text: string, by?: number): Promise<readonly TextRow[]> {
-    try {
-      return await this.#query(`START TRANSACTION;\n${text};\nCOMMIT`, by);
-    } catch (error) {
-      await this.#connection.query('ROLLBACK');
-      throw error;
-    }
-  }
-
-  #query(text: string, by?: number): Promise<readonly TextRow[]> {
-    return this.#again((session) => session.query(text), by);
-  }
-
-  /** A deadlock has rolled everything back, so another try, until then, does nothing twice. */
-  async #again(
-    ask: SessionCall,
-    by = Number.POSITIVE_INFINITY,
-    tries = TRIES,
-  ): Promise<readonly TextRow[]> {
-    try {
-      return await ask(this.#connection);
-    } catch (error) {
-      const again = numberOf(error) === DEADLOCK && tries > 1 && performance.now() < by;
-      if (!again) throw error;
-      return this.#again(ask, by, tries - 1);
-    }
   }
 }
 

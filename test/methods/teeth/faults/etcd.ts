@@ -1,6 +1,6 @@
 import { type Fault, inTest } from '../fault.ts';
 
-const claim = { file: 'src/stores/etcd/verbs/claim.ts' };
+const claim = { file: 'src/stores/etcd/verbs/attempt.ts' };
 const following = { file: 'src/stores/etcd/following.ts' };
 const ownClaim = { file: 'src/stores/etcd/own-claim.ts' };
 
