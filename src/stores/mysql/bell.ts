@@ -4,14 +4,14 @@
  * commit that made the news. The other session looks for them. Every user may ring sessions of the
  * same user; a process of another user finds the news when it looks by itself, within a second.
  *
- * Invariant: no news is missed. Whenever the wait has ended, it is begun anew, and a look that
- * finds it begun (by a named lock that it takes with it) is made after that: of what was committed
- * before the look is told, and who commits later rings while this session waits. The wait is one
+ * Invariant: no news is missed. Whenever the wait has ended, it begins anew; the look comes after
+ * that, and finds it begun by a named lock that the wait takes. It finds all that was committed
+ * before the look, and a later committer rings while this session waits. The wait is one
  * statement: of several sent together, a ring between two would end all without an answer. The
  * ringing session finds this one by the named lock of its channel, so it never mistakes another
  * connection for one that has ended. When the other session ends, the gate opens, and this one ends
  * as well. A look goes back a while before the last one, since a commit may come later than its
- * time says; so what has been seen is remembered for as long.
+ * time says; so the process remembers for as long which news it has seen.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */

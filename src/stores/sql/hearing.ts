@@ -1,5 +1,5 @@
 /**
- * How waiting claims hear of a change in their rows: by notifications, where the server sends them
+ * How waiting claims learn of a change in their rows: by notifications, where the server sends them
  * to this process, and else by looks at the rows.
  */
 import type { Clock } from '../../base/clock.ts';

@@ -3,12 +3,12 @@
  *
  * A claim's key has its id, so a claim that is sent twice is one; its tombstone, if it has one,
  * keeps it out. A queueing claim writes its key and reads the queue; if it is refused, which is
- * rare, it asks why. It reads nothing where that would tell nothing new: a mutex or a writer first
- * enters on the condition that nothing is there, and where this process follows the queue (see
- * following.ts) and the claim will wait, the watch tells its place. A try writes nothing unless it
+ * rare, it asks why. It skips the read where that would show nothing new: a mutex or a writer first
+ * enters on the condition that the queue is empty, and where this process follows the queue (see
+ * following.ts) and the claim will wait, the watch shows its place. A try writes nothing unless it
  * is admitted: first if the queue is empty; then, having read the queue, if it fits and nothing was
  * written since. Departures meanwhile do no harm. Each compares the mark of its lease (lease.ts),
- * and is sent again when that was written meanwhile.
+ * and is sent again if that was written meanwhile.
  */
 import { isLockError } from '../../../base/errors.ts';
 import type { Answer, Compare, Operation, Reply, Txn } from '../../../clients/etcd/client.ts';
