@@ -2,10 +2,10 @@
  * What the store asks of its tables, as statements of one session; each request is one round trip.
  *
  * Invariant: a reply comes after the commit, and a request that fails leaves no transaction open.
- * A statement that takes or frees one row waits in line for it, for a second at most, which is the
- * least that the server can be told; after that, none waits for this row for a while. Heartbeats
- * never wait for a row, since all of the process share a session. Claims that are concerned are
- * notified after the commit.
+ * A statement that takes or frees one row waits in line for it, for a second at most, the least
+ * that the server accepts; after that, none waits for this row for a while. Heartbeats never wait
+ * for a row, since all of the process share a session. The claims concerned are woken after the
+ * commit.
  */
 import { type Connection, execute } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
