@@ -1,4 +1,4 @@
--- Raises the fence, or says which holder has raised it further.
+-- Raises the fence, or reports a newer holder.
 -- KEYS: the fence. ARGV: lineage, token of 19 digits, 'r' of a reader or 'w', or 'a' to adopt;
 -- how many ms to keep the fence, 0 for ever.
 -- Answers {1, entry}; {0, lineage, token, floor} if a newer holder was here; {2} if it is no fence.

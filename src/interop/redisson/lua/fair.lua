@@ -22,8 +22,7 @@ local function status(q, claim)
   return format('w %.0f %d - queue %.0f', lives, ahead, math.min(retry, 2147483647))
 end
 
--- Wakes a claim that was admitted, a new first waiter, and a first waiter in Java if the lock is
--- free.
+-- Wakes an admitted claim, a new first waiter, and a first waiter in Java if the lock is free.
 local function notify(q, own)
   local first = q.line[1]
   if q.admitted and q.admitted.owner ~= own then hint(q.admitted, status(q, q.admitted)) end

@@ -1,7 +1,7 @@
 #!lua
 -- include clock.lua
 -- include record.lua
--- Enters the queue, or says where an id already in it stands. Never extends a claim.
+-- Enters the queue, or says where an id already in it stands. Extends no claim.
 -- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
 -- If there is no key, the claim holds alone, and the queue is not asked.
 local answers, rest = { stamp }, {}

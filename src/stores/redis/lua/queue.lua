@@ -246,8 +246,8 @@ local function ahead(q, claim)
   return queue.count + before
 end
 
--- The claim right before a waiter: another waiter, or the only holder; none if there are several
--- holders, or if the search takes too long.
+-- The claim right before a waiter: another waiter, or the only holder; none if several hold, or
+-- the search takes too long.
 local function predecessor(q, claim)
   local queue, least = q.queue, claim.place - 100
   for place = claim.place - 1, math.max(queue.first, least), -1 do
@@ -387,7 +387,7 @@ local function keepQueue(q)
   if late then call('PEXPIREAT', key, queue.keptTo) end
 end
 
--- Messages go out last: no claim hears of a write that might still fail.
+-- Messages go out last: until then the write might fail.
 local function save(q)
   local letters = lettersOf(q)
   if q.changed then keepQueue(q) end

@@ -16,7 +16,7 @@
 -- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
 -- server, which counts every command that may bring it slots (server.lua). A program with `trust`
 -- writes the same record, and only skips the wait (queue.lua). What breaks it: redis.md.
--- The record also keeps the highest number given to a claim of an idle resource, which leaves no
+-- It also keeps the highest number given to a claim of an idle resource, which leaves no
 -- key behind, so that numbers grow even if the server's clock goes back.
 -- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of the
 -- database, '?' where the client does not tell it; run_id; how often commands that may lose data
@@ -52,7 +52,7 @@ if record then
 end
 longest = tonumber(longest)
 if maxTtl < longest then
-  -- A wait that began, or ended, before this program came grows as well.
+  -- Also for a wait that began, or ended, before this program came.
   openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
 end
 -- The start of a reply: the time, and for a program whose maxTtl is smaller, the longest.

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- include clock.lua
--- Leaves the queue, at once or `after` ms from now. If a copy of the claim may still come, or the
--- claim is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if
+-- Leaves the queue, at once or `after` ms from now. If a copy of the claim may still come, or it
+-- is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if
 -- this is all or 'u' if it was ever unanswered or 'a', its ttl, `after`, its secret, with spaces.
 -- The end of a claim that holds alone grants nothing, so it does not ask whether data was lost: the
 -- next claim does. Its number is kept, as record.lua says.
