@@ -1,4 +1,4 @@
-/** The API server's address and credentials: given, or from the files of every pod. */
+/** The API server's address and credentials: given, or as every pod has them. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';

@@ -4,9 +4,9 @@
  * commit that made the news. The other session looks for them. Every user may ring sessions of the
  * same user; a process of another user finds the news when it looks by itself, within a second.
  *
- * Invariant: no news is missed. Whenever the wait has ended, it begins anew; the look comes after
- * that, and finds it begun by a named lock that the wait takes. It finds all that was committed
- * before the look, and a later committer rings while this session waits. The wait is one
+ * Invariant: no news is missed. Whenever the wait has ended, it begins anew, and a look follows
+ * that finds it begun, by a named lock that the wait takes. That look finds all that was committed
+ * before it, and a later committer rings while this session waits. The wait is one
  * statement: of several sent together, a ring between two would end all without an answer. The
  * ringing session finds this one by the named lock of its channel, so it never mistakes another
  * connection for one that has ended. When the other session ends, the gate opens, and this one ends
