@@ -1,10 +1,10 @@
 /**
  * Four processes share one access token, and exactly one of them fetches the next when it runs out.
  *
- * The token endpoint takes each refresh token once. Whoever comes with a used one is taken for a
+ * The token endpoint takes each refresh token once. A process with a used one is taken for a
  * thief, and a real endpoint would log all four out. So it is not enough that they mostly do not
  * ask at the same time. `refresh` in worker.ts looks, takes a mutex, looks again, because
- * somebody else may have been faster, and only then asks.
+ * another process may have been faster, and only then asks.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -47,7 +47,7 @@ async function fetchToken(old: Known, signal?: AbortSignal): Promise<string> {
   const response = await fetch(endpoint, options);
   if (!response.ok) throw new Error('The endpoint refuses a refresh token that was used before.');
   const token = (await response.json()) as Token;
-  // Whoever reads meanwhile sees the old file or the new one, and never a part of it.
+  // A process that reads meanwhile sees the old file or the new one, and never a part of it.
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, JSON.stringify({ ...token, until: askedAt + token.validMs }));
   renameSync(draft, file);

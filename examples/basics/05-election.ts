@@ -19,7 +19,7 @@ async function work(name: string, candidate: Candidate): Promise<void> {
 }
 
 function list(members: readonly Member[]): string {
-  return members.map(({ holder }) => holder.label).join(' and ') || 'nobody';
+  return members.map(({ holder }) => holder.label).join(' and ') || 'none';
 }
 
 const names = ['worker 1', 'worker 2', 'worker 3'];

@@ -3,7 +3,7 @@
  *
  * It consists of two files, which one server writes and three read, one file after the other.
  * Without a lock readers find the new routes with the old limits. With a read-write lock
- * all read at the same time, and while one writes, nobody does.
+ * all read at the same time, and while one writes, none does.
  */
 import { check } from '../shared/check.ts';
 import { Crew } from '../shared/crew.ts';

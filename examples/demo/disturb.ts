@@ -82,7 +82,7 @@ async function stopUntilOvertaken(round: SaleRound, name: string, token: bigint)
     round.crew.signal(name, 'SIGCONT');
     await sleep(TRANSACTION_MS);
   }
-  throw new Error(`Nobody has taken over from ${name}.`);
+  throw new Error(`No one has taken over from ${name}.`);
 }
 
 function overtaken({ latest }: SaleRound, token: bigint): boolean {

@@ -19,7 +19,7 @@ const ELECTION = 'worker';
 /** How often to look who is active, in ms. */
 const LOOK_EVERY_MS = 100;
 
-/** So that somebody who watches can read who is active before that changes, in ms. */
+/** So that viewers can read who is active before that changes, in ms. */
 const READING_MS = screen.isLive ? 1500 : 0;
 
 export async function electWorkers(stage: Stage): Promise<Outcome> {
@@ -83,7 +83,7 @@ class ElectionRound {
   }
 
   #outcome(victim: Member, heir: Member): Outcome {
-    screen.say('', 'The queue of the lock is the order of the standbys; a dead one delays nobody.');
+    screen.say('', 'The queue of the lock is the order of the standbys; a dead one delays none.');
     const crowded = this.#mostLeaders > SEATS;
     const tookOver = `${nameOf(heir)} took over from ${nameOf(victim)}, which was killed`;
     const result = crowded ? `${this.#mostLeaders} were active on ${SEATS} seats` : tookOver;

@@ -39,7 +39,7 @@ export async function sellWithMutex(stage: Stage): Promise<Outcome> {
   const takings = await round.close();
   const good = isExact(takings);
   screen.say(...round.table(takings, verdict(takings)));
-  screen.say('', 'Nobody reads before the one before has written.');
+  screen.say('', 'No seller reads before the one before it has written.');
   return { round: 'with a mutex', result: describe(takings), good };
 }
 
@@ -53,13 +53,13 @@ export async function sellWithFence(stage: Stage): Promise<Outcome> {
   await killOne(round, 'seller 2');
   await round.crew.until('more items are sold', () => round.sold >= ITEMS * 0.6);
   const stale = CAN_STOP ? await stopOne(round, 'seller 3') : undefined;
-  if (!CAN_STOP) screen.say('Skipped: nobody is stopped, for this system has no SIGSTOP.');
+  if (!CAN_STOP) screen.say('Skipped: no seller is stopped, for this system has no SIGSTOP.');
   const takings = await round.close();
   screen.say(...round.table(takings, verdict(takings)));
   screen.say(
     '',
     'A lock cannot stop a holder who does not know that it is lost. The fence can:',
-    'it is in the shop, and lets nobody in with a token older than the newest.',
+    'it is in the shop, and refuses every token older than the newest.',
   );
   return summary(takings, stale);
 }

@@ -1,7 +1,7 @@
 /**
  * Three machines train models on four GPUs, and a job that needs all four gets its turn.
  *
- * Small jobs need one GPU, and there are always more of them: somebody who waits until four GPUs
+ * Small jobs need one GPU, and there are always more of them: a job that waited until four GPUs
  * happen to be free at the same time would wait for ever. In a semaphore with permits all wait in
  * one queue. When the big job is first, the small ones behind it wait until it has run.
  */

@@ -12,7 +12,7 @@ export interface SellerPlan {
   readonly name: string;
   readonly stage: Stage;
   readonly stockFile: string;
-  /** Whoever stands still does so until this file is there. */
+  /** A seller that stands still does so until this file is there. */
   readonly goOnFile: string;
 }
 
@@ -37,7 +37,7 @@ async function think(): Promise<void> {
   standsStill = false;
   await report({ event: 'still' });
   // As in a debugger, or a laptop that sleeps: no timer fires, and no heartbeat is sent. Not for
-  // ever: it cannot see whether there is still somebody who would let it go on.
+  // ever: it cannot see whether its parent is still there to let it go on.
   const since = performance.now();
   while (!existsSync(goOnFile) && performance.now() - since < PATIENCE_MS) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
@@ -72,7 +72,7 @@ async function sellAll(sellOne: () => Promise<boolean>): Promise<void> {
   await report({ event: 'sold out', sold });
 }
 
-/** Short for whoever stands still, since all wait until it is over. */
+/** Short for a seller that stands still, since all wait until it is over. */
 const mutex = () => locks.mutex('stock', { ttl: standsStill ? '1s' : '10s' });
 
 hearOrders<SellerOrder>({

@@ -14,7 +14,7 @@ export interface Shop {
   write(left: number, lease?: Lease): Promise<void>;
   /** Sells one under a lock of the database; false if there is nothing left. */
   sellLocked(think: Think): Promise<boolean>;
-  /** Sells one if nobody else has written meanwhile, else once more. */
+  /** Sells one if no other seller has written meanwhile, else tries again. */
   sellVersioned(think: Think): Promise<boolean>;
   /** Makes the table if there is none. */
   fill(items: number): Promise<void>;

@@ -10,7 +10,7 @@ export interface LockServerOptions {
   readonly port?: number;
   readonly maxWaiters?: number;
   /**
-   * A server that starts does not know what it granted before. It answers nobody until all claims
+   * A server that starts does not know what it granted before. It answers no one until all claims
    * of its former life have ended: the longest TTL of its users, in ms; default 30 s.
    */
   readonly quarantineMs?: number;

@@ -20,7 +20,7 @@ export function lockServerStore(url: string): Store {
   async function ask<T>(verb: Question['verb'], rest: Partial<Question>): Promise<T> {
     const question: Question = { verb, claims: [], afterMs: 0, resource: '', ...rest };
     const response = await fetch(url, { method: 'POST', body: toJson(question) }).catch((cause) => {
-      // Where nobody listens, nothing has happened; any other failure may have come after the work.
+      // Where no server listens, nothing has happened; other failures may have come after the work.
       const outcome = cause.cause?.code === 'ECONNREFUSED' ? 'failed' : 'unknown';
       const message = `The lock server at ${url} cannot be reached.`;
       throw new StoreError(message, { cause, retryable: true, outcome });

@@ -2,7 +2,7 @@
  * Five instances of a service start at once, exactly one migrates the schema, and the others wait
  * and find it done.
  *
- * "Are there steps left?" is asked under the mutex, so nobody can ask while another one is at it.
+ * "Are there steps left?" is asked under the mutex, so only one instance at a time can ask.
  * If an instance dies halfway, the next one goes on with the step after the last that is recorded.
  */
 import { join } from 'node:path';

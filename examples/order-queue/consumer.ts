@@ -32,7 +32,7 @@ const report = tell<ConsumerReport>;
 let working = true;
 let shipped = 0;
 
-/** Ships each order once, whoever asks and how often; true if it was done now. */
+/** Ships each order once, however many ask and how often; true if it was done now. */
 async function shipOnce(orderNumber: number): Promise<boolean> {
   const key = `order:${orderNumber}`;
   const { state } = await once(locks, key, { keepFor: KEEP_FOR }, () => ship(orderNumber));

@@ -1,6 +1,6 @@
 /**
  * A queue in a table. Like most queues it delivers at least once: a message that was taken comes
- * back unless it is removed in time, since nobody knows whether its consumer is alive.
+ * back unless it is removed in time, since the queue cannot know whether its consumer is alive.
  */
 import { type Database, openDatabase } from '../shared/open-database.ts';
 

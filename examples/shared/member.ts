@@ -10,7 +10,7 @@ export function readPlan<Plan>(): Plan {
   return JSON.parse(process.argv[2] ?? '') as Plan;
 }
 
-/** Acts on orders, for as long as there is somebody to give them. */
+/** Acts on orders, for as long as its parent is there to give them. */
 export function hearOrders<Order extends string>(acts: Readonly<Record<Order, () => void>>): void {
   let stopped: number | undefined;
   process.on('message', (order: Order | Stopped) => {
@@ -32,7 +32,7 @@ export function tell<Report>(report: Report): Promise<void> {
   });
 }
 
-/** Goes home: nobody is heard any more. */
+/** Goes home: it no longer listens to its parent. */
 export function leave(): void {
   process.disconnect();
 }

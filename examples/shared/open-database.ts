@@ -23,7 +23,7 @@ export async function openDatabase(file: string): Promise<Database> {
   return database;
 }
 
-/** All or nothing, and alone: nobody else writes to this file meanwhile. */
+/** All or nothing, and alone: no other process writes to this file meanwhile. */
 export function transaction<T>(database: Database, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -68,7 +68,7 @@ function areSeated(): boolean {
 async function loseLeader(): Promise<void> {
   const [leader] = standings.leaders;
   const [heir] = standings.standbys;
-  if (!leader || !heir) throw new Error('There is nobody to take over.');
+  if (!leader || !heir) throw new Error('There is no standby to take over.');
   kill(nameOf(leader));
   const isOver = (): boolean => !standings.leaders.some(({ number }) => number === leader.number);
   await until('the seat is free', isOver);

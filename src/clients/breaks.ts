@@ -1,4 +1,4 @@
-/** Why there is no connection, by an error's code, or by words of its message where it has none. */
+/** Why there is no connection: by an error's code or, without one, by words of its message. */
 
 export interface Meaning {
   readonly retryable: boolean;

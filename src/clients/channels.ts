@@ -1,10 +1,10 @@
 /**
  * Many channels on one connection, each listened to while a caller wants its messages.
  *
- * Invariant: a message after `follow` has resolved is received, or `resumed` is called once the
+ * Invariant: a message after `follow` has resolved arrives, or `resumed` is called once the
  * connection is back. A new wire listens to all channels that are followed before it counts as
  * open; a channel that comes while it opens is listened to once more, which does no harm.
- * What would break it: to leave a channel that a caller has just begun to follow. So a channel is
+ * What would break it: leaving a channel that a caller has just begun to follow. So a channel is
  * left only after a while without followers.
  */
 import { KeptConnection } from './kept-connection.ts';

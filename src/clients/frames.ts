@@ -1,6 +1,6 @@
 /**
- * Cuts the bytes of a connection into frames, each behind a head that has its length. Each stream
- * of bytes has its own: half a frame ends with it.
+ * Cuts the bytes of a connection into frames, each behind a head with its length. Each stream of
+ * bytes has its own cutter: a half-read frame ends with the stream.
  */
 export interface Head {
   readonly bytes: number;

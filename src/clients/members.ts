@@ -1,5 +1,5 @@
 /**
- * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
+ * Clients are recognised by their members, never by `instanceof`: a program may have two copies of
  * a package. A value that is no client is refused before anything is sent, with what was expected.
  */
 import { UsageError } from '../base/errors.ts';

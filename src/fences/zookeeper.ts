@@ -8,7 +8,7 @@
  * holder can change the data that a holder reads after it has entered, in the same session, whose
  * server has then carried out all earlier writes.
  * A set whose reply is lost may have happened: the node is read again, and set again. Only a set
- * with a reply makes an entry, and all earlier ones are too late by their version.
+ * with a reply makes an entry; all earlier sets then fail, because their version has passed.
  * What would break it: a read before `enter`, or in another session without a `sync`; a write
  * without the check; data in other servers than the fence; and a fence's node that is deleted, for
  * the next one repeats the versions of the last.

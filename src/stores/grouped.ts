@@ -1,4 +1,4 @@
-/** Those with equal keys, in order. */
+/** Groups items with equal keys, in order. */
 export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

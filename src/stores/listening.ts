@@ -1,9 +1,9 @@
 /**
- * Listening that goes on: whoever cannot listen tries again as long as somebody wants to be woken.
+ * Listening that goes on: a failed try is repeated for as long as a claim wants messages.
  *
- * Invariant: while the server can be reached, nobody who waits is without messages for longer than
- * one try and one pause, about a second; and since messages were lost meanwhile, all are woken once
- * when it succeeds. A refusal that will not pass by itself is tried again now and then, for an
+ * Invariant: while the server can be reached, no waiter is without messages for longer than one try
+ * and one pause, about a second; and since messages were lost meanwhile, all are woken once when a
+ * try succeeds. A refusal that will not pass by itself is tried again now and then, because an
  * operator may grant the right.
  * What would break it: a first try that is the only one.
  */

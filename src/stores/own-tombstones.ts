@@ -1,6 +1,6 @@
 /**
- * What this process remembers of the claims that it has released: the status for a late copy, for
- * as long as the claim could have lived. Enough where no copy can come from outside of the process.
+ * The memory of this process for the claims that it has released: the status for a late copy, as
+ * long as the claim could have lived. Enough where no copy can come from outside of the process.
  */
 import type { Clock } from '../base/clock.ts';
 import { UNKNOWN } from '../contract/gone.ts';

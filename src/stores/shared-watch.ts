@@ -2,9 +2,9 @@
  * One feed of changes for all keys that a process watches: opened with the first watch, closed with
  * the last.
  *
- * Invariant: a change after `watch` has resolved wakes. Either the feed that was open then brings
- * it; or that feed has broken, and then all watches are woken, after the next one is
- * open: a reader that looks now sees all that was between the two.
+ * Invariant: a change after `watch` has resolved is reported. Either the feed that was open then
+ * brings it; or that feed has broken, and once the next one is open, all watches report a change: a
+ * reader that looks now sees everything from between the two.
  * What would break it: a feed that claims to be open before it is.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -10,13 +10,14 @@
  * message makes its claim ask, which costs a request and grants nothing, but for one with a proof.
  * Invariant: such a message can come only after the claim right before this one has ended. A tag is
  * the hash of its claim's secret. Only the release of a hold shows the secret, when its process
- * holds no more, and the store passes it on to the claim that it lets in. Whose tag has to be
- * proved, and both numbers, were in the store's reply to the claim (`Turn`): nobody stands between
- * the two, and no message sets a number. Who leaves a queue otherwise is told so, before anybody
- * behind it comes in and on the same connection, and believes no message from then on.
+ * holds no more, and the store passes it on to the claim that it lets in. The tag to be
+ * proved, and both numbers, were in the store's reply to the claim (`Turn`): no claim stands
+ * between the two, and no message sets a number. A claim that leaves a queue otherwise gets a
+ * message that says so, on the same connection, before any claim behind it comes in, and believes
+ * none after it.
  * What would break it: a secret in a row or in another message; a turn from a later reply than the
- * first, which a message may have overtaken; a turn behind a claim that does not hold all there is
- * when it is in.
+ * first, which a message may have overtaken; a turn behind a claim that will not hold everything
+ * once it is in.
  */
 import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';

@@ -12,7 +12,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '03-semaphore': /✓ started in order: small, medium, large, tiny$\n +✓ at most 4 of 4/m,
   '04-rw-lock': /✓ read before: 1,1; after: 2,2$/m,
   '05-election':
-    /^active: worker 2 and worker 3; standing by: nobody$\n +✓ who stood by has taken the seat/m,
+    /^active: worker 2 and worker 3; standing by: none$\n +✓ who stood by has taken the seat/m,
   '06-transfer': /✓ ada has 80, ben has 120$/m,
   '07-fence':
     /^refused: Token \d+ of "stock:lamp" is stale: [^\n]+\n +✓ 3 of 10 are sold, 7 are left$/m,

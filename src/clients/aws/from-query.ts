@@ -1,4 +1,4 @@
-/** What the query of a URL says of a client of AWS; the environment says all else. */
+/** The settings of an AWS client in a URL's query; the rest come from the environment. */
 import { UsageError } from '../../base/errors.ts';
 
 export interface AwsSettings {

@@ -1,4 +1,4 @@
-/** Requests through the user's client of AWS, with the clock that its replies tell. */
+/** Requests through the user's AWS client, with the clock that its replies show. */
 import { UnsupportedError } from '../../contract/errors.ts';
 import { timeIn } from '../http/date.ts';
 

@@ -5,9 +5,9 @@
  * keeping a lease alive twice does no harm, and a dead one stays dead. The life that a reply gives
  * counts from the first request, so it is never overestimated.
  *
- * The leader alone keeps leases alive, without asking others: a leader that stood still does so
- * even after another was elected, under which the lease ends earlier. So a reply counts only after
- * a later read, with the agreement of a majority, had a reply in the same term.
+ * The leader alone keeps leases alive, without asking others. A leader that stood still does so
+ * even after another was elected, under which the lease ends earlier. So a reply counts only once
+ * a later read, agreed by a majority, was answered in the same term.
  * The term in a reply is that of the last entry that its server has applied, and a leader that
  * serves a read has applied one of its own: so the server of both was the leader before and after
  * the lease was kept alive, and there was no other in between. One read confirms all replies that

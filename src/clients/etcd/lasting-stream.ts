@@ -1,4 +1,4 @@
-/** A stream of messages that is opened again, over any connection, as long as it is wanted. */
+/** A stream of messages that reopens, over any connection, for as long as it is wanted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Calls } from './calls.ts';
 import { type EtcdRefusal, NoAnswer } from './errors.ts';

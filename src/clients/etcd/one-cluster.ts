@@ -1,8 +1,8 @@
 /**
- * A client as one of its users sees it, for whom it reaches one cluster until that user has closed.
+ * A client as one of its users sees it: until that user closes it, it reaches one cluster.
  *
- * Refuses any cluster but the first, and one that has lost its data: its revisions, and so tokens,
- * were given out before. An etcd that starts again without its data may have the same name as
+ * Refuses any cluster but the first, and one that has lost its data: it would give out the same
+ * revisions, and so tokens, again. An etcd that restarts without its data may have the same name as
  * before, so the revision is checked as well: that of a later reply is never smaller.
  */
 import { StoreError } from '../../contract/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * What a server of etcd says of itself. No call of its protocol tells a wall clock; the page
+ * What an etcd server says of itself. No call of its protocol shows a wall clock; the page
  * `/version` does, unless the server has it on another port.
  */
 import { readAddress } from '../etcd/address.ts';

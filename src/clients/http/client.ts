@@ -1,6 +1,6 @@
 /**
- * Requests over HTTP that are sent once: unlike `fetch`, with an authority of one's own for TLS.
- * A reply of any status is a reply; what rejects had none.
+ * HTTP requests, each sent once; unlike `fetch`, they accept a certificate authority of one's own.
+ * A reply of any status is a reply; a request that rejects had none.
  */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';

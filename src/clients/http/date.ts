@@ -1,4 +1,4 @@
-/** What the clock of a service counts in where the `Date` of its replies tells it, in ms. */
+/** The step of a service's clock where the `Date` of its replies shows it, in ms. */
 export const DATE_STEP_MS = 1000;
 
 /** The clock of a service, in epoch ms, by the head of its reply. */

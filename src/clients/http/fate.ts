@@ -1,4 +1,4 @@
-/** What became of a request over HTTP, by what its client throws. */
+/** The outcome of a request over HTTP, by the error that its client throws. */
 import { causesOf } from '../causes.ts';
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Names as keys of services over HTTP, which read meaning into `/`, `.` and control characters.
- * Different names have different keys, and what follows a beginning follows its key.
+ * Different names have different keys, and a prefix of a name has a prefix of its key.
  */
 export interface Keys {
   keyOf(name: string): string;

@@ -1,4 +1,4 @@
-/** A client for what a MySQL or MariaDB URL names, of whichever package is installed. */
+/** A client for a MySQL or MariaDB URL, from the package that is installed. */
 import type { Socket } from 'node:net';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { SqlDatabase } from '../sql/clients.ts';

@@ -1,4 +1,4 @@
-/** Refuses what is no client of MySQL or MariaDB, or none that could be used. */
+/** Refuses a value that is no client of MySQL or MariaDB, or an unusable one. */
 import { has, type Members, notAClient, over, refuseText } from '../members.ts';
 import { packageOf } from '../sql/packages.ts';
 import { coreOf } from './mysql2-connection.ts';

@@ -2,11 +2,11 @@
  * Connections of `mariadb`, version 3.
  *
  * Its pools and connections rightly keep their settings private, because of the password. But the
- * emitter inside them is `this` of its listeners, and shows the settings that it was made with. The
- * store borrows a connection from a pool for that, once, with the first verb, and returns it at
- * once. Keeping two of the pool's connections would be simpler and wrong: it may have no more than
- * one. A program that has this one in a transaction, and waits for a lock in it, waits for itself:
- * so an error and a warning report a pool that lends none. The request stays until one is free.
+ * emitter inside them is `this` of its listeners, and shows the settings that it was made with. So
+ * with its first verb the store borrows a connection from the pool, and returns it at once.
+ * Keeping two of the pool's connections would be simpler and wrong: it may have only one. If a
+ * program uses that one in a transaction in which it waits for a lock, it waits for itself: so an
+ * error and a warning report a pool that lends none. The request stays until one is free.
  * What would break it: a version that hides that as well. The store notices before it sends
  * anything.
  */

@@ -1,4 +1,4 @@
-/** A client for what a PostgreSQL URL names, of whichever package is installed. */
+/** A client for a PostgreSQL URL, from the package that is installed. */
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { SqlDatabase } from '../sql/clients.ts';
 import { UrlForm } from '../url-form.ts';

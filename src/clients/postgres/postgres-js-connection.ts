@@ -6,8 +6,8 @@
  * options of the user's instance; it makes no second connection, because the store asks nothing of
  * it once the first is lost. This file makes the socket, because the package's own could not be
  * closed on a network that does not reply.
- * A statement that is not prepared would take two round trips, one to ask for the types of its
- * values, so one without a name has none, and goes as a simple query.
+ * An unprepared statement with values would take two round trips, one to ask for their types. So a
+ * statement without a name has no values, and goes as a simple query.
  */
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';

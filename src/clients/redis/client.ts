@@ -1,7 +1,7 @@
 /**
  * What the store needs of a client, whichever package it comes from.
  *
- * Clients are told apart by their members, never by `instanceof`: a program may have two copies of
+ * Clients are recognised by their members, never by `instanceof`: a program may have two copies of
  * a package. The store sends no commands through them; their `duplicate` makes its connections.
  */
 

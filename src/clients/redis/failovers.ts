@@ -4,12 +4,12 @@
  * A planned fail-over leaves the old primary alive, and it takes writes until a Sentinel makes a
  * replica of it, some ten seconds later. A connection that stayed there would be granted what the
  * new primary grants to others. So the store listens to every Sentinel that the client names. As
- * soon as one of them says that a server is the primary no more, all connections are opened anew,
- * and for as long as that server may take writes none leads to it: a Sentinel that has not heard
- * of the fail-over yet still names it.
- * What would break it: a fail-over that no Sentinel tells of, and a server whose address differs
- * for the Sentinels and for this process, when a Sentinel names it late. Then a server that is left
- * alive is noticed as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
+ * soon as one of them says that a server is no longer the primary, all connections are reopened,
+ * and none leads to that server while it may still take writes, even though a Sentinel that does
+ * not know of the fail-over yet still names it.
+ * What would break it: a fail-over that no Sentinel reports; or a late Sentinel that names a server
+ * whose address differs for the Sentinels and for this process. A server left alive is then noticed
+ * as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
 import { isLasting } from '../wire.ts';

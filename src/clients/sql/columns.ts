@@ -1,15 +1,15 @@
 /**
- * Whether the columns of a table are such that two programs understand the same by what is in them.
+ * Whether two programs read the columns of a table in the same way.
  *
- * The table was made by others, or by hand. A database takes much without a word that lets two
- * programs hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole
- * seconds, cuts texts short, equates names. So the table is looked at before it is relied on, and
- * what harms is refused, with the statement that mends it. What is not shown (a view, no rights) is
- * not judged.
+ * The table was made by others, or by hand. A database silently accepts much that lets two programs
+ * hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole seconds,
+ * cuts texts short, equates names. So the store checks the table before it relies on it, and
+ * refuses harmful columns, with the statement that mends them. It does not judge columns that it
+ * cannot see (a view, no rights).
  * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
- * whose zone is the same, and always has the same offset: summer time has hours that do not exist,
- * which are refused or moved, and hours that come twice.
- * What breaks it: sessions in zones of different offsets, for one of them is asked, once; a table
+ * sessions in one zone whose offset never changes: summer time has hours that do not exist, which
+ * are refused or moved, and hours that come twice.
+ * What breaks it: sessions in zones of different offsets, since only one is asked, once; a table
  * that is changed afterwards.
  */
 import { UsageError } from '../../base/errors.ts';

@@ -7,12 +7,12 @@
  * server reads backslashes differently.
  * A lock taken outside of a transaction is gone when the statement ends. So a client that cannot be
  * in one is refused before anything is sent, and where only the server knows, the server is asked.
- * Conversely, a pool must commit each write itself, and a connection may not: somebody has begun a
- * transaction on it and given it back, or autocommit is off. So a write through a pool counts if
- * the reply to it says that no transaction is open; else it is rolled back, with what was left
- * open, that connection ends, and the write is sent on another. What would break it: a client whose
- * replies do not say it (postgres.js, Kysely, two functions; pg before 8.17). Of those, MySQL's are
- * asked for autocommit once.
+ * Conversely, a pool must commit each write itself, and one of its connections may not: it was
+ * given back inside a transaction, or autocommit is off. So a write through a pool counts if its
+ * reply says that no transaction is open; else it is rolled back, with what was left open, that
+ * connection ends, and the write is sent on another. What would break it: a client whose replies do
+ * not say so (postgres.js, Kysely, two functions; pg before 8.17). Of those, MySQL's are asked for
+ * autocommit once.
  */
 
 import { UsageError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** Typed errors of those that clients throw at statements of the user's. */
+/** Typed errors for those that clients throw at the user's statements. */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../../base/errors.ts';
 import { causesOf, type Thrown } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';

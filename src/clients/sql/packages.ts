@@ -1,4 +1,4 @@
-/** Which package a client of a database is of. */
+/** The package that a database client comes from. */
 import { has } from '../members.ts';
 
 export type Package = 'pg' | 'postgres' | 'mysql2' | 'mariadb' | 'kysely' | 'drizzle' | 'other';

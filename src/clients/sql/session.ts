@@ -1,4 +1,4 @@
-/** What sessions of all databases have in common, whichever client they come from. */
+/** The common part of sessions of all databases and clients. */
 export type TextRow = readonly (string | null)[];
 
 /** The first column, as texts. */

@@ -1,12 +1,12 @@
 /**
  * Refuses a file that another copy of SQLite in this process has open.
  *
- * File locks of POSIX belong to a process. Each copy of SQLite keeps account of its own, and does
- * not see another's: both write at once, and when one closes the file, the other's locks are gone.
- * An addon such as better-sqlite3 brings a copy with it. So when Holdfast opens a file for the
- * first time, and the process has it open already, no addon with a copy may be loaded but the one
- * that Holdfast opens it with. Linux tells both. Who is refused for an addon that has another file
- * open loses nothing by the remedy: one object for the file, or another file.
+ * POSIX file locks belong to a process. Each copy of SQLite keeps account of its own locks, and
+ * does not see another's: both write at once, and when one closes the file, the other's locks are
+ * gone. An addon such as better-sqlite3 brings a copy with it. So when Holdfast opens a file for
+ * the first time, and the process has it open already, the only loaded addon with a copy may be the
+ * one that Holdfast opens it with. Linux shows both. A program refused for an addon that has
+ * another file open loses nothing by the remedy: one object for the file, or another file.
  * What it cannot see: other systems, a program that opens the file after Holdfast has, and other
  * threads, whose files are those of the process.
  */

@@ -1,6 +1,6 @@
 /**
  * Wake-ups between processes: each listening process has one small file beside the database, and
- * one watch on it. A sender appends lines to the files of exactly those whom they concern, and the
+ * one watch on it. A sender appends lines to the files of exactly the processes concerned, and the
  * kernel reports the change at once and without polling. Nothing is missed before a process
  * listens: it reads its file from the beginning once the watch stands, and senders make a missing
  * one. A process that finds its own file removed makes a new one, so any process may remove a file
@@ -11,13 +11,13 @@
  * Who may write what: users who may write the database can name any address in it, and like all who
  * may write its directory they can put links, pipes and foreign files at any name there.
  * Invariant: no process changes a file but those that a process of Holdfast has made for wake-ups.
- * An address is nothing but digits, so its file is beside the database. A file gets its name when
- * it has the mark, which nobody can give to a file that he may not write; no link is followed, and
+ * An address has only digits, so its file is beside the database. A file gets its name once it has
+ * the mark, which no user can give to a file without the right to write it. No link is followed;
  * only a regular file that begins with the mark is written, read or emptied, by the descriptor that
- * was looked at. Only names that Holdfast makes are removed. So another user can keep wake-ups
- * away, and send false ones if he may write the database, where he could write the same.
+ * was checked. Only names that Holdfast makes are removed. So another user can stop wake-ups, and
+ * can send false ones only with the right to write the database, where they could write the same.
  * What would break it: a second look at a path after its file was opened; a sender that keeps a
- * file open, for it would write into a removed one.
+ * file open, since it would write into a removed one.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';

@@ -4,8 +4,8 @@
  * A server forgets its watches with the connection. The next one gets all of them, with the last
  * transaction that this client has seen; it reports later changes at once, because a server sends
  * an event before any reply that knows of its change. The session's end sends all watchers
- * `expired`. So no change is lost, though one may be reported as less than it was: a node that went
- * and came back has `changed`.
+ * `expired`. So no change is lost, though a report may understate it: a node that went and came
+ * back has `changed`.
  */
 import { type JuteReader, JuteWriter } from './wire/jute.ts';
 import { OPCODE } from './wire/requests.ts';

@@ -12,7 +12,7 @@
  * A write whose reply is lost is sent again unchanged. If it was carried out already, the copy is
  * refused, and the entry and number in the object show whose write it has.
  * What would break it: a service that ignores the conditions (`probeObjects` finds it), or whose
- * reads lag behind its writes for ever; a write without them.
+ * reads lag behind its writes for ever; a write without conditions.
  */
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';

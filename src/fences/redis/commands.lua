@@ -1,5 +1,5 @@
--- Commands one after another. KEYS: that of each. ARGV: for each the number of its words, its name,
--- and its words after the key.
+-- Runs commands in order. KEYS: one for each. ARGV: for each the number of its words, its name, and
+-- its words after the key.
 local answers, at = {}, 1
 for i = 1, #KEYS do
   local last = at + ARGV[at]

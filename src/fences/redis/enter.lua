@@ -1,8 +1,8 @@
--- Raises the fence, or says who has.
+-- Raises the fence, or reports a newer holder.
 -- KEYS: the fence. ARGV: lineage, token of 19 digits, 'r' of a reader or 'w', or 'a' to adopt;
--- how long the fence is kept in ms, 0 for ever.
+-- how many ms to keep the fence, 0 for ever.
 -- Answers {1, entry}; {0, lineage, token, floor} if a newer holder was here; {2} if it is no fence.
--- One step: nothing comes between what is read here and what is written.
+-- One step: nothing comes between its reads and its writes.
 local key = KEYS[1]
 local lineage, token, how, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local none = string.rep('0', 19)
@@ -13,7 +13,7 @@ if not layout then
   known, highest, floor, last = lineage, none, none, '0'
 end
 
--- Texts of equal length: a number of Lua would lose the last digits of a token.
+-- Compared as texts of equal length: a Lua number would lose the last digits of a token.
 if how == 'a' then
   known, highest, floor = lineage, token, none
 elseif known ~= lineage or highest > token or (how == 'w' and floor > token) then
@@ -24,7 +24,7 @@ elseif floor < token then
   floor = token
 end
 
--- By the clock, so that an entry of a fence that was deleted since is not taken for one of this.
+-- By the clock, so that no entry of a fence deleted since passes for one of this fence.
 local now = redis.call('TIME')
 local entry = math.max(now[1] * 1000000 + now[2], last + 1)
 local number = string.format('%.0f', entry)

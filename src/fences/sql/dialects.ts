@@ -2,7 +2,7 @@
  * The fence's row in each database's SQL.
  *
  * Tokens travel as text: clients differ in how they bind and read integers beyond 2^53. Each
- * statement writes the row even if nothing changes, for only a write keeps others out.
+ * statement writes the row even if nothing changes, since only a write keeps others out.
  */
 import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';

@@ -1,11 +1,11 @@
 /**
  * Entries into fences in SQLite, through a synchronous binding.
  *
- * To prepare a statement takes twice as long as to run it, so each connection's are kept, but
+ * Preparing a statement takes twice as long as running it, so each connection's are kept, but
  * weakly: a statement of node:sqlite keeps its connection alive. One that has failed is not kept:
  * libsql leaves a statement open that was refused as busy, and node:sqlite finalizes all of them
  * when a connection is closed.
- * What would break it: a second try in which SQLite has ended the transaction, for that try would
+ * What would break it: a second try after SQLite has ended the transaction, since that try would
  * be a transaction of its own. A missing table and a finalized statement end none.
  */
 import { isError, UsageError } from '../../base/errors.ts';

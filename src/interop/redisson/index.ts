@@ -1,13 +1,13 @@
 /**
  * Locks that are shared with Redisson in Java: RLock, RFencedLock, RFairLock, RReadWriteLock and
- * RPermitExpirableSemaphore, on the keys that those keep.
+ * RPermitExpirableSemaphore, on their keys.
  *
- * Invariant: lua/redisson.lua and lua/fair.lua have it. A claim is an owner of its own, so that
- * neither side enters what the other holds as if it were a re-entrance, and Redisson's counts of
- * entries stay its own. A watchdog there and heartbeats here prolong only what is there. Both are
- * woken by Redisson's messages; as those may be lost, waiting claims also ask by themselves.
+ * Invariant: see lua/redisson.lua and lua/line.lua. A claim is an owner of its own, so that neither
+ * side takes the other's hold for its own and re-enters it, and Redisson's counts of entries stay
+ * its own. Its watchdog and our heartbeats extend only a hold that is there. Redisson's messages
+ * wake both sides; as they may be lost, waiting claims also ask by themselves.
  * What breaks it: a loss of data, after which programs with Holdfast wait and Java does not; and a
- * thread in Java that goes on after its lease is over, which nothing there tells.
+ * thread in Java that goes on after its lease is over, of which nothing there informs it.
  */
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';

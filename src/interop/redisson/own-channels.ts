@@ -1,5 +1,5 @@
 /**
- * A fair lock of Redisson wakes its first waiter alone, on a channel of that waiter.
+ * A fair lock of Redisson wakes only its first waiter, on a channel of that waiter.
  *
  * Invariant: a waiting claim asks once more after it has begun to listen, so that it misses no
  * message. Claims that get the lock at once need no channel. It asks by `renew`, which, unlike

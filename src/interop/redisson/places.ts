@@ -1,4 +1,4 @@
-/** The keys and channels of Redisson, and our own beside them. */
+/** Redisson's keys and channels, and ours beside them. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import type { Claim, Kind } from '../../contract/store.ts';

@@ -1,4 +1,4 @@
-/** How a library of another language keeps a lock: as one row of a table, which has no queue. */
+/** How libraries of other languages keep a lock: as one row of a table, without a queue. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import type { ColumnNeed } from '../../clients/sql/columns.ts';

@@ -1,18 +1,18 @@
 /**
- * Locks that are shared with libraries which keep each as a row of a table: an holder, and the end
+ * Locks that are shared with libraries which keep each as a row of a table: a holder, and the end
  * of its lease.
  *
  * Invariant: a row is written only by a statement that inserts it, that finds its lease over, or
  * that names its holder and finds the lease alive; each commits by itself, and the database locks
  * the row before it looks at the condition. A holder contains the id of its claim, so no two
- * claims are one holder, and an answer that was lost is found again by a look.
+ * claims are one holder, and reading the row replaces a lost answer.
  * Clocks: ours is the database's. Where the other program takes its own, the two may differ by
- * `clockSkew`. So what we write ends that much later than the lease that it stands for, and another
- * row is over that much after its end: neither side takes early what the other believes to hold.
- * Late copies: a claim is known to this process alone, which remembers its releases, and frees what
- * a copy that was under way has taken. A statement whose connection broke may be carried out later
- * still: then the lock is held by no program, until its end, and is never held by two.
- * What breaks it: clocks that differ by more; others that delete or prolong a row without naming
+ * `clockSkew`. So a row of ours ends that much later than the lease that it stands for, and another
+ * row is over that much after its end: neither side takes a lock that the other believes it holds.
+ * Late copies: only this process knows its claim. It remembers its releases, and frees a row that
+ * a late copy has taken. A statement whose connection broke may be carried out even later: then no
+ * program holds the lock until the row ends, and never do two.
+ * What breaks it: clocks that differ by more; others that delete or extend a row without naming
  * its holder, as some versions do; a client that reads or writes elsewhere than at one primary.
  */
 import { type Clock, systemClock } from '../../base/clock.ts';

@@ -1,9 +1,9 @@
 /**
  * The statements on the row of a lock, in each database's SQL.
  *
- * All moments are made of the database's clock, in UTC and without a zone, as the libraries have
- * them. PostgreSQL inserts or takes over in one statement; MySQL has no condition there, so it gets
- * two, the likelier one first. Each is decided by the row alone, so either may succeed.
+ * All times are by the database's clock, in UTC and without a zone, as in those libraries.
+ * PostgreSQL inserts or takes over in one statement; MySQL has no condition there, so it gets two,
+ * the likelier one first. The row alone decides each, so either may succeed.
  */
 import type { Dialect } from '../../clients/sql/sql.ts';
 import type { RowLayout } from './layout.ts';

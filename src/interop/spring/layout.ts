@@ -1,9 +1,9 @@
 /**
  * The table `INT_LOCK` of Spring Integration, whose rows are deleted when the lock is free.
  *
- * From 7 on a row has the end of its lease. Before, it has the time of its last renewal, and ends
- * so much later as the program that looks has been told. All of ours are told the same as Java, and
- * write the time from which that is the end that they want, be it one that is still to come.
+ * From 7 on a row has the end of its lease. Before, it has the time of its last renewal, and each
+ * reader adds the lease length from its own settings. All our programs must have the same setting
+ * as Java; they write the wanted end minus that length, even if that is a time still to come.
  */
 import { randomId } from '../../base/random-id.ts';
 import type { RowLayout } from '../rows/layout.ts';

@@ -1,4 +1,4 @@
-/** The keys of `JdbcLockRegistry`: a UUID as it is, and of any other text that of its MD5. */
+/** The keys of `JdbcLockRegistry`: a UUID as it is; for any other text, the UUID of its MD5. */
 import { createHash } from 'node:crypto';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;

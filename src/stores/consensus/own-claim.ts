@@ -3,8 +3,8 @@
  *
  * Invariant: its status is that of the last view that it was seen in, and each step forward wakes
  * it once: it waits, is the first to wait, holds, and has waiters behind it.
- * What would break it: to take a claim for admitted because it once was. In etcd, one that is over
- * is made again under its old name, at the end of the queue.
+ * What would break it: taking a claim for admitted because it once was. In etcd, a claim that is
+ * over is made again under its old name, at the end of the queue.
  */
 import type { Claim, ClaimStatus, GoneStatus, Takeover } from '../../contract/store.ts';
 import type { QueueView } from './queue-view.ts';

@@ -5,10 +5,10 @@
  * Invariant: the claims of the longest prefix that fits are admitted (admission.ts). Only
  * departures and downgrades change which claims are before one, so an admitted claim stays so, and
  * an old view is never wrong, only incomplete. Foreign claims are those of other programs, which
- * order and admit their own in the same way: each has the whole resource, and waits for all before
- * it. A claim whose kind is not that of the queue is about to leave by itself, because it has seen
- * the same. Until then no claim gets past it: if it were left out, it would come in again as the
- * first of another kind, and the claims that got past would not fit there.
+ * order and admit their own in the same way: each takes the whole resource, and waits for all
+ * before it. A claim of another kind than the queue's is about to leave by itself, because it sees
+ * the same view. Until then no claim gets past it: if it were left out, it would come in again as
+ * the first of another kind, and the claims that got past would not fit there.
  * What would break it: two claims in one place of the order.
  */
 import { admissible, limitOf, type Standing, sameQueue } from '../../contract/admission.ts';

@@ -1,4 +1,4 @@
-/** What the text of a claim says of it, as JSON. A text that is no such is another program's. */
+/** The terms of a claim, as JSON. Any other text is that of another program. */
 import type { GoneStatus, Holder } from '../../contract/store.ts';
 
 /** Why a claim takes no more heartbeats. */

@@ -3,8 +3,8 @@
  *
  * A version is the `ModifyIndex` of a key, which the cluster's log gives to no other write. Writes
  * are transactions of one check-and-set, which reply with the new index; reads ask the leader
- * (`consistent`). Nothing is sent twice. The clock is no server's: each program may ask an agent of
- * its own machine, so none is told.
+ * (`consistent`). Nothing is sent twice. The store reports no server clock, because each program
+ * may ask an agent of its own machine.
  */
 import { UsageError } from '../../base/errors.ts';
 import { readOptions, text as textOption } from '../../base/options.ts';

@@ -2,18 +2,18 @@
  * One resource as a text that is only changed if it is still what was read.
  *
  * Invariant: the versions of the text are the steps of its queue. A process takes all verbs that
- * wait for the resource, in order, as one step on the text that it knows, and writes what comes out
+ * wait for the resource, in order, as one step on the text that it knows, and writes the result
  * on the condition that this text is still there. So a reply counts when its write succeeded, or
- * when a read that began after the verb had come showed that there is nothing to write. What was
- * only remembered (the text written last, which saves the read) is right if the write on it was.
+ * when a read that began after the verb had come showed that there is nothing to write. A text that
+ * is only remembered (the last one written, which saves the read) was right if the write succeeds.
  * - A lost reply: each write has a name of its own, which is in the text. Reading again shows
- *   whether it is there; if another text is, the verbs are done again, for they are idempotent.
+ *   whether it is there; if another text is, the verbs are done again: they are idempotent.
  * - A late copy of a write names the text that it replaces. The next write of this process has
  *   replaced that text before any verb got a reply, and a release writes even if it finds nothing;
  *   so the copy finds another text, and needs no tombstone. Tombstones in the queue are for copies
  *   of claims, as in any store.
- * - Contention: one write at a time for a process and resource, and after a refusal a pause of
- *   chance, so that one of several processes succeeds each time.
+ * - Contention: one write at a time for a process and resource, and after a refusal a random pause,
+ *   so that one of several processes succeeds each time.
  * - A document that is gone, or has counted back, was lost: claims of this process that are not in
  *   it are `store-reset`, and numbers go on from the last one known, and from the time.
  * What would break it: a service that writes a text twice, or reads an old one (caches, replicas),

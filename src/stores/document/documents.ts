@@ -1,4 +1,4 @@
-/** Text under keys, changed only if it is still what was read: what `documentStore` stands on. */
+/** The base of `documentStore`: texts under keys, changed only if they are still as read. */
 export interface Documents {
   /** For people, in messages: `dynamodb`, `s3`, … */
   readonly name: string;

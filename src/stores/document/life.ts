@@ -1,17 +1,17 @@
 /**
- * By whose clock claims in a document end: the service's, or that of each process that looks.
+ * By which clock claims in a document end: the service's, or that of each process that looks.
  *
  * Told (`ServiceTime`): the last reply said `nowMs`, and was written between the sending of its
- * request and its arrival. So the service's time is at least `nowMs` and what has passed since the
- * arrival, and at most `nowMs` and what has passed since the sending, each with room for the rate
- * of this clock. A life is counted from the upper estimate at the sending, which the holder's own
- * count cannot outlast; it has ended when the lower one, less the slack between two servers of the
- * service, is there.
+ * request and its arrival. So the service's time is at least `nowMs` plus the time since the
+ * arrival, and at most `nowMs` plus the time since the sending, each with room for the rate of this
+ * clock. A life counts from the upper estimate at the sending, so the holder's own count cannot
+ * outlast it; it has ended when the lower estimate, less the slack between two servers of the
+ * service, reaches its end.
  * Observed (`WatchedTime`): no clock is common, and none is compared. Each sign of life raises the
- * `beat` of its claim. A reader that has seen the same beat for the life of the claim, and 1 % of
- * it for the rates of clocks, counted from the reply that showed it first, knows that the holder
- * has counted down by then, for it began when it sent the write. A process knows of its own claims
- * when that was.
+ * `beat` of its claim. A reader counts from the reply that first showed a beat. If the beat stays
+ * the same for the life of the claim, and 1 % more for the rates of clocks, the holder's own count
+ * is over too, because it began earlier, when the holder sent the write. A process knows when it
+ * sent the writes of its own claims.
  * What would break it: a reply that is older than its request (a cache), a clock of the service
  * that is wrong by more than its slack, or a rate that is off by more than 1 %.
  */

@@ -2,12 +2,12 @@
  * Documents as items of a DynamoDB table: one item each, with the attributes `key`, `text` and
  * `version`.
  *
- * A version is a random id that each write brings along, so that none comes twice, also not after a
- * removal. Writes compare it, reads are strongly consistent. The client may send a write again on
- * its own; if the condition then does not hold, it may be the first copy that changed the item, and
- * the outcome is told as unknown.
- * What would break it: a global table that is written in two regions, unless it is one of multi-
- * Region strong consistency.
+ * A version is a random id that each write brings along, so none comes twice, even after a removal.
+ * Writes compare it, reads are strongly consistent. The client may send a write again on its own;
+ * if the condition then fails, the first copy may have changed the item, so the outcome is reported
+ * as unknown.
+ * What would break it: a global table that is written in two regions, unless it has multi-Region
+ * strong consistency.
  */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';

@@ -2,12 +2,12 @@
  * The layout of keys in etcd.
  *
  * A claim is `<prefix><name>/<id>`, as etcd's own `concurrency` package lays out its locks, so that
- * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. Deeper keys, locks of
- * theirs whose name has a slash, are none of ours.
+ * programs in Go and `etcdctl lock <prefix><name>` stand in the same queues. Deeper keys belong to
+ * their locks whose names have a slash, and never to ours.
  * Right before the claims of a name, and before nothing else, is the note on how the last hold
  * ended: one watch sees both, in order. Tombstones, marks of leases, and records are at
  * `<prefix>%/…`, which is no name.
- * Names stay as they are, except what would make two of them one, or one a part of another.
+ * Names stay as they are, except where two would become one, or one a part of another.
  */
 import type { KeyRange } from '../../clients/etcd/client.ts';
 

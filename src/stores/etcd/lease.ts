@@ -7,11 +7,11 @@
  * has confirmed that every claim on it that is over is deleted, and that no copy of one can come
  * any more. So a release that failed is repeated until it succeeds, or the TTL ends the claim.
  * A request without a reply may be carried out at any time, long after a tombstone has passed: by a
- * server that stood still, for example. Therefore each claim is compared with the mark of its
- * lease, a key that is written again, and so gets another revision, after such a request: copies
- * sent before are refused from then on, and what they have written until then is deleted. The mark
- * in use is always one that the server has reported, never an expected one; otherwise a copy might
- * be sent that a later mark fits.
+ * server that stood still, for example. So each claim is compared with the mark of its lease: a key
+ * that is written again, and so gets another revision, after such a request. Copies sent before are
+ * refused from then on, and anything that they wrote until then is deleted. The mark in use is
+ * always one that the server has reported, never an expected one; otherwise a later mark might fit
+ * a copy.
  * A lease counts from when the last request that kept it alive was sent, for as long as the server
  * said, which may be more than was asked for. Tombstones and delayed releases, which have no
  * heartbeats, get leases without keep-alives.

@@ -1,8 +1,8 @@
 /**
  * The leases of a process: one for all claims of one TTL in whole seconds (lease.ts). Delayed
- * releases have others, without keep-alives, and so have tombstones, notes and records, of which
- * many of about one length share one: it is granted for longer than they need, and used as long as
- * it has enough left.
+ * releases have others, without keep-alives. So have tombstones, notes and records, but many of
+ * about one length share one: it is granted for longer than they need, and used while it has
+ * enough left.
  */
 import { EtcdLease, type EtcdLeaseParts, type LeaseContext } from './lease.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Changes of documents, which an atomic reference does not report: each writer sets the key of what
- * it has changed in a map, and every waiting process listens to that map.
+ * An atomic reference reports no changes: so each writer of a document sets its key in a map, and
+ * every waiting process listens to that map.
  *
- * It holds hints alone, so it may lose some, as maps of Hazelcast do: a heartbeat shows the same
- * later. When a member comes or goes, all watches look.
+ * The map holds only hints, so it may lose some, as maps of Hazelcast do: a heartbeat finds the
+ * same change later. When a member comes or goes, all watches look.
  */
 import { EventEmitter, on } from 'node:events';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';

@@ -1,4 +1,4 @@
-/** The parts of a client of the package `hazelcast-client` that are used. */
+/** The parts of a `hazelcast-client` client that the stores use. */
 import { UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 

@@ -1,11 +1,11 @@
 /**
- * Whether the CP session of a client goes on, which its interface does not tell.
+ * Whether the CP session of a client goes on, which its interface does not show.
  *
- * The client has one session for all its locks of a group, and takes another one in silence when
+ * The client has one session for all its locks of a group, and silently starts another one when
  * that has ended. So this store holds a lock of its own, the probe, whose name no other knows.
- * Trying it again, which fails, is a heartbeat of the session, as each request of a lock is; then,
- * if the probe is still locked, the session that took it was alive when that was asked. If the try
- * succeeds, the session had ended with all that it held, and a new epoch begins.
+ * Trying it again, which fails, is a heartbeat of the session, as each request of a lock is; if the
+ * probe is then still locked, the session that took it was alive when the store asked. If the try
+ * succeeds, the session had ended with all its locks, and a new epoch begins.
  * What would break it: a server that ends a session but not its locks, or a `ttlMs` longer than the
  * cluster's `session-time-to-live-seconds`.
  */

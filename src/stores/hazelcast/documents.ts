@@ -5,7 +5,7 @@
  * log of a Raft group, and so is `get`, so both are linearizable. Members may carry a write out
  * again when their leader has changed (`fail-on-indeterminate-operation-state: false`); the second
  * time it finds its own text, which a read then recognises. Nothing is removed: Hazelcast would
- * refuse the name for ever. The members tell no time.
+ * refuse the name for ever. The members do not report their time.
  * What would break it: unsafe mode, where a text is in the memory of one member and its backup.
  */
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';

@@ -1,9 +1,9 @@
 /**
- * One claim of a `FencedLock`: a request to lock, what came of it, and its end.
+ * One claim of a `FencedLock`: a request to lock, its result, and its end.
  *
- * Its state changes in one direction: it asks, then holds, then is over; or is over before it held,
- * and gives back what it may still get. It is remembered for one TTL after its end, so that a copy
- * of it that comes late finds that.
+ * Its state changes in one direction: it asks, then holds, then is over; or it is over before it
+ * held, and gives back the lock if it still gets it. It is remembered for one TTL after its end, so
+ * that a late copy finds it over.
  */
 import { type Clock, OneTimer } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, GoneReason, HeldStatus, Member } from '../../contract/store.ts';

@@ -3,11 +3,11 @@
  *
  * Invariant: a claim holds when its own request to lock has returned a fence, and the session that
  * the request was made in goes on (cp-session.ts); the members let no other in before that session
- * has ended. They keep waiting requests in order; so a waiting claim is a request that waits, and
- * one that is given up stays there: when it gets the lock, it gives it back at once. The client
+ * has ended. They keep waiting requests in order; so a waiting claim is a waiting request, and one
+ * that is given up stays there: when it gets the lock, this store gives it back at once. The client
  * repeats a request with the same number after a broken connection, so no lock is taken twice.
- * A claim is known to this process alone, which ends it with its TTL; if the process has crashed,
- * its session ends all its claims together.
+ * Only this process knows a claim, and ends it with its TTL; if the process has crashed, its
+ * session ends all its claims together.
  * What would break it: a request without any reply (two minutes, by default). It may have got the
  * lock, which the client then has no way to give back before its session ends.
  */

@@ -1,4 +1,4 @@
-/** Where the API server is and how it is asked: given, or as every pod is told. */
+/** The API server's address and credentials: given, or as every pod has them. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';

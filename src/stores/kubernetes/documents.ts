@@ -1,9 +1,9 @@
 /**
  * Documents as `Lease` objects of a Kubernetes cluster, one each, through its API server.
  *
- * The API server compares the resourceVersion of what it is given with that of the object, in one
- * step of etcd, and its reads are of etcd's quorum. Nothing is sent twice. Other programs that
- * change such a lease change its version, too, and are found out.
+ * The API server compares the resourceVersion of an update with that of the object, in one step of
+ * etcd, and its reads are of etcd's quorum. Nothing is sent twice. Other programs that change such
+ * a lease change its version, too, which shows.
  */
 import type { IncomingMessage } from 'node:http';
 import { timeIn } from '../../clients/http/date.ts';

@@ -1,4 +1,4 @@
-/** For people: who holds, by the text of a queue. */
+/** For people: the holder, from the text of a queue. */
 
 interface Text {
   readonly queue?: {

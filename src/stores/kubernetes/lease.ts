@@ -1,8 +1,8 @@
 /**
  * A document as a `Lease` object: its text and its key are annotations, and `spec.holderIdentity`
- * shows people who holds. A version is the object's resourceVersion with its uid: the API server
- * takes an update of a lease that is not there as its creation, whatever version that names, unless
- * it names the uid as well.
+ * shows people the holder. A version is the object's resourceVersion with its uid: the API server
+ * takes an update of a missing lease as its creation, whatever version it names, unless it names
+ * the uid as well.
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';

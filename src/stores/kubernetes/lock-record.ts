@@ -2,8 +2,8 @@
  * A lock as the `spec` of a `Lease`: the record of client-go's leader election, and no field more.
  *
  * client-go compares records as JSON in which times have whole seconds. So a renewal is dated at
- * least a second after the one before: two within a second would be one to it, and it would count
- * the life of the second from the first. It acts on no time in a record.
+ * least a second after the one before: client-go would take two within a second for one, and count
+ * the life of the second from the first. It relies on no time in a record.
  */
 import { createHash } from 'node:crypto';
 import type { Claim, Holder } from '../../contract/store.ts';

@@ -6,13 +6,13 @@
  * first showed it. Its holder began to count before it sent what that reply showed; had it renewed
  * the lease since, the version would be another. So no clock is compared with another, and the
  * times in the record only tell one renewal from the next.
- * A claim is known to this process alone. One whose request got no reply is looked for before it is
- * sent again, and its life is counted from before that look. Where it is not found when it is
- * released, the lease is written to all the same: a late copy then names a version that is gone.
- * client-go's own release may end the lease of another (0.34 reads the version anew, and not who
- * holds). A hold that finds this goes on if no other has taken the lease since, and is lost if so.
+ * Only this process knows a claim. If its request got no reply, the store looks for it before
+ * sending it again, and counts its life from before that look. If a release does not find it, the
+ * lease is written to all the same: a late copy then names a version that is gone.
+ * client-go's own release may end the lease of another (0.34 reads the version anew, but not the
+ * holder). A hold that finds this goes on if no other has taken the lease since, else it is lost.
  * The token is the version that took the lease. Versions grow with every write to any lease of the
- * cluster, so also where the lease was deleted in between.
+ * cluster, even if the lease was deleted in between.
  * What would break it: a reply from a cache; two holders with one identity; a clock that is more
  * than 1 % faster than the holder's, for which core keeps a margin and others may not.
  */

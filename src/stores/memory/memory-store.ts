@@ -3,7 +3,7 @@
  *
  * Invariant: each verb is one step of the queue of its resource (`src/queue`), and runs to its end
  * without yielding, so no two interleave. Numbers are counted for the whole store, so that tokens
- * grow although nothing is kept of an idle resource.
+ * grow although the store keeps nothing of an idle resource.
  * What would break it: a step that awaits in the middle.
  */
 import { type Clock, timers } from '../../base/clock.ts';

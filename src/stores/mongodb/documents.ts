@@ -5,7 +5,7 @@
  * command on one document, whose filter names the version, and is acknowledged by a majority; a
  * read is linearizable. The driver may send a write again: the server knows it by its number, and
  * replies as it did to the first copy.
- * What would break it: a collation of the collection, which takes different names for one.
+ * What would break it: a collation of the collection under which different names are equal.
  */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';

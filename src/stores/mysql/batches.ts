@@ -2,14 +2,13 @@
  * The steps of `holding.ts` for several claims at once, each on a lock of its own: to take free
  * rows, to renew holds, and to end those behind which no claim waits.
  *
- * Invariant: each is one transaction that first locks its rows. Where another session has one, it
- * fails at once, with nothing changed, and the next one changes those that it can lock without
- * waiting. Only a row that is being made is waited for, and all make them in the order of their
- * names; a circle of them is a deadlock, which the server ends at once.
- * How many rows it changed says what it did, if that is all of them. Else the rows say it, which
- * are still locked: such a row has the id of the claim, and the number or the time of this
- * transaction. Another session could have written both only for the same claim, of which it is as
- * true.
+ * Invariant: each is one transaction that first locks its rows. If another session has locked one,
+ * it fails at once, with nothing changed, and the next one changes the rows that it can lock
+ * without waiting. It waits only for rows that are being made, which all sessions make in the order
+ * of their names; a circle of such waits is a deadlock, which the server ends at once.
+ * If it changed all rows, their number says so. Else the rows, still locked, show what it did: a
+ * changed row has the id of the claim, and the number or the time of this transaction. If another
+ * session wrote both, it wrote them for the same claim, so they hold for this one.
  * What would break it: two claims of one lock; a row that is changed and was not locked before.
  */
 import { literal } from '../../clients/mysql/connection.ts';

@@ -1,19 +1,19 @@
 /**
- * Whether data may have been lost, and that it is known.
+ * Finds out whether data may have been lost, and records that it did.
  *
- * `store` says which history of which data the tables are of: the second in which the server
- * started, and whose data it is: of which schema, from when on, in which server. The first differs
- * after a restart; the rest on a replica, and in tables that were made anew from a copy, there or
- * elsewhere. Nothing of it is kept in memory, so it can neither be replicated nor be missing. No
- * session outlives its server, so each asks once when that started, and every statement that grants
- * compares what the session knows with the row. Tables may be made anew while a session stands by:
- * so its statements look at the birth of the table, once a second. Nothing is told before the
- * second of the start is over: a server that started again within it would look the same. Nor where
- * two seconds meet: the server counts its own time by a clock that is some milliseconds late.
- * Data may be lost if commits are not waited for, or if this is other data than before. That they
- * were not is itself committed in that way, and may be lost: so it counts as well that they are not
- * waited for now.
- * What would break it: to write the history without having compared it.
+ * The row of `store` names the history of its tables: the second in which the server started, and
+ * the identity of the data: its schema, its birth, its server. The first differs after a restart;
+ * the rest on a replica, and in tables that were made anew from a copy, there or elsewhere. None of
+ * it is kept in memory, so it can neither be replicated nor be missing. No session outlives its
+ * server, so each asks once when that started, and every statement that grants compares what the
+ * session knows with the row. Tables may be made anew while a session stands by: so its statements
+ * look at the birth of the table, once a second. The start is not trusted before its second is
+ * over: a server that started again within it would look the same. Nor is it where two seconds
+ * meet: the server counts its own time by a clock that is some milliseconds late.
+ * Data may be lost if the server does not wait for commits, or if this is other data than before.
+ * The record that it did not wait is itself such a commit, and may be lost: so its settings of now
+ * count as well.
+ * What would break it: writing the history without having compared it.
  */
 import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';

@@ -3,9 +3,9 @@
  * and to end it.
  *
  * Invariant: a statement decides by the one row of its lock, which it has locked by then, and
- * raises its `rev`. Its assignments are made from left to right, and each sees those before it: so
- * what the others depend on comes last, or is in `step`. What it did comes back as the number of
- * the insert, which is 0 where it did nothing.
+ * raises its `rev`. Its assignments run from left to right, and each sees those before it: so a
+ * column that others depend on comes last, or is in `step`. The number of the insert returns what
+ * the statement did: 0 for nothing.
  * What would break it: assignments in another order; a condition on another row of the lock, which
  * is as old as the statement.
  */

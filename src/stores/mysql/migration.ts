@@ -2,8 +2,8 @@
  * Makes the tables of the locks, or brings them up to date.
  *
  * In MySQL each such statement is a transaction of its own, so they run one after the other under a
- * named lock, for programs of a deployment that do it at the same time. Tables that a newer version
- * made stay as they are.
+ * named lock, since programs of a deployment may do it at the same time. Tables that a newer
+ * version made stay as they are.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';

@@ -1,4 +1,4 @@
-/** The statements on the tables that read, and that write what `src/queue` has made of it. */
+/** The statements that read the tables, and those that write the results of `src/queue`. */
 import { literal } from '../../clients/mysql/connection.ts';
 import type { TextRow } from '../../clients/sql/session.ts';
 import { COLUMNS } from '../sql/row.ts';

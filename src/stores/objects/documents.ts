@@ -2,8 +2,8 @@
  * Documents as objects with conditional writes: in S3 and its like.
  *
  * A version is an ETag. Many services make it of the text alone, so texts must never repeat, and
- * those of `documentStore` never do. There is no `remove`: too many services take a condition of a
- * deletion and ignore it, and that would delete a lock that is held.
+ * those of `documentStore` never do. There is no `remove`: too many services accept the condition
+ * of a deletion and ignore it, which would delete a lock that is held.
  */
 import { isLockError } from '../../base/errors.ts';
 import { timeOfError } from '../../clients/aws/send.ts';

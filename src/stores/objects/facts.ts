@@ -1,4 +1,4 @@
-/** Whether a service of objects compares before it writes, and its clock. It tells no version. */
+/** Whether a service of objects compares before it writes, and its clock. It shows no version. */
 import { hostname } from 'node:os';
 import { isLockError } from '../../base/errors.ts';
 import { clockOffset, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';

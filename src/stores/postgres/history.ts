@@ -1,13 +1,13 @@
 /**
- * Whether data has been lost, and that it is known.
+ * Finds out whether data has been lost, and records that it did.
  *
- * `store` says which history of which database the tables are of, in five words: the identity of
- * the server, its timeline, when it was last started from a base backup, the database, and the
- * table. Whatever makes a copy changes one of them; `?` is what the server does not tell this
- * user, and equals any word. `witness` is emptied in a crash, and its row names the transaction
- * that wrote it. Data may be lost in another history; if the witness was restored; and if it is
- * gone where commits were not waited for, or where the history is not told.
- * What would break it: to write the witness without having compared the history.
+ * The row of `store` names the history of its tables in five words: the identity of the server, its
+ * timeline, when it was last started from a base backup, the database, and the table. Every way to
+ * copy the data changes one of them; `?` stands for a word that the server hides from this user,
+ * and equals any word. A crash empties `witness`, and its row names the transaction that wrote it.
+ * Data may be lost in another history; if the witness was restored; and if it is gone where the
+ * server did not wait for commits, or hides the history.
+ * What would break it: writing the witness without having compared the history.
  */
 import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { isReply, POSTGRES } from '../../clients/postgres/errors.ts';

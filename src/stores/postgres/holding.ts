@@ -3,10 +3,9 @@
  * and to end it.
  *
  * Invariant: a statement decides by the one row of each lock, and raises its `rev`. Its condition
- * and its new values are evaluated on the newest version of the row, also where it had to wait for
- * it.
- * One about several locks takes the rows that are free, and waits only for names that are just
- * made.
+ * and its new values are evaluated on the newest version of the row, even if it had to wait for it.
+ * A statement about several locks takes the rows that are free, and waits only for names that are
+ * being made.
  * What would break it: a condition on another row of the lock, which is as old as the statement.
  */
 import { lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './fragments.ts';

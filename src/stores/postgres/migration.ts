@@ -3,7 +3,7 @@
  *
  * All of it is one transaction under a lock of its own, so programs of a deployment may do it at
  * the same time, and none sees half of it. Tables that a newer version made stay as they are, and
- * those of others with the same names: `lock` and `store` are words of many trades.
+ * so do others' tables of the same names: many programs have a `lock` or a `store`.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';

@@ -1,6 +1,6 @@
--- The tables of the locks: a row for each, as row.ts of the SQL stores says, and what shows whether
--- data was lost. What is here already is left as it is, so that it may be run at any time; columns
--- that later versions add may be null. Nothing else is kept in the database, no function either.
+-- The tables of the locks: a row for each (see row.ts of the SQL stores), and the signs that data
+-- was lost. The script leaves existing tables as they are, so it may run at any time; columns that
+-- later versions add may be null. The database keeps nothing else, not even a function.
 -- Times are µs since 1970 by the server's clock. A number is place, token and public name in one.
 CREATE SCHEMA IF NOT EXISTS holdfast;
 
@@ -9,11 +9,11 @@ CREATE TABLE IF NOT EXISTS holdfast.store (
   layout integer NOT NULL,
   -- The longest ttl that any program may ask for: nothing outlives a loss of data by more.
   max_ttl bigint NOT NULL,
-  -- Until then nothing is granted but to claims that trust.
+  -- Until then only claims that trust are granted.
   open_at bigint NOT NULL,
-  -- Above the numbers of all locks that have been swept away.
+  -- Above the numbers of all rows swept away.
   highest bigint NOT NULL,
-  -- Some program does not wait for its commits to be on disk.
+  -- Some program does not wait until commits are on disk.
   fast boolean NOT NULL,
   -- Which history of which database this is.
   history text NOT NULL,
@@ -21,9 +21,9 @@ CREATE TABLE IF NOT EXISTS holdfast.store (
   rev bigint NOT NULL DEFAULT 0
 );
 
--- The server empties it in a crash, and on a standby: while its row is there, nothing was lost.
--- A row that was restored was written by another transaction than it says. It repeats what a claim
--- has to know of the store, so that a claim reads one row.
+-- The server empties it in a crash and on a standby: while its row is there, nothing was lost.
+-- A restored row names another transaction than the one that wrote it. The row repeats what a claim
+-- must know of the store, so that a claim reads one row.
 CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.witness (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   written xid NOT NULL,
@@ -37,12 +37,12 @@ CREATE TABLE IF NOT EXISTS holdfast.lock (
   name text COLLATE "C" PRIMARY KEY,
   -- Grows with every write.
   rev bigint NOT NULL,
-  -- The last number that was drawn here.
+  -- The last number drawn here.
   last bigint NOT NULL,
-  -- The claim that holds, of a plain lock.
+  -- The holder of a plain lock.
   id text,
   number bigint,
-  -- When it ends; without a claim, when this was last of use.
+  -- When it ends; without a holder, when the row was last of use.
   until bigint NOT NULL,
   ttl integer,
   kind text,
@@ -54,17 +54,17 @@ CREATE TABLE IF NOT EXISTS holdfast.lock (
   -- How the hold before its own ended.
   ended text,
   ended_by bigint,
-  -- Those who wait behind it: how many, and a line for each.
+  -- The waiters behind it: how many, and a line for each.
   waiters integer NOT NULL DEFAULT 0,
   crowd text NOT NULL DEFAULT '',
-  -- When the last of them ends unless it is renewed, and the one that was the last before it.
+  -- When the last of them ends unless renewed, and the same for the last before it.
   tail bigint,
   before_tail bigint,
   -- The queue of a lock that is not plain.
   state text
 ) WITH (fillfactor = 50);
 
--- What is kept about work that is done: it is in no queue, and outlives the claim.
+-- Records of finished work: they are in no queue, and outlive the claim.
 CREATE TABLE IF NOT EXISTS holdfast.kept (
   name text COLLATE "C" PRIMARY KEY,
   content text NOT NULL,
@@ -82,11 +82,11 @@ BEGIN
     SELECT FROM pg_attribute WHERE attrelid = 'holdfast.lock'::regclass AND attname = 'crowd'
       AND attstorage = 'e'
   ) THEN
-    -- Parts of it are read without the rest.
+    -- Statements read parts of it without the rest.
     ALTER TABLE holdfast.lock ALTER crowd SET STORAGE EXTERNAL;
   END IF;
-  -- The words of history.ts: a standby that is promoted before it has heard of the first program
-  -- must know that it is one.
+  -- The words of history.ts: a standby promoted before it has heard of the first program must know
+  -- that it was a standby.
   BEGIN
     server := (pg_control_system()).system_identifier;
   EXCEPTION WHEN OTHERS THEN NULL;

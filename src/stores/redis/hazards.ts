@@ -1,5 +1,5 @@
 /**
- * Configurations of a server that make locks on it less than they promise, found before any grant.
+ * Server configurations under which locks keep less than they promise, found before any grant.
  *
  * A hazard is a configuration in which a claim may vanish, or live on unseen. The process warns of
  * it once; with `refuse`, the store claims nothing on such a server. It always refuses a server on

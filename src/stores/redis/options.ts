@@ -1,4 +1,4 @@
-/** The options of both forms, and what a store is made of. */
+/** The options of both forms, and the parts of a store. */
 import { systemClock } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';

@@ -2,11 +2,11 @@
  * Locks that are shared with programs which know nothing of ours: `SET key value NX PX`, and
  * compare before delete, as redsync, node-redlock and locks written by hand have it.
  *
- * Invariant: a key that is there is held by the program that wrote its value (lua/plain.lua). All
+ * Invariant: the program that wrote a key's value holds it while it is there (lua/plain.lua). All
  * our other data is in keys beside it, which other programs need not know: the store's record, so
- * that no grant of ours falls into the leases that were lost with the data of the server, and
- * tokens grow; tombstones; and records of finished work. There is no queue, so a waiting claim
- * tries again, and may always be too late.
+ * that tokens grow, and we grant nothing while leases may live that the server's data has lost;
+ * tombstones; and records of finished work. There is no queue, so a waiting claim tries again, and
+ * may always be too late.
  * What breaks it: other programs that write without NX, delete without comparing, or set no end;
  * and after a loss of data, others that do not wait.
  */

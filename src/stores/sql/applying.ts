@@ -5,10 +5,10 @@
  * that was read; else it is made again, on what is there by then. A lock has one such write of
  * this process under way at a time, with all the steps that waited for the one before, so that a
  * process competes with others only, and never with itself.
- * Rows that other sessions keep locked are not waited for by steps on others: a write of several
- * takes those that are free, and one alone waits, for as long as the server lets it. Where races
- * are lost again and again, the row is read and written in one transaction, in line for its lock;
- * the server ends that if this process stands still in it.
+ * A row that another session keeps locked delays no steps on other rows: a write of several rows
+ * takes the free ones, and only a write of one row waits, for as long as the server lets it. After
+ * repeated lost races, one transaction reads and writes the row, in line for its lock; the server
+ * ends that if this process stands still in it.
  * What would break it: a reply before the write is known to be done.
  */
 import type { Clock } from '../../base/clock.ts';

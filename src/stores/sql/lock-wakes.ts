@@ -1,6 +1,6 @@
 /**
- * What wakes waiting claims at a change in their rows: notifications, where the server sends them
- * to this process, and else looks at the rows.
+ * How waiting claims learn of a change in their rows: by notifications, where the server sends them
+ * to this process, and else by looks at the rows.
  */
 import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';

@@ -1,4 +1,4 @@
-/** How long a row that other sessions keep locked is asked for, and how often. */
+/** How long, and how often, to ask for a row that other sessions keep locked. */
 import type { Clock } from '../../base/clock.ts';
 
 const SHORTEST_PAUSE_MS = 5;

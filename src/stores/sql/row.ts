@@ -4,9 +4,9 @@
  * A row is plain, or odd. Plain: the claim that holds is in its columns, and behind it wait only
  * claims of the same kind that want the whole limit, as it does: each a line of `crowd`, in their
  * order. Or no claim holds, and there is nothing to remember. Statements of the database change
- * plain rows without reading them. Odd is everything else, as a text that only this file reads.
- * What would break it: a queue written as plain that has more than that, because the statements
- * would lose it.
+ * plain rows without reading them. Every other queue is odd: a text that only this file reads.
+ * What would break it: a queue with more than that written as plain, because the statements would
+ * lose the rest.
  */
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { type Entry, entryOf } from '../../queue/entry.ts';

@@ -1,6 +1,6 @@
 /**
- * Which claims of a batch a statement may take. Those of a lock that it leaves are steps after it,
- * so that all take effect in their order.
+ * Which claims of a batch a statement may take. The claims of a lock that it leaves out become
+ * steps after it, so that all take effect in their order.
  */
 import type { Claim } from '../../contract/store.ts';
 

@@ -3,9 +3,9 @@
  * and records that are over.
  *
  * Each process walks through all names once in a while, a portion at a time, on a session of its
- * own, for a quarter of the time. Rows that are locked are left for the next round. The numbers
- * that they may have given are remembered before they go, so that they are not given again if the
- * clock goes back.
+ * own, for a quarter of the time. Locked rows stay for the next round. Before rows go, `highest`
+ * rises above the numbers that they may have given, so that none is given again if the clock goes
+ * back.
  * What would break it: a row that goes before `highest` is committed.
  */
 import type { Clock } from '../../base/clock.ts';

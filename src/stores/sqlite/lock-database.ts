@@ -1,9 +1,9 @@
 /**
  * The file of the locks: opened by the first step, and given up when another is in its place.
  *
- * If it has been replaced or deleted since, which a heartbeat notices, this process's claims were
- * in a file that no process will see again: they are lost to a store reset, and the next step opens
- * the new file.
+ * If a heartbeat notices that the file was replaced or deleted, this process's claims were in a
+ * file that no process will see again: they are lost to a store reset, and the next step opens the
+ * new file.
  * What would break it: a step in a file that is no longer at its path, after that was noticed.
  */
 import { statSync } from 'node:fs';

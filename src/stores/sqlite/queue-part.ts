@@ -1,5 +1,5 @@
 /**
- * As much of a queue as a step looks at, read from its rows as a value, and written back.
+ * The part of a queue that a step looks at, read from its rows as a value, and written back.
  *
  * Invariant: a step on the part changes what the same step on the whole queue would change. The
  * rule looks at the holders, at the waiters from the front up to the first that does not fit, and
@@ -10,7 +10,7 @@
  * until that one has died, nothing behind it can be admitted either.
  * Nothing is kept from one transaction to the next: rows are read and written under the write lock,
  * so no step stands on a queue that another process has changed meanwhile.
- * A dead holder of which no claim has learned stays in the file as its row.
+ * The row of a dead holder stays in the file until a claim has learned of it.
  * What would break it: reading before the write lock is taken, a step that does anything but change
  * the queue, or a rule that looks past a waiter that does not fit.
  */

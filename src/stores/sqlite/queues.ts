@@ -1,7 +1,7 @@
 /**
  * The verbs, inside one transaction: claims that concern no other claim in one statement, all
- * others as steps of their queues. A queue is read once for all that is to be done with it, changed
- * by the rule, and written back.
+ * others as steps of their queues. A queue is read once for all its steps, changed by the rule, and
+ * written back.
  *
  * Invariant: a new claim's seq exceeds every seq that its resource has ever had. The clock is read
  * after the write lock was taken, so it is later than all readings under earlier write locks; a

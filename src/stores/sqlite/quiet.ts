@@ -4,9 +4,9 @@
  * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
  * that no claim waits, none is dead and no tombstone lies in the way, and leaves the rest to the
  * queue. So it changes nothing that a step of the queue would have changed. A lone claim comes in
- * bound values, several in one JSON text: two sources for the same statement, because a text takes
- * a lone claim half as long again, and values take several claims half as long again.
- * What would break it: a number from a base that is no longer the file's, which is compared.
+ * bound values, several in one JSON text: two sources for the same statement, because each takes
+ * half as long again for the other's claims.
+ * What would break it: a number from a base that is no longer the file's, so that is compared.
  */
 
 import { toText } from '../../clients/sql/name-text.ts';

@@ -4,11 +4,11 @@
  * Invariant: a record is there for its whole time, and ends. Its end is a reading of the monotonic
  * clock, which no step of the wall clock moves, so within a boot both hold. A reboot begins that
  * clock anew, and a record may be kept for days. So once a minute the file notes both clocks, and
- * the first program to join after a reboot moves all ends: from what each record had left at that
- * note, it takes the time that the wall clock has gone on since, and counts the rest from now. No
- * program has used them before, for none from the boot before is still running.
+ * the first program to join after a reboot moves all ends: from the life that each record had left
+ * at that note, it takes the time by which the wall clock has gone on, and counts the rest from
+ * now. No program has used them before, since none from the boot before is still running.
  * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
- *   longer by what passed after the note, and never has more left than it had there.
+ *   longer by the time since the note, and never has more left than it had there.
  * - One that is far ahead when the machine starts cannot be told from a long rest: records end.
  * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
  *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.

@@ -1,10 +1,10 @@
 /**
  * Claims as rows of the table, in µs, and as entries of a queue, in ms.
  *
- * Other users of the machine may write the database, with any program. So a row is looked at when
- * it is read, here alone: its address becomes the end of a path, and its id a line in a file. A row
- * that no version of Holdfast has written fails the steps of its queue until it expires, for nobody
- * knows whether it holds; then it is removed.
+ * Other users of the machine may write the database, with any program. So this file alone reads
+ * rows, and checks each: its address becomes the end of a path, and its id a line in a file. A row
+ * that no version of Holdfast has written fails the steps of its queue until it expires, since it
+ * may or may not hold; then it is removed.
  */
 import { show } from '../../base/show.ts';
 import { ADDRESS } from '../../clients/sqlite/wake-file.ts';

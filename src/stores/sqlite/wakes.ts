@@ -3,11 +3,10 @@
  *
  * Watching costs one entry in a map. Nothing is opened before a claim waits, or has held for so
  * long that another may come to wait for it; from then on this process listens at its wake file. It
- * wakes its own claims directly. A wake says what became of a claim, so the next holder goes on
- * without a look at the database; it is of the commit that it names. Files may be appended to
- * in another order, so what is older than the last that is known of a claim wakes nobody.
- * What would break it: a time that is not in the order of the commits, as it would be without the
- * write lock.
+ * wakes its own claims directly. A wake-up carries the claim's new status and names its commit, so
+ * the next holder goes on without a look at the database. Lines may be appended in another order,
+ * so one that is older than the last known status of its claim is ignored.
+ * What would break it: a time that is not in the order of the commits, as without the write lock.
  */
 
 import { type Clock, type Timer, timers } from '../../base/clock.ts';

@@ -1,9 +1,9 @@
 /**
- * Documents as rows of a table in PostgreSQL, MySQL, MariaDB, and what speaks as they do.
+ * Documents as rows of a table in PostgreSQL, MySQL, MariaDB, and databases that speak as they do.
  *
  * A version is a random id that each write brings along, so that none comes twice. A write is one
  * statement that commits by itself, and whose condition names the version: the database locks the
- * row, and looks at the condition once it has it. The clock is the database's.
+ * row before it looks at the condition. The clock is the database's.
  * What would break it: a client that reads from replicas; commits that a crash can lose
  * (`synchronous_commit = off`, `innodb_flush_log_at_trx_commit = 0`).
  */

@@ -4,9 +4,9 @@
  * The servers end a session, and delete its nodes, after its timeout without a sign of life. The
  * timeout is half as much again as the ttl, because a session is surely alive only for two thirds
  * of it after a heartbeat (confirmations.ts); so a claim has its whole ttl.
- * The session lives on for other claims, so each claim that is over has to be deleted: by its
- * release or, if that failed or the claim was not renewed, by this process, which tries again
- * whenever it can until the session itself is over. Nodes cannot outlive that.
+ * The session lives on for other claims, so each claim that is over must be deleted: by its release
+ * or, if that failed or the claim was not renewed, by this process, which tries again whenever it
+ * can until the session itself is over. Nodes cannot outlive that.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';

@@ -7,9 +7,9 @@
  * leaves none, could write meanwhile. Any other claim reads the note, which names the hold.
  * What would break it: notes by claims that do not hold.
  *
- * The note may also show whose turn it is, with no list. If it is of the claim right before, which
+ * The note may also show whose turn it is, with no list. If it is by the claim right before, which
  * held alone, all before that one had gone. The queue's node counts departures: if there were as
- * many as claims stood before, nothing else has gone, so this claim is there, and the first. An
+ * many as claims before this one, nothing else has gone, so this claim is there, and the first. An
  * eviction, a downgrade or a move to another session is one departure more; then the list decides.
  * What would break it: a server that counts the children that it created twice.
  */

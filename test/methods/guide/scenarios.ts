@@ -251,7 +251,7 @@ const OTHERS: readonly Scenario[] = [
     page: 'docs/guide/which-lock.md',
     has: 'tryRun(',
     before: hold('nightly-report'),
-    prints: 'somebody is at it',
+    prints: 'already being made',
     uncalled: ['buildReport'],
   },
 ];

@@ -45,7 +45,7 @@ export function expressApp(locks: Locks, ship: Ship): Express {
 
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     const refusal = refusalOf(error);
-    if (response.destroyed) return; // nobody reads it
+    if (response.destroyed) return; // the client has left
     if (!refusal || response.headersSent) return next(error);
     response.status(refusal.status).set('Retry-After', refusal.after).json({ error: 'Busy.' });
   });

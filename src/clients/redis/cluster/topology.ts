@@ -1,8 +1,8 @@
 /**
  * Where the slots of a cluster are, by its own view.
  *
- * One look serves all callers that come while it is under way, and the next one after a failure
- * waits for a moment, so that a cluster in trouble is not asked ever more.
+ * One look serves all callers that come while it is under way. After a failure the next look waits
+ * for a moment, so that a cluster in trouble does not get ever more requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limited } from '../../abortable.ts';

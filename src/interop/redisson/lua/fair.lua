@@ -1,5 +1,5 @@
 -- The verbs on a fair lock (line.lua).
--- KEYS after the record, for each claim, or to inspect: the lock, a tombstone, the notes, the list
+-- KEYS after the record, for each claim or inspection: the lock, a tombstone, the notes, the list
 -- of waiters, their ends.
 local FIELDS = { 'key', 'gone', 'notes', 'queue', 'scores' }
 
@@ -22,8 +22,7 @@ local function status(q, claim)
   return format('w %.0f %d - queue %.0f', lives, ahead, math.min(retry, 2147483647))
 end
 
--- Messages to a claim that was admitted, to a new first waiter, and to a first waiter in Java if the
--- lock is free.
+-- Wakes an admitted claim, a new first waiter, and a first waiter in Java if the lock is free.
 local function notify(q, own)
   local first = q.line[1]
   if q.admitted and q.admitted.owner ~= own then hint(q.admitted, status(q, q.admitted)) end
@@ -35,7 +34,7 @@ local function notify(q, own)
   end
 end
 
--- The kind of those who hold or wait; in Java all are mutexes.
+-- The kind of the holder or the waiters; in Java all are mutexes.
 local function kindOf(q)
   local one = q.holder or q.line[1] and q.line[1].claim
   return one and sub(one.terms, 1, 1) or 'm'
@@ -110,7 +109,7 @@ local function release(c, asked)
       own.state = '!'
       call('PEXPIRE', q.key, after)
       save(q, own)
-      -- It has to ask at another time.
+      -- The first waiter must ask at another time.
       local first = q.line[1]
       if first and first.claim then hint(first.claim, '?') elseif first then wake(q, first.owner) end
     end

@@ -1,8 +1,8 @@
--- What Redisson writes for each kind of lock: to enter it if it is free, how long a hold has left,
--- to let it last for so long from now, and to leave it, with the message that wakes waiters in Java.
+-- What Redisson writes for each kind of lock. `enter` takes it if it is free, `left` says how long
+-- a hold has left, `last` extends it, `leave` ends it and wakes waiters in Java.
 local FREE = -2
 
--- RLock: a hash of one owner with the number of its entries. RFencedLock counts each of them.
+-- RLock: a hash of one owner with the number of its entries. RFencedLock counts each entry.
 local mutex = { letter = 'm' }
 function mutex.enter(c)
   if call('EXISTS', c.key) == 1 then return false end
@@ -21,10 +21,10 @@ function mutex.leave(c)
   tell('redisson_lock__channel:' .. braced(c.key), '0')
 end
 
--- RReadWriteLock: a hash with its mode beside the owners. A reader lives as long as a key of its
--- own for each entry; the hash, as long as the last of them.
+-- RReadWriteLock: a hash with its mode beside the owners. Each entry of a reader has its own key
+-- and lives as long as that; the hash lives as long as the last of these keys.
 local reader = { letter = 'r' }
--- The keys of all readers' holds have names that Redisson, too, makes of their owners.
+-- Redisson makes the names of these keys from the owners, too.
 local function longest(key)
   local left = FREE
   local fields = call('HGETALL', key)
@@ -73,8 +73,8 @@ function writer.left(c)
   return call('HEXISTS', c.key, c.owner .. ':write') == 1 and leftOf(c.key) or FREE
 end
 writer.last = mutex.last
--- As a writer of Redisson, '1', which wakes all threads that sleep. A thread that has been refused
--- and does not sleep yet hears nothing of it; '0' leaves a permit, which it takes instead of sleeping.
+-- '1', as Redisson's writers send it, wakes all sleeping threads. A thread that was refused but
+-- does not sleep yet misses it; '0' leaves a permit, which it takes instead of sleeping.
 local function writerLeft(c)
   local channel = 'redisson_rwlock:' .. braced(c.key)
   tell(channel, '1')
@@ -85,8 +85,8 @@ function writer.leave(c)
   writerLeft(c)
 end
 
--- As a thread of Redisson does that takes the read lock and then releases the write lock; it tells
--- no reader of that, but we do.
+-- Like a Redisson thread that takes the read lock and then releases the write lock. That thread
+-- wakes no readers, but we do.
 local function becomeReader(c, left)
   call('HSET', c.key, 'mode', 'read', c.owner, 1)
   call('HDEL', c.key, c.owner .. ':write')
@@ -94,8 +94,8 @@ local function becomeReader(c, left)
   writerLeft(c)
 end
 
--- RPermitExpirableSemaphore: the permits that are left, and the others, 16 bytes each, by their end.
--- Its permits are as many as the first program says.
+-- RPermitExpirableSemaphore: the number of free permits, and those in use, 16 bytes each, by end.
+-- The first program sets how many there are.
 local permit = { letter = 'p' }
 local function raw(hex)
   return (string.gsub(hex, '%x%x', function(byte) return string.char(tonumber(byte, 16)) end))

@@ -1,6 +1,6 @@
--- What is the same for all locks of Redisson: names, owners, messages, and how a batch is served.
--- Its owners are `uuid:number`; ours is made of a claim's id. A lock in use is never without an
--- end, or a waiter in Java would sleep without one.
+-- Common to all locks of Redisson: names, owners, messages, and how a batch is served.
+-- Its owners are `uuid:number`; ours is made from a claim's id. A lock in use always has an end, or
+-- a waiter in Java would sleep without one.
 local function braced(key)
   return string.find(key, '{', 1, true) and key or '{' .. key .. '}'
 end
@@ -10,12 +10,12 @@ local function ownerOf(id)
   return table.concat(uuid, '-') .. ':1'
 end
 
--- Where the end of a hold as a reader is kept.
+-- The key whose end is that of a reader's hold.
 local function holdOf(key, owner)
   return braced(key) .. ':' .. owner .. ':rwlock_timeout:1'
 end
 
--- In a cluster each slot has a record, with braces in its name, and Redisson uses sharded channels.
+-- In a cluster each slot has a record, named with braces, and Redisson uses sharded channels.
 local PUBLISH = string.find(KEYS[1], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
 local function tell(channel, message)
   call(PUBLISH, channel, message)
@@ -23,18 +23,18 @@ end
 
 local function leftOf(key)
   local left = call('PTTL', key)
-  -- A key without an end: as long as a duration can be.
+  -- A key without an end: the longest duration there is.
   if left == -1 then return 2147483647 end
   -- A key keeps others out until its last millisecond is over.
   return left == 0 and 1 or left
 end
 
--- A key that has just been made has no end yet.
+-- Extends a key, but never shortens it; a new key has no end yet.
 local function lastsFor(key, ttl)
   call('PEXPIRE', key, math.max(call('PTTL', key), ttl))
 end
 
--- What is in use under this name, as the letter of a kind.
+-- The kind in use under this name, as its letter.
 local function inUse(key)
   local kind = call('TYPE', key).ok
   if kind == 'hash' then return call('HEXISTS', key, 'mode') == 1 and 'w' or 'm' end
@@ -62,7 +62,7 @@ local function claimAt(fields, i, id)
   return c
 end
 
--- A batch takes a step of a verb for each claim; `change` gets what `inspect` and its like take.
+-- A batch runs the verb for each claim; `change` runs `inspect` and the like.
 local function serve(fields, steps)
   local answers = { stamp }
   if VERB == 'change' then

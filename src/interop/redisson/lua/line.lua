@@ -1,24 +1,24 @@
--- RFairLock, whose waiters of both sides stand in one queue.
+-- RFairLock: the waiters of both sides stand in one queue.
 --
--- Invariant: the lock is given only to the first in the queue, and to a newcomer only if it is free
--- and the queue is empty. Redisson's own script gives it to a waiter that asks; ours also to the
--- first waiter if that is a claim of ours, which is what its own script would write. An owner is in
--- the list if it is in the sorted set: Redisson never passes over a first one without an end.
--- Redisson takes a waiter for dead once it is first and its end in the sorted set has come. Such an
--- end is reckoned from that of the waiter before it, and moves back whenever a waiter gets the lock;
--- so a lock that is held for long outlives the waiters. Of ours the end of its own life counts,
--- which is in its note: a heartbeat moves its end on, and the ends of those behind it, and one that
--- Redisson took for dead meanwhile goes back to where it was, before all that were behind it.
--- What breaks it: clocks in Java that are ahead, by which waiters in Java seem dead to each other.
+-- Invariant: only the first in the queue gets the lock; a newcomer gets it only if it is free and
+-- the queue is empty. Redisson's own script gives it to a waiter that asks; ours also gives it to
+-- the first waiter if that is a claim of ours, and writes what Redisson's would. An owner is in the
+-- list if it is in the sorted set: Redisson never passes over a first waiter without an end.
+-- Redisson takes a waiter for dead once it is first and its end in the sorted set has come. That
+-- end is reckoned from the waiter before it, and moves back whenever a waiter gets the lock, so a
+-- lock that is held for long outlives the waiters. For a waiter of ours, the end in its own note
+-- counts: a heartbeat moves it on, with the ends of those behind, and if Redisson meanwhile took
+-- the waiter for dead, it goes back to its place, before all that were behind it.
+-- What breaks it: clocks in Java that are ahead make its waiters seem dead to each other.
 -- A note says 'w' for a waiter, 't' if its program trusts, ' ' for a holder, '!' if it may not be
--- renewed any more; then its number, the end of its life as a waiter, and its terms.
+-- renewed any more; then its number, when it ends as a waiter, and its terms.
 
--- A message of Redisson to one waiter.
+-- Redisson's message to one waiter.
 local function wake(q, owner)
   tell('redisson_lock__channel:' .. braced(q.key) .. ':' .. owner, '0')
 end
 
--- A message to a claim of ours, whose terms say where it listens.
+-- A message to a claim of ours; its terms say where it listens.
 local function hint(claim, news)
   local address, tag = string.match(claim.terms, '^%a %d+ %d+ %d+ (%S+) (%S+)')
   local _, _, prefix = settings()
@@ -41,12 +41,12 @@ end
 local function save(q, claim)
   local note = format('%s%.0f %.0f %s', claim.state, claim.number, claim.ends, claim.terms)
   call('HSET', q.notes, claim.id, note)
-  -- As long as any end in the queue: without its note, a dead waiter of ours would pass for Java's.
+  -- As long as any end in the queue: without its note, our dead waiter would pass for one in Java.
   local last = tonumber(call('ZRANGE', q.scores, -1, -1, 'WITHSCORES')[2] or 0)
   lastsFor(q.notes, math.max(claim.ends, last, now + leftOf(q.key)) - now)
 end
 
--- Takes the waiter at this place out. As in Redisson, those behind it come earlier by its time
+-- Takes out the waiter at this place. As in Redisson, the ends behind it come earlier by its `ttl`,
 -- unless it is taken for dead.
 local function remove(q, place, ttl)
   local waiter = table.remove(q.line, place)
@@ -55,7 +55,7 @@ local function remove(q, place, ttl)
   for i = place, ttl and #q.line or 0 do call('ZINCRBY', q.scores, -ttl, q.line[i].owner) end
 end
 
--- Puts a claim of ours at this place, where it stays as long as it lives.
+-- Puts a claim of ours at this place, for as long as it lives.
 local function insert(q, place, claim, ends)
   local behind = q.line[place]
   if behind then
@@ -68,7 +68,7 @@ local function insert(q, place, claim, ends)
   table.insert(q.line, place, { owner = claim.owner, ends = ends, claim = claim })
 end
 
--- A heartbeat of a waiter: it lasts, and so do those behind, whose ends are reckoned from its own.
+-- The heartbeat of a waiter also extends those behind it, whose ends are reckoned from its own.
 local function prolong(q, claim)
   for place, waiter in ipairs(q.line) do
     if waiter.claim == claim and waiter.ends < claim.ends then
@@ -84,7 +84,7 @@ local function placeOf(q, claim)
   end
 end
 
--- The claims of ours that live, by owner, and those that stand in the queue no more.
+-- Reads our living claims, by owner; returns the waiters no longer in the queue.
 local function read(q)
   local notes, dead, missing = call('HGETALL', q.notes), {}, {}
   for i = 1, #notes, 2 do

@@ -1,14 +1,14 @@
 -- Locks of Redisson without a queue.
 --
--- Invariant: a claim of ours holds while its owner is in the lock's key, and not expired; it is
--- written there only where Redisson's own script would write one, and prolonged or taken out only
--- if it is there. A step is a script, as each of Redisson's is, so nothing comes between looking
--- and writing. Where something is given back, the message is sent that wakes the waiters in Java.
--- What those keys have no room for is in a hash beside them, the notes: by id, ' ' or, once it may
--- not be renewed any more, '!', number 16, and the terms as the claim brings them. A tombstone is a
--- key of its own. What breaks it: a program that deletes or prolongs without comparing.
--- KEYS after the record, six for each claim, or to inspect: the lock, a tombstone, the notes, the
--- end of one hold as a reader, the ends of permits, the counter of tokens.
+-- Invariant: a claim of ours holds while its owner is in the lock's key, and not expired. We write
+-- the owner only where Redisson's own script would write one, and extend or remove it only if it
+-- is there. A step is one script, as in Redisson, so nothing comes between reading and writing.
+-- Each release sends the message that wakes the waiters in Java.
+-- A hash beside those keys, the notes, has the rest: by id, ' ' or, once it may not be renewed any
+-- more, '!', number 16, and the terms as the claim brings them. A tombstone has its own key. What
+-- breaks it: a program that deletes or extends without comparing.
+-- KEYS after the record, six for each claim or inspection: the lock, a tombstone, the notes, the
+-- end of one reader's hold, the ends of permits, the counter of tokens.
 local FIELDS = { 'key', 'gone', 'notes', 'hold', 'ends', 'tokens' }
 
 local function withTerms(c, terms)
@@ -17,7 +17,7 @@ local function withTerms(c, terms)
   return c
 end
 
--- True if this claim holds; then its number, and whether it may not be renewed any more.
+-- Whether this claim holds; if so, its number, and whether it may no longer be renewed.
 local function found(c)
   local note = call('HGET', c.notes, c.id)
   if not note or withTerms(c, sub(note, 18)).kind.left(c) <= 0 then return false end
@@ -103,7 +103,7 @@ local function downgrade(c)
   return format('h %.0f %.0f 0 - - 0', number, left)
 end
 
--- Ours as they described themselves, by their owner; the permits of ours by their members.
+-- Our claims as they described themselves; and our owners and permits, to tell them from others.
 local function ours(first)
   local lines, known = {}, {}
   local notes = call('HGETALL', first.notes)

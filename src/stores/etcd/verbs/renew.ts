@@ -1,7 +1,7 @@
 /**
  * Heartbeats keep the leases alive, and look for the keys.
  *
- * One alone is not enough: a key may have been deleted while its lease lives on for others.
+ * A live lease is not enough: a key may have been deleted while its lease lives on for others.
  */
 
 import type { KeyValue, Txn } from '../../../clients/etcd/client.ts';

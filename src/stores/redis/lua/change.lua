@@ -3,7 +3,7 @@
 -- include record.lua
 -- include functions.lua
 -- include queue.lua
--- The rarer verbs, on one claim or queue. ARGV: the verb, and what it takes.
+-- The rarer verbs, on one claim or queue. ARGV: the verb and its arguments.
 local verb = ARGV[ARGS + 1]
 local q = load(KEYS[2])
 settle(q)

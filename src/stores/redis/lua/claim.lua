@@ -1,9 +1,9 @@
 #!lua
 -- include clock.lua
 -- include record.lua
--- Enters the queue, or tells where an id already in it stands. Never extends it.
--- ARGV for each claim: its id, 'q' to wait or 't' to try, and its terms, in one.
--- Where nothing is there, the claim holds alone, and the queue has no say.
+-- Enters the queue, or says where an id already in it stands. Extends no claim.
+-- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
+-- If there is no key, the claim holds alone, and the queue is not asked.
 local answers, rest = { stamp }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)
@@ -12,7 +12,7 @@ for i = 2, #KEYS do
   if open then
     local asked = ARGV[ARGS + i - 1]
     local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
-    -- Most of a batch live equally long, and numbers take long to become text.
+    -- Most claims of a batch have the same ttl, and formatting numbers is slow.
     if own ~= ttl then ttl, expires, keepFor = own, format('%013.0f', now + own), own + REMEMBER end
     local text = sub(asked, 1, 32) .. numberText .. expires .. sub(asked, 34)
     if call('SET', KEYS[i], text, 'NX', 'PX', keepFor) then answers[i] = number end
@@ -23,7 +23,7 @@ if #rest == 0 and not write then return answers end
 -- include functions.lua
 if #rest > 0 then
   -- include join.lua
-  -- Made when it is needed, for it is long.
+  -- Long, so it is made only when needed.
   local function wholeQueue()
     -- include queue.lua
     local function enter(key, id, try, text)

@@ -1,9 +1,9 @@
--- What every script begins with. The clock of the server alone counts.
+-- The start of every script. Only the server's clock counts.
 local call, sub, format = redis.call, string.sub, string.format
 local ARGS = 1
 local REMEMBER = 600000
--- Numbers are exact up to 2^53. A clock beyond this is wrong, and is not followed, so that there is
--- room for numbers to grow when it has been set right.
+-- Numbers are exact up to 2^53. A clock beyond this is wrong and not followed, so numbers still
+-- have room to grow once it is set right.
 local LATEST = 2 ^ 52
 local SERVER = false
 local time = call('TIME')

@@ -1,6 +1,6 @@
--- What only the long ways need, for Redis makes the functions of a script anew at each call.
+-- Only the long ways need these: Redis makes the functions of a script anew at each call.
 local pack = cmsgpack.pack
--- One element of a batch: whatever goes wrong is its own, such as a key of another program.
+-- One element of a batch: its failure, such as a key of another program, concerns no other.
 local function apart(step, ...)
   local ok, result = pcall(step, ...)
   if ok then return result end
@@ -9,7 +9,7 @@ end
 local function refuse(key)
   error({ err = 'WRONGTYPE ' .. key .. ' is not a queue of claims' })
 end
--- What a field of this key holds: a claim, a tombstone, a head. Others have such fields as well.
+-- A field's value: a claim, a tombstone or a head. Other programs' keys have such fields, too.
 local function unpacked(key, text)
   local ok, value = pcall(cmsgpack.unpack, text)
   if not ok or type(value) ~= 'table' then refuse(key) end
@@ -23,7 +23,7 @@ end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
--- How long nothing is granted, behind a refusal and among the lines of a look.
+-- How long nothing is granted: after a refusal, and as a line of `inspect`.
 local function refusal()
   return open and 'g refused ' or format('g refused %.0f', openAt - now)
 end

@@ -1,10 +1,10 @@
--- The common way out of a queue: who holds all there is leaves, and the first waiter, who lives and
--- wants as much, comes in. Says what queue.lua would, to whom it would, and leaves the queue as it
--- would, with less to read and without its functions; whatever is not plain is left to it, before
--- anything is written. The head knows enough: whose the only hold is (only), its number, unless it
--- is sealed, and that it lives (death).
--- It alone passes the secret of who leaves on, as a proof (wakes.ts): that one held all there is,
--- and nobody stands between the two.
+-- The common way out of a queue: the holder of everything leaves, and the first waiter, which lives
+-- and wants as much, comes in. It sends the same messages as queue.lua and leaves the same queue,
+-- but reads less and needs none of its functions. Anything unusual it leaves to queue.lua before
+-- it writes. The head says enough: the id of the only holder (only), its number unless it is
+-- sealed, and that it lives (death).
+-- Only this way passes on the leaver's secret, as a proof (wakes.ts): the leaver held everything,
+-- and no claim stands between the two.
 local function handOff(key, asked)
   local id = sub(asked, 1, 32)
   local head = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')

@@ -1,8 +1,8 @@
--- The common way into a queue: what there is to hold is all taken, and others wait for it already.
--- Says what queue.lua would, and leaves the queue as it would, with less to read and without its
--- functions; whatever is not plain is left to it, before anything is written.
--- The head knows enough: that no holder has died (death), nor the first waiter (fore), who came last
--- (newest), and that no waiter has left, as there are as many as places.
+-- The common way into a queue: everything is held, and others are waiting already.
+-- It answers as queue.lua does and leaves the same queue, but reads less and needs none of its
+-- functions. Anything unusual it leaves to queue.lua before it writes.
+-- The head says enough: no holder has died (death), nor the first waiter (fore); which claim came
+-- last (newest); and no waiter has left, as there are as many waiters as places.
 local function join(key, asked)
   local id = sub(asked, 1, 32)
   local found = redis.pcall('HMGET', key, '#', id, 'T' .. id)

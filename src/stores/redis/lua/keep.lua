@@ -3,10 +3,10 @@
 -- include record.lua
 -- include functions.lua
 -- include kept.lua
--- A holder keeps something: whether the claim holds is asked in the same step, so that nothing is
--- written by a process that stood still for longer than its lease. Who is in the queue and holds
--- is what renew.lua would say, but nothing lives longer for it.
--- KEYS after the record: the queue, what is kept.
+-- A holder keeps something. The same step checks that the claim holds, so a process that stood
+-- still for longer than its lease writes nothing. The check is that of renew.lua, but extends
+-- no claim.
+-- KEYS after the record: the queue, the key of what is kept.
 local key, id = KEYS[2], ARGV[ARGS + 1]
 local text = call('TYPE', key).ok == 'string' and call('GET', key)
 local holds = text and sub(text, 1, 32) == id and tonumber(sub(text, 49, 61)) > now

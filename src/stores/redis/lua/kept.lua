@@ -1,6 +1,6 @@
--- Keeps a text about what the claim holds, in place of the one before; 0 ms forgets it. It has a
--- key of its own, whose first letter is its layout, and ends by itself: no queue knows of it.
--- ARGV: the id of the claim, for how many ms, the text.
+-- Keeps a text about what the claim holds, replacing the one before; 0 ms forgets it. The text has
+-- its own key, begins with the layout and expires by itself: no queue knows of it.
+-- ARGV: the id of the claim, how many ms to keep it, the text.
 local function note(kept)
   local ms = ARGV[ARGS + 2]
   if ms == '0' then

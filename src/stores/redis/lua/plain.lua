@@ -1,16 +1,16 @@
 -- A lock as other programs keep it: `SET key value NX PX ttl`, and compare before delete.
 --
--- Invariant: the writer of a key's value holds the lock while the key is there; none writes over it,
--- prolongs it or deletes it who has not compared it with what he wrote. A step of ours is a script,
--- so nothing comes between the comparison and what follows. A key that has gone is never made
--- again, except by a new claim.
--- Others only compare the value, so ours says more: id 32, ' ' or, once it may not be renewed any
--- more, '!', number 16, and the terms as the claim brings them. A tombstone is a key of its own,
--- because there is no room for one in a key that is not there. What breaks it: a program that
--- deletes or prolongs without comparing.
--- Where other programs listen for it, a release is published: PUBLISHES.
--- KEYS after the record, for each claim: its key, the key of its tombstone; to keep something, its
--- key, the key of what is kept.
+-- Invariant: the writer of a key's value holds the lock while the key is there. Only the holder,
+-- after comparing the value with its own, may overwrite, extend or delete the key. Each of our
+-- steps is one script, so nothing comes between the comparison and the write. Only a new claim
+-- makes a key that has gone again.
+-- Others only compare the value, so ours can say more: id 32, ' ' or, once it may not be renewed
+-- any more, '!', number 16, and the terms as the claim brings them. A tombstone has its own key,
+-- since a key that is gone has no room for one. What breaks it: a program that deletes or extends
+-- without comparing.
+-- PUBLISHES: a release is published, for other programs that listen.
+-- KEYS after the record, for each claim: its key, its tombstone; to keep something: its key, the
+-- key of what is kept.
 local function find(key, id)
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' or sub(value, 1, 32) ~= id then return nil end
@@ -19,7 +19,7 @@ end
 
 local function leftOf(key)
   local left = call('PTTL', key)
-  -- Another program's key without an end: as long as a duration can be.
+  -- Another program's key that never expires: the longest duration there is.
   return left < 0 and 2147483647 or left
 end
 
@@ -73,7 +73,7 @@ local function release(key, tombstone, id, asked)
   return 1
 end
 
--- The value of another's lock is as good as its key, so it is not shown.
+-- The value of another's lock would open it, so it is not shown.
 local function inspect(key)
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' then return {} end

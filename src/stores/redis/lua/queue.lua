@@ -1,15 +1,15 @@
--- One resource, one key: a queue of claims, admitted in order of arrival as far as they fit.
+-- One resource, one key: a queue of claims, admitted in order of arrival while they fit.
 --
 -- Invariant: the admitted claims are a prefix of the living ones in order of arrival, and after
 -- every step the dead claims are out of the way and all that fit are admitted (admission.ts).
--- A step is one script, so none sees another's half. While one claim holds and none waits, the
+-- A step is one script, so none sees half of another. While one claim holds and none waits, the
 -- key is a string, which costs one command; otherwise a hash: '#' is the head, an id leads to its
 -- claim, a place in the order of arrival to the id that waits there, 'T' and an id to a tombstone,
 -- 'T' and a number to the id of one, in the order of burial.
--- Nothing costs more when more wait: the head knows the first place, how much is in use and the
--- earliest possible death among the holders, so that only claims that block others are read. For
--- join.lua and hand-off.lua, which are short cuts through this, it also knows when the first waiter
--- would die (fore), who came last (newest), and the number of an only holder that is not sealed.
+-- No step costs more when more claims wait: the head has the first place, how much is in use and
+-- the earliest possible death of a holder, so only claims that block others are read. For the
+-- short cuts join.lua and hand-off.lua it also has when the first waiter would die (fore), which
+-- claim came last (newest), and the number of an only holder that is not sealed.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
 -- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
 local function terms(id, text)
@@ -102,7 +102,7 @@ local function holders(q)
   return list
 end
 
--- What the head knows of the holders, from the holders themselves.
+-- Works out again, from the holders, what the head says of them.
 local function survey(q)
   local queue = q.queue
   local list = holders(q)
@@ -114,7 +114,7 @@ local function survey(q)
   q.changed = true
 end
 
--- So many more of the holders have this limit.
+-- `more` more holders have this limit.
 local function hold(queue, limit, more)
   local count = (queue.limits[limit] or 0) + more
   queue.limits[limit] = count > 0 and count or nil
@@ -147,7 +147,7 @@ local function admit(q, claim)
     claim.waits = nil
   end
   claim.admitted = true
-  -- A raised number stands above all that came in before it was raised.
+  -- Claims that arrived before a number was raised get one above it.
   if queue.raised and claim.number <= queue.raised then
     queue.raised = queue.raised + 1
     claim.number = queue.raised
@@ -171,7 +171,7 @@ local function tell(q, claim)
   if claim.address ~= '-' and claim.id ~= q.asking then q.tell[#q.tell + 1] = claim end
 end
 
--- The first waiter that lives.
+-- The first living waiter.
 local function front(q)
   local queue = q.queue
   while queue.first < queue.next do
@@ -188,12 +188,12 @@ local function front(q)
   end
 end
 
--- How a hold ended concerns who is admitted in the same step, or comes next where none holds.
+-- How a hold ended concerns claims admitted in the same step, or the next where none holds.
 local function forget(queue)
   if queue.count > 0 or queue.ended == 'released' then queue.ended, queue.endedBy = nil, nil end
 end
 
--- `how`, `number`: the hold that has just ended.
+-- `how` and `number` are of the hold that has just ended.
 local function settle(q, how, number)
   local queue = q.queue
   forget(queue)
@@ -224,7 +224,7 @@ local function settle(q, how, number)
   end
 end
 
--- In how many of these places claims wait.
+-- How many of these places have a waiter.
 local function taken(q, from, to)
   local places, count = {}, 0
   for place = from, to do places[#places + 1] = place end
@@ -246,8 +246,8 @@ local function ahead(q, claim)
   return queue.count + before
 end
 
--- Right before a waiter: another one, or the only holder; none if there are several, or it is not
--- found soon.
+-- The claim right before a waiter: another waiter, or the only holder; none if several hold, or
+-- the search takes too long.
 local function predecessor(q, claim)
   local queue, least = q.queue, claim.place - 100
   for place = claim.place - 1, math.max(queue.first, least), -1 do
@@ -268,7 +268,7 @@ local function status(q, claim)
     local ended = claim.ended and format('%s %.0f', claim.ended, claim.endedBy) or '- 0'
     return format('h %.0f %.0f %.0f %s %s', claim.number, left, queue.waiters, limit, ended)
   end
-  -- The first waits for the earliest death of a holder, others for that of the one before.
+  -- The first waits for the earliest death of a holder, others for that of the claim before.
   local before, why, retry = predecessor(q, claim), 'data-loss', openAt - now
   if over or claim.trusts then
     why, retry = 'queue', (before and before.expires or queue.death) - now
@@ -285,7 +285,7 @@ local function grave(q, id)
   return q.graves[id]
 end
 
--- For each that comes two old ones go, so that they do not pile up where a queue is never empty.
+-- Each new one removes up to two old ones, or they would pile up in a queue that is never empty.
 local function bury(q, id, ttl, why, detail)
   local queue = q.queue
   for _ = 1, math.min(2, queue.nextGrave - queue.firstGrave) do
@@ -306,7 +306,7 @@ local function bury(q, id, ttl, why, detail)
   q.buried[#q.buried + 1], q.changed = id, true
 end
 
--- What late copies of a claim that has left are told, if it left a tombstone.
+-- The reply to late copies of a claim that has left, if it left a tombstone.
 local function buried(q, id)
   local there = q.queue.buriedTo and grave(q, id)
   if there and there.to > now then return 'g ' .. there.why .. ' ' .. (there.detail or '') end
@@ -322,7 +322,7 @@ local function live(q, id)
   return claim and claim.expires > now and claim
 end
 
--- Leaves the queue; what it held is free for the next ones.
+-- The claim leaves the queue, and its permits are free for the next.
 local function depart(q, claim)
   remove(q, claim)
   if not claim.admitted then return settle(q) end
@@ -334,11 +334,11 @@ local function send(address, letter)
   call('PUBLISH', prefix .. address, letter)
 end
 
--- What to publish, by address. Finds who is dead, so it comes before anything is written.
+-- The messages, by address. It comes before any write, since it finds dead claims.
 local function lettersOf(q)
   local letters = {}
   for _, claim in ipairs(q.tell) do
-    -- A reason may be of several lines.
+    -- A reason may have several lines.
     local there = q.claims[claim.id] and not claim.sealed
     local line = claim.tag .. ' ' .. (there and status(q, claim) or '?')
     local letter = letters[claim.address]
@@ -347,7 +347,7 @@ local function lettersOf(q)
   return letters
 end
 
--- Some at a time, for Lua passes no more than 8,000.
+-- In parts, since Lua passes no more than 8,000.
 local function pass(verb, key, list)
   for i = 1, #list, 1000 do call(verb, key, unpack(list, i, math.min(i + 999, #list))) end
 end
@@ -357,7 +357,7 @@ local function keepQueue(q)
   forget(queue)
   if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
   local idle = queue.count + queue.waiters == 0 and not queue.ended
-  -- A number ahead of the clock would be given again once the key has expired.
+  -- Once the key has expired, a number ahead of the clock would be given again.
   if queue.last > highest and (idle or queue.last > micros) then
     highest, write = queue.last, true
   end
@@ -387,7 +387,7 @@ local function keepQueue(q)
   if late then call('PEXPIREAT', key, queue.keptTo) end
 end
 
--- No claim is told of what might still fail.
+-- Messages go out last: until then the write might fail.
 local function save(q)
   local letters = lettersOf(q)
   if q.changed then keepQueue(q) end

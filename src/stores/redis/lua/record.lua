@@ -1,31 +1,31 @@
--- The store's record, KEYS[1]: whose data this is, and when the last of it may have been lost.
+-- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
 --
 -- Invariant: nothing is granted within maxTtl of a moment at which claims may have been lost; openAt
--- is that moment and maxTtl. The record names the replication id of the server that wrote it, which
--- a start and a promotion change, so every script compares it; a flush takes the record away. What
--- gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how often
--- such commands have run. That is compared after a second without a script, which is enough:
+-- is that moment plus maxTtl. The record names the replication id of the server that wrote it. A
+-- restart and a promotion change that id, so every script compares it; a flush removes the record.
+-- What gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how
+-- often such commands have run. Comparing that after each second without a script is enough:
 -- a server that granted anything elsewhere meanwhile waited for maxTtl first.
--- Two databases of one server differ in their numbers alone: where a swap has put another one's
--- record, as fresh as our own, that says so.
--- The id changes, too, where nothing is lost: with the first replica, a backup from afar, a backlog
--- that is freed. Then the process is the same (run_id), has no second id, and neither commands nor
--- bytes of a primary say that it followed another since: the record takes the new id over.
--- In doubt the loss was just now; or at the start, if there is no record, and statistics prove that
--- nothing happened since. A record from elsewhere is proof that something did.
--- A slot of a cluster that was lost looks like one never used, so in doubt a slot asks for the
--- record of its server, which counts whatever may bring it slots (server.lua). `trust` writes what
--- others would, and only passes over the wait itself (queue.lua). What breaks it: redis.md.
--- It also keeps the highest number given to a claim of an idle resource, which leaves no key
--- behind, so that numbers grow although the clock of the server goes back.
+-- The databases of one server differ only in their numbers: the number shows that a swap brought
+-- another database's record, as fresh as ours.
+-- The id also changes where nothing is lost: with the first replica, a remote backup, a freed
+-- backlog. Then the process is the same (run_id), has no second id, and neither commands nor bytes
+-- of a primary say that it has followed another since: the record takes over the new id.
+-- In doubt the loss was just now; or at the start, if there is no record and statistics prove that
+-- nothing happened since. A record from elsewhere proves that something did.
+-- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
+-- server, which counts every command that may bring it slots (server.lua). A program with `trust`
+-- writes the same record, and only skips the wait (queue.lua). What breaks it: redis.md.
+-- It also keeps the highest number given to a claim of an idle resource, which leaves no
+-- key behind, so that numbers grow even if the server's clock goes back.
 -- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of the
--- database, '?' where the client does not tell it, run_id, how often what may lose data has run,
--- what tells of a time as a replica, and 'n' if the last loss was noticed or 's' if it was before
--- the start.
--- ARGV[1]: 'w' if replicas are asked for this afterwards, who can only tell of what was written, or
--- '-'; 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if no script of ours was
--- known here, or 'known', or in a cluster 'slot', or what server.lua said; maxWaiters; the prefix
--- of the channels. What the verb takes follows.
+-- database, '?' where the client does not tell it; run_id; how often commands that may lose data
+-- have run; the signs of a time as a replica; and 'n' if the last loss was noticed, 's' if it was
+-- before the start.
+-- ARGV[1]: 'w' if replicas are then asked to confirm, which they can only do for a write, or '-';
+-- 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if
+-- the server knew no script of ours, or 'known', or in a cluster 'slot' or server.lua's answer;
+-- maxWaiters; the prefix of the channels. The arguments of the verb follow.
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
 local none = '0000000000000000000000000000000000000000'
@@ -52,10 +52,10 @@ if record then
 end
 longest = tonumber(longest)
 if maxTtl < longest then
-  -- Also a wait that began, or was over, before this program came.
+  -- Also for a wait that began, or ended, before this program came.
   openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
 end
--- What a reply begins with: the time, and for a program whose maxTtl is smaller, the longest.
+-- The start of a reply: the time, and for a program whose maxTtl is smaller, the longest.
 local stamp = now
 if maxTtl > longest then stamp = format('%.0f %.0f', now, maxTtl) end
 local state
@@ -71,7 +71,7 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   local function among(verb, verbs)
     return string.find(verbs, ' ' .. verb .. ' ', 1, true)
   end
-  -- `losses` may take claims away and leave or bring a record, `others` take or lack it.
+  -- `losses` may take claims and leave or bring a record; `others` take the record, or lack one.
   local losses, follows, resets, others = 0, 0, 0, 0
   for verb, calls in string.gmatch(info, 'cmdstat_([^:]+):calls=(%d+)') do
     if among(verb, ' swapdb debug cluster|delslots cluster|delslotsrange cluster|flushslots ') then
@@ -98,12 +98,12 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   lost = tonumber(lost or -1)
   local process = counted and run ~= '-' and run == ran and following == followed
     and not second and not (at and resets > 0) and not swapped
-  -- That of a server is looked at seldom, and about what has no record of its own.
+  -- A server's record is read rarely, and only for slots without one of their own.
   if not same and not process or losses > lost or SERVER and losses < lost then
     if word == 'slot' and not SERVER then
       return redis.error_reply('UNSETTLED what is known of the server?')
     end
-    -- Whole seconds, so that it may be one less.
+    -- In whole seconds, so it may be one less.
     local up = 1000 * (string.match(info, 'uptime_in_seconds:(%d+)') or 0) - 1000
     local since, reason, seen = string.match(word, '^(%d+)(%a):(%S+)$')
     if seen == state and (reason == 'n' or not record) then
@@ -120,10 +120,10 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   write = write or not same or text ~= tail
   tail = text
 end
--- Over for all; a claim that trusts does not wait for that.
+-- The wait is over for all; a claim that trusts does not need it.
 local over = now >= openAt
 local open = over or trusts
--- Once a second, so that a claim whose process died is among what the highest number covers.
+-- Once a second, so that the highest number also covers a claim whose process has died.
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
@@ -131,7 +131,7 @@ local function fresh(last)
   local number = micros
   if number <= highest then number = highest + 1 end
   if number <= last then number = last + 1 end
-  -- Ahead of the clock it would be given again once its key has expired.
+  -- Once its key has expired, a number ahead of the clock would be given again.
   if number > micros then highest, write = number, true end
   return number
 end

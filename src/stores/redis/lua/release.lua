@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
 -- include clock.lua
--- Leaves the queue, at once or `after` ms from now. Where a copy of the claim may still come, or
--- nothing is found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if this is
--- all or 'u' if it was ever unanswered or 'a', its ttl, `after` and its secret, behind spaces.
--- Where a claim holds alone, its end grants nothing, so it does not ask whether data was lost: the
+-- Leaves the queue, at once or `after` ms from now. If a copy of the claim may still come, or it
+-- is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if
+-- this is all or 'u' if it was ever unanswered or 'a', its ttl, `after`, its secret, with spaces.
+-- The end of a claim that holds alone grants nothing, so it does not ask whether data was lost: the
 -- next claim does. Its number is kept, as record.lua says.
 local answers, rest, gone = { now }, {}, {}
 local texts = call('MGET', unpack(KEYS))
@@ -27,13 +27,13 @@ if #rest == 0 then
   if newest ~= latest then call('SET', KEYS[1], sub(record, 1, 54) .. newest .. sub(record, 71)) end
   return answers
 end
--- Before anything is written, for it may refuse.
+-- Before any write, since it may refuse.
 -- include record.lua
 -- include functions.lua
 if #gone > 0 then call('DEL', unpack(gone)) end
 if newest ~= latest then highest, write = math.max(highest, tonumber(newest)), true end
 -- include hand-off.lua
--- Made when it is needed, for it is long.
+-- Long, so it is made only when needed.
 local function wholeQueue()
   -- include queue.lua
   local function leave(key, id, ttl, after, unanswered)
@@ -48,7 +48,7 @@ local function wholeQueue()
       q.queue.number = nil
       q.queue.death = math.min(q.queue.death, claim.expires)
       q.dirty[id], q.changed = true, true
-      -- It has to ask at another time.
+      -- The first waiter must ask at another time.
       local first = front(q)
       if first then tell(q, first) end
     end
@@ -70,7 +70,7 @@ local function step(key, asked)
 end
 for _, i in ipairs(rest) do
   local answer = apart(step, KEYS[i], ARGV[ARGS + i - 1])
-  -- What is none of ours holds no claim.
+  -- A key that is not ours holds no claim.
   answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
 end
 keep()

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- include clock.lua
 -- include record.lua
--- Heartbeat and status in one. Never revives a claim. ARGV for each claim: its id and
--- its ttl, in one.
+-- Heartbeat and status in one. Never revives a claim. ARGV for each claim, in one: its id and
+-- its ttl.
 local answers, rest = { stamp }, {}
 local texts = call('MGET', unpack(KEYS))
 for i = 2, #KEYS do

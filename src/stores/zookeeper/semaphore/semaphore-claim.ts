@@ -3,7 +3,7 @@
  * the mutex of the semaphore, the gate, and one for each permit, its leases.
  *
  * It asks for the gate; while it has that, for its leases; and gives the gate back when it holds
- * them all. Its steps come one after the other, whoever asks for them: core, or a hint.
+ * them all. Its steps come one after the other, whether core or a hint asks for them.
  */
 import { createHash } from 'node:crypto';
 import { UNKNOWN } from '../../../contract/gone.ts';

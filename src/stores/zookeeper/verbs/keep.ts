@@ -12,7 +12,7 @@
  * TTL nodes are not used, because servers must be configured to allow them. Instead, one write in
  * four reads some records of its folder and deletes those that are over, so the dead are soon never
  * more than a part of the living. Two processes may do so at a time, and a late deletion must not
- * hit a new record of the same name, whose versions begin anew: so it also writes the folder, at
+ * hit a new record of the same name, whose versions start anew: so it also writes the folder, at
  * the version from before the records were read. Folders are never deleted.
  * A holder reads over the session that admitted it, which has seen all earlier writes; any other
  * session has to catch up with the leader first.
