@@ -1,6 +1,6 @@
 /**
  * `node call.js MODULE NAME OPTIONS` calls what a module of this folder exports: a figure's
- * `measure`, or the work of one of its processes, whose answer goes to whoever started it.
+ * `measure`, or the work of one of its processes, whose answer goes to the process that started it.
  */
 const [module = '', name = '', options = ''] = process.argv.slice(2);
 const exported = (await import(module)) as Record<string, (options: unknown) => unknown>;

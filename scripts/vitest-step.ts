@@ -34,7 +34,7 @@ export function tests(name: string, options: VitestOptions): Step {
       if (files && filters.length === 0) return { passed: 0, failed: [], skipped: [] };
       const reporters = [watcher(tell), 'minimal'];
       const setup = { root, run: true, watch: false, project: [...project], reporters };
-      // Each step measures the pace anew, unless whoever runs all of them has said it.
+      // Each step measures the pace anew, unless the whole run has measured it.
       const { HOLDFAST_PACE: given } = process.env;
       const vitest = await createVitest('test', setup);
       try {

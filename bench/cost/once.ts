@@ -1,6 +1,6 @@
 /**
  * `once`, for a key that is done, which takes one look, and for a new one, which takes a claim, two
- * looks, a record and a release. A mutex that nobody else wants is beside them.
+ * looks, a record and a release. A free mutex is beside them.
  */
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';

@@ -1,5 +1,5 @@
 /**
- * Acquire and release over several servers when nobody else wants the lock: what a majority costs
+ * Acquire and release over several servers of a free lock: what a majority costs
  * beside one server, and what tokens cost, which take a second round. Redlock beside it.
  */
 import { quorum } from 'holdfast/quorum';

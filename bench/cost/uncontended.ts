@@ -1,5 +1,5 @@
 /**
- * Acquire and release when nobody else wants the same lock: one after another, and with many
+ * Acquire and release of a free lock: one after another, and with many
  * resources at once. The floor is the bare client, with the same binding or package.
  */
 import { atOnce, type Candidate, compare } from '../measuring/result.ts';

@@ -1,5 +1,5 @@
 /**
- * Holdfast beside the other libraries on one store, in one run: a lock that nobody else wants, one
+ * Holdfast beside the other libraries on one store, in one run: a free lock, one
  * after another and 64 at once, and a lock that four processes pass to each other. Other libraries
  * come with their defaults, and tuned for contention, which makes no difference to a lock alone.
  */
@@ -12,7 +12,7 @@ import { subjectAt } from '../stores/index.ts';
 /** Fewer than in the figures of their own: all of it takes two minutes at most. */
 const ROUNDS = 3;
 
-/** Whoever has released lets the others have it: at once, it would often get the lock again. */
+/** One that has released lets the others have it: at once, it would often get the lock again. */
 const PACE = { holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
 const PROCESSES = 4;
 

@@ -2,7 +2,7 @@
  * Floors: the fewest requests that do the work, with nothing around them, by the same client.
  *
  * Uncontended, a key is put if it is not there, and deleted. Contended, each task puts a key of its
- * own, and holds when all before it have been deleted, as one watch for each process tells. Nobody
+ * own, and holds when all before it have been deleted, as one watch for each process tells. None
  * looks whether its own key is still there, or how the hold before ended. One lease lasts for all.
  */
 import { type EtcdClient, etcdClient } from 'holdfast/etcd';

@@ -3,7 +3,7 @@
  *
  * Uncontended, it is one row that is taken if it is free, and left as a tombstone. Contended, it is
  * a named lock, whose waiters stand in line inside the server, each on a connection of its own; it
- * is on no disk, and whoever loses his connection has lost it.
+ * is on no disk, and a holder that loses its connection has lost it.
  */
 import { createPool } from 'mysql2/promise';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';

@@ -60,7 +60,7 @@ function insertAndUpdate(url: string): Connected {
   return twoStatements(TEXTS, run, () => pool.end());
 }
 
-/** Joining waits for nobody who leaves, and neither for messages. */
+/** Joining waits neither for a release nor for messages. */
 async function rowAndNotify(url: string): Promise<Connected> {
   const one = { connectionString: url, max: 1 };
   const [joining, leaving] = [new pg.Pool(one), new pg.Pool(one)];

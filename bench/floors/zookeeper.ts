@@ -3,9 +3,9 @@
  *
  * A task makes an ephemeral sequential node of its own below the resource, and holds when no other
  * has a smaller number. Uncontended, it makes it and looks at once, and deletes it. Contended,
- * whoever is not the first watches the node just before its own, and holds as soon as that is gone:
- * whoever deletes it has held. Nobody looks whether its own node is still there, or how the hold
- * before ended. One session lasts for all.
+ * a task that is not the first watches the node just before its own, and holds as soon as that is
+ * gone: the task that deleted it has held. None looks whether its own node is still there, or how
+ * the hold before ended. One session lasts for all.
  */
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
 import { type Acquire, type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
@@ -95,7 +95,7 @@ async function gone(session: ZookeeperSession, path: string): Promise<void> {
   await deletion;
 }
 
-/** Somebody else may have made it. */
+/** Another process may have made it. */
 async function made(session: ZookeeperSession, path: string): Promise<void> {
   await session.create(path).catch((error: unknown) => {
     if (!refusedAs('NODEEXISTS', error)) throw error;

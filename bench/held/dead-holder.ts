@@ -64,7 +64,7 @@ interface HolderOptions {
 export async function hold({ url, resource, ttlMs }: HolderOptions): Promise<void> {
   const locks = await connect(url, { ttl: ttlMs });
   await locks.mutex(resource).acquire();
-  // Nobody is left who would end it if the figure fails.
+  // No process is left to end it if the figure fails.
   process.once('disconnect', () => process.exit());
   process.send?.('held');
 }

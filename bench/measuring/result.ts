@@ -124,7 +124,7 @@ export async function atOnce(
   return { perSecond: micros.length / ((performance.now() - since) / 1000), micros };
 }
 
-/** In an order that is new each time, so that nobody always follows the same one. */
+/** In an order that is new each time, so that none always follows the same one. */
 export function shuffled<T>(list: readonly T[]): T[] {
   return list
     .map((one) => ({ one, at: Math.random() }))

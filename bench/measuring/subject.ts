@@ -43,13 +43,13 @@ export interface Subject {
   readonly name: string;
   /** By the names that the tables show; workers get them as text. */
   readonly contenders: Readonly<Record<string, Connect>>;
-  /** Who wants locks that nobody else wants, in groups that are compared, the floor first. */
+  /** Who wants free locks, in groups that are compared, the floor first. */
   readonly alone: readonly (readonly string[])[];
   /** So many pairs a round one after another, and with 64 resources at once. */
   readonly pairs: readonly [number, number];
   /** Of the ratio of rates, for both. */
   readonly goals?: readonly [number, number];
-  /** Who wants the same lock, the floor first; nobody where no table has a crowd. */
+  /** Who wants the same lock, the floor first; empty where no table has a crowd. */
   readonly contended: readonly string[];
   /** What its clients ask for, in `Work`. */
   readonly asks: string;

@@ -18,7 +18,7 @@ export const hazelcast: Subject = {
   alone: [[FENCED_FLOOR, FENCED, 'holdfast']],
   pairs: [200, 640],
   contended: [FENCED_FLOOR, FENCED, 'holdfast'],
-  // Nobody counts what its clients ask for.
+  // Requests of its clients are not counted.
   asks: 'requests',
   observe: ({ pids }) => ({
     work: async () => ({ 'server CPU µs': cpuMicros(pids) }),

@@ -51,7 +51,7 @@ export interface Judgement {
 
 /** Messages of a server to this process. */
 export interface MessageSource {
-  /** Its messages are what this process itself has read, so nobody else can make one up. */
+  /** Its messages are what this process itself has read, so no other process can make one up. */
   readonly own?: boolean | undefined;
   /**
    * Listens to one channel. `received` gets each message; `resumed` is called when it listens again

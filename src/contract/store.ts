@@ -182,8 +182,8 @@ export interface Traits {
    */
   readonly sequential?: boolean | undefined;
   /**
-   * A `held` hint is as good as a reply: its number is one that the store gave, and nobody who may
-   * only send messages can make it. Default false: it only makes core ask.
+   * A `held` hint is as good as a reply: its number is one that the store gave, and a program that
+   * may only send messages cannot make it. Default false: it only makes core ask.
    */
   readonly hintsGrant?: boolean | undefined;
 }

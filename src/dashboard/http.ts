@@ -74,7 +74,7 @@ export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   if (body !== undefined && request.readableDidRead) return body;
   const chunks: Buffer[] = [];
   let length = 0;
-  // To end the request would end the connection, and nobody would hear why.
+  // To end the request would end the connection, and the caller would not learn why.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     length += chunk.length;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);

@@ -14,5 +14,5 @@ export class Subscription implements AsyncDisposable {
   }
 }
 
-/** To what wakes nobody. */
+/** To nothing. */
 export const NONE: AsyncDisposable = new Subscription(() => {});

@@ -147,7 +147,7 @@ export class Wakes {
 
   readonly #resumed = (): void => {
     for (const watch of [...this.#byTag.values()]) {
-      // Whoever has left the queue may not have learned of it.
+      // A claim that has left the queue may not have learned of it.
       if (watch.known !== 'held') watch.known = 'nothing';
       watch.wake();
     }

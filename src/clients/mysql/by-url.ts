@@ -37,7 +37,7 @@ async function withMysql2(url: string): Promise<MysqlByUrl | undefined> {
   const mysql2 = await import('mysql2').catch(() => undefined);
   if (!mysql2) return undefined;
   const pool = FORM.reading(() => mysql2.default.createPool(`mysql:${url}`));
-  // What nobody has borrowed keeps no process alive.
+  // An idle connection keeps no process alive.
   pool.on('acquire', ({ stream }: Lent) => void stream?.ref());
   pool.on('release', ({ stream }: Lent) => void stream?.unref());
   return pool.promise();

@@ -96,7 +96,7 @@ export class SqlConnection {
     }
   }
 
-  /** On a connection of the pool that nobody has left in a transaction. */
+  /** On a connection of the pool that is in no transaction. */
   async #sendAlone(what: 'rows' | 'count', sql: string, bound: Bound[]): Promise<unknown> {
     for (let left = 0; left < MOST_LEFT_OPEN; left += 1) {
       const one = await this.#borrow();

@@ -121,7 +121,7 @@ export class WakeFile {
       // Other processes may have sent something although this one has not listened.
       fs.rmSync(this.#pathOf(this.address), { force: true });
     } catch {
-      // Somebody has put something else there.
+      // Another program has put something else there.
     }
   }
 

@@ -172,7 +172,7 @@ export class RedisStore implements Store {
           const name = places.nameOf(key);
           if (seen.has(name)) continue;
           seen.add(name);
-          if ((await this.#look(name).catch(nobody)).standings.length > 0) yield name;
+          if ((await this.#look(name).catch(unlooked)).standings.length > 0) yield name;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -256,7 +256,7 @@ function recorded(script: Script | undefined): Script {
 }
 
 /** Skips a key that is not ours, in a list of all. */
-function nobody(error: unknown): RedisLook {
+function unlooked(error: unknown): RedisLook {
   if (refusalCode(error) === 'WRONGTYPE') return { standings: [], quarantineMs: undefined };
   throw error;
 }
