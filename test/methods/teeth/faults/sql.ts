@@ -107,7 +107,7 @@ export const SQL_FAULTS: readonly Fault[] = [
       'test/database-locks/left-open.test.ts',
       "'PostgreSQL'",
       'pg',
-      "'open': changeState tells what is committed",
+      'open: changeState tells what is committed',
     ),
   },
 ];
