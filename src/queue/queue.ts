@@ -179,10 +179,10 @@ export class ClaimQueue {
     return true;
   }
 
-  /** Turns a write claim that holds into a read claim. */
+  /** Turns a write claim that holds into a read claim, unless it is to end. */
   downgrade(claim: Claim, now: number): ClaimStatus {
     return this.#living(claim, now, (entry) => {
-      if (entry.kind !== 'write' || !entry.admitted) return;
+      if (entry.kind !== 'write' || !entry.admitted || entry.sealed) return;
       entry.kind = 'read';
       entry.permits = 1;
       this.#settle(now);

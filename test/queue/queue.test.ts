@@ -43,6 +43,14 @@ describe('the queue as a value', () => {
     expect(told(queue)).toEqual(['c']);
   });
 
+  it('changes nothing of a claim that is to end', () => {
+    const writer = claimOf('writer', { kind: 'write', permits: 9, limit: 9 });
+    const queue = queueOf(writer);
+    queue.leave(writer, 0, 50);
+    expect(queue.downgrade(writer, 1)).toEqual({ state: 'gone', why: 'unknown' });
+    expect(queue.describe('r', 1).holders).toMatchObject([{ kind: 'write', permits: 9 }]);
+  });
+
   it('gives a claim at least the number that is asked for, and grows from there', () => {
     const queue = queueOf(a);
     const next = (number: bigint): ClaimStatus => {

@@ -54,9 +54,10 @@ export async function takeoverOf(
   const earlier = seen.view.places.slice(0, seen.index);
   const ended = earlier.filter(({ sequence }) => !there.has(sequence));
   const last = earlier.at(-1);
-  // A writer that has become a reader has ended nothing.
+  // A writer that has become a reader has ended nothing, nor has one whose turn had not come.
   const left = last && !last.foreign && ended.includes(last) && before?.name === last.name;
-  const silent = left && known?.sequence !== last.sequence;
+  const waited = left && holdsAlone(last) && ended.length < earlier.length;
+  const silent = left && !waited && known?.sequence !== last.sequence;
   const noted = known && ended.some(({ sequence }) => sequence === known.sequence);
   // An earlier claim's note says nothing of one that may have held alone afterwards.
   if (noted && (view.note?.latest || !(silent && holdsAlone(last)))) return ending;

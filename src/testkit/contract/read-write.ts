@@ -37,6 +37,16 @@ export const readWrite: Topic = {
       },
     },
     {
+      name: 'a writer that gives up behind readers has held nothing that one behind it takes over',
+      needs: ['tokens'],
+      async run(bed) {
+        const [r, w, s] = [of(bed, 'read'), of(bed, 'write'), of(bed, 'read')];
+        await bed.enterAll([r, w, s]);
+        await bed.leave(w);
+        assert.equal((await bed.untilHeld(s)).takeover, undefined);
+      },
+    },
+    {
       name: 'a writer waits for all readers and is then alone',
       async run(bed) {
         const [r, s, w] = [of(bed, 'read'), of(bed, 'read'), of(bed, 'write')];

@@ -51,7 +51,8 @@ test('etcd answers and tells as memory does', async () => {
       return store;
     },
     groups: 1,
-    // Other worlds differ in what claims of one batch know of each other, which is not understood.
+    // Other worlds have steps that core never takes: about a claim of another process, a second
+    // eviction, the downgrade of a mutex.
     seeds: [0],
   });
   const keys = await server.etcdctl('get', '--prefix', 'holdfast/', '--keys-only');

@@ -42,7 +42,8 @@ test('ZooKeeper answers and tells as memory does', async () => {
     },
     longestMs: LONGEST_MS,
     groups: 1,
-    // Other worlds differ in what claims of one batch know of each other, which is not understood.
+    // Other worlds have steps that core never takes: about a claim of another process, a second
+    // eviction, the downgrade of a mutex.
     seeds: [0],
   });
   const session = zookeeperClient(server.url).start();

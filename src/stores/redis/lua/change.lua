@@ -11,7 +11,7 @@ settle(q)
 local function downgrade(id)
   local claim = live(q, id)
   if not claim then return missing(q, id) end
-  if claim.kind == 'w' and claim.admitted then
+  if claim.kind == 'w' and claim.admitted and not claim.sealed then
     q.queue.used = q.queue.used - claim.permits + 1
     claim.kind, claim.permits = 'r', 1
     q.dirty[id], q.changed = true, true
