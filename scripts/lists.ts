@@ -228,8 +228,8 @@ export function soak(hours: number): Step {
         const seed = String((RUN + rounds + 1) * 1000);
         const file = 'test/methods/histories/run.ts';
         const args = ['--operations', '10000', '--seed', seed];
-        await script('histories', { seconds: 0 }, file, ...args).run(tell);
-        await script('worlds', { seconds: 0 }, 'scripts/sim.ts', '--seed', seed).run(tell);
+        await script('histories', { seconds: 0 }, file, ...args).run(tell, false);
+        await script('worlds', { seconds: 0 }, 'scripts/sim.ts', '--seed', seed).run(tell, false);
       }
       const said = `${rounds} rounds of 10,000 operations a store and 10,000 worlds, all legal`;
       return { passed: rounds, failed: [], skipped: [], said };

@@ -33,13 +33,15 @@ export async function runSteps(
 ): Promise<Ended[]> {
   const ended: Ended[] = [];
   const running = new Set<Running>();
+  let timedAreOver = false;
   const lane = async (those: readonly Step[]): Promise<void> => {
     for (const step of those) {
       const now: Running = { step, since: performance.now(), progress: undefined };
       running.add(now);
-      const tally = await runStep(step, (progress) => {
+      const tell = (progress: Progress): void => {
         now.progress = progress;
-      });
+      };
+      const tally = await runStep(step, tell, step.beside === true && !timedAreOver);
       running.delete(now);
       const seconds = (performance.now() - now.since) / 1000;
       const one = { ...tally, step: step.name, seconds };
@@ -50,16 +52,18 @@ export async function runSteps(
   };
   const line = progressLine(() => sayProgress(steps, ended, running));
   await Promise.all([
-    lane(steps.filter(({ beside }) => !beside)),
+    lane(steps.filter(({ beside }) => !beside)).then(() => {
+      timedAreOver = true;
+    }),
     lane(steps.filter(({ beside }) => beside)),
   ]);
   line.stop();
   return ended;
 }
 
-async function runStep(step: Step, tell: (progress: Progress) => void): Promise<Tally> {
+async function runStep(step: Step, ...how: Parameters<Step['run']>): Promise<Tally> {
   try {
-    return await step.run(tell);
+    return await step.run(...how);
   } catch (error) {
     console.log(error instanceof StepError ? error.message : error);
     return { passed: 0, failed: [step.name], skipped: [] };

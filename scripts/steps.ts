@@ -39,9 +39,9 @@ export interface Step {
   readonly name: string;
   /** How long it takes on two quiet cores, in s, from which follows how much time is left. */
   readonly seconds: number;
-  /** It counts by no clock: it runs beside the others, and gives way to them. */
+  /** It counts by no clock: it runs beside the others, and gives way to them while there are any. */
   readonly beside?: boolean;
-  run(tell: (progress: Progress) => void): Promise<Tally>;
+  run(tell: (progress: Progress) => void, givesWay: boolean): Promise<Tally>;
 }
 
 /** Thrown by a step that fails; `message` is what the developer has to read. */
@@ -92,8 +92,8 @@ export function program(name: string, terms: Terms, ...command: string[]): Step 
   return {
     name,
     ...terms,
-    async run() {
-      const output = await run(command, { givesWay: terms.beside ?? false });
+    async run(_, givesWay) {
+      const output = await run(command, { givesWay });
       const said = output.trim().split('\n').at(-1);
       const passed = Number(SUMMARY.exec(output)?.[1] ?? 1);
       const skipped = [...output.matchAll(SKIPPED)].map(([, test = '', reason]) => ({
