@@ -39,7 +39,7 @@ export interface Step {
   readonly name: string;
   /** How long it takes on two quiet cores, in s, from which follows how much time is left. */
   readonly seconds: number;
-  /** It counts by no clock: it runs beside the others, and gives way to them while there are any. */
+  /** It counts by no clock: it runs beside the others, and gives way to them. */
   readonly beside?: boolean;
   run(tell: (progress: Progress) => void, givesWay: boolean): Promise<Tally>;
 }
