@@ -14,5 +14,5 @@ process.chdir(ROOT);
 const good = await makeSite(SITE);
 const dead = good ? deadLinks(SITE) : [];
 for (const link of dead) console.log(link);
-if (good && dead.length === 0) console.log(`open ${SITE}/index.html`);
+if (good && dead.length === 0) console.log('open site/index.html');
 else process.exitCode = 1;

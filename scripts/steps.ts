@@ -92,20 +92,26 @@ export function program(name: string, terms: Terms, ...command: string[]): Step 
   return {
     name,
     ...terms,
+    run: async (_, givesWay) => tallyIn(await run(command, { givesWay })),
+  };
+}
+
+/** The same for a script of this project, whose last line stands in the evidence. */
+export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
+  const command = ['node', '--import', './scripts/sources.mjs', file, ...args];
+  return {
+    name,
+    ...terms,
     async run(_, givesWay) {
       const output = await run(command, { givesWay });
       const said = output.trim().split('\n').at(-1);
-      const passed = Number(SUMMARY.exec(output)?.[1] ?? 1);
-      const skipped = [...output.matchAll(SKIPPED)].map(([, test = '', reason]) => ({
-        test,
-        reason,
-      }));
-      return { passed, failed: [], skipped, ...(said && { said }) };
+      return { ...tallyIn(output), ...(said && { said }) };
     },
   };
 }
 
-/** The same for a script of this project. */
-export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
-  return program(name, terms, 'node', '--import', './scripts/sources.mjs', file, ...args);
+function tallyIn(output: string): Tally {
+  const passed = Number(SUMMARY.exec(output)?.[1] ?? 1);
+  const skipped = [...output.matchAll(SKIPPED)].map(([, test = '', reason]) => ({ test, reason }));
+  return { passed, failed: [], skipped };
 }
