@@ -5,6 +5,7 @@
  * they were.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fetchModules } from './package/tools.ts';
 import { ROOT, run } from './steps.ts';
@@ -46,7 +47,9 @@ writeFileSync(
     mutate: rooms.map((room) => `src/${room}/**/*.ts`),
     ...{ incremental: true, incrementalFile: join(folder, 'incremental.json') },
     ...{ reporters: ['json'], jsonReporter: { fileName: report } },
-    ...{ tempDirName: join(folder, 'sandbox'), ignorePatterns: ['docs', 'bench', 'examples'] },
+    // Outside of node_modules, where no tsconfig leads to the sources.
+    tempDirName: join(tmpdir(), `holdfast-mutants-${process.pid}`),
+    ignorePatterns: ['dist', 'docs', 'bench', 'examples'],
   }),
 );
 await run(['node', join(modules, 'core/bin/stryker.js'), 'run', config]);
