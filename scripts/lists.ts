@@ -91,15 +91,6 @@ async function withApiServer(files: readonly string[]): Promise<readonly string[
   return files;
 }
 
-/** For CI: while others run, where the change meets its room. */
-const builtIfMet: Step = {
-  ...{ ...apiServer, seconds: 0 },
-  async run() {
-    const files = await withApiServer(await touched('kubernetes'));
-    return { passed: Math.min(files.length, 1), failed: [], skipped: [] };
-  },
-};
-
 export const CI: readonly Step[] = [
   wholePackage,
   tests('processes', { seconds: 60 }),
@@ -112,7 +103,6 @@ export const CI: readonly Step[] = [
     seconds: 0,
     files: async () => withApiServer(await touched('kubernetes')),
   }),
-  builtIfMet,
   types,
   documentation,
   worlds(2000, 30),
