@@ -4,11 +4,11 @@
  * what survived, and the share that was noticed. It remembers what it knows of files that are as
  * they were.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fetchModules } from './package/tools.ts';
-import { ROOT, run } from './steps.ts';
+import { run } from './steps.ts';
 
 /** The last that run on Node 20. */
 const VERSION = '9.6.1';
@@ -37,7 +37,6 @@ const folder = await fetchModules('mutation', VERSIONS, '--legacy-peer-deps');
 const modules = join(folder, 'node_modules/@stryker-mutator');
 const report = join(folder, 'report.json');
 const config = join(folder, 'stryker.json');
-mkdirSync(folder, { recursive: true });
 writeFileSync(
   config,
   JSON.stringify({
@@ -48,32 +47,28 @@ writeFileSync(
     ...{ incremental: true, incrementalFile: join(folder, 'incremental.json') },
     ...{ reporters: ['json'], jsonReporter: { fileName: report } },
     // Outside of node_modules, where no tsconfig leads to the sources.
-    tempDirName: join(tmpdir(), `holdfast-mutants-${process.pid}`),
+    ...{ tempDirName: join(tmpdir(), `holdfast-mutants-${process.pid}`), cleanTempDir: 'always' },
     ignorePatterns: ['dist', 'docs', 'bench', 'examples'],
   }),
 );
 await run(['node', join(modules, 'core/bin/stryker.js'), 'run', config]);
 
 const { files }: Report = JSON.parse(readFileSync(report, 'utf8'));
-const counts = new Map<string, { noticed: number; all: number }>();
+const all: { readonly room: string; readonly noticed: boolean }[] = [];
 for (const [file, { mutants }] of Object.entries(files)) {
-  const path = relative(ROOT, join(ROOT, file));
-  const room = path.split('/')[1] ?? '';
-  const count = counts.get(room) ?? { noticed: 0, all: 0 };
-  counts.set(room, count);
+  const [, room = ''] = file.split('/');
   for (const { status, mutatorName, replacement = '', location } of mutants) {
     if (status === 'Ignored' || status === 'CompileError') continue;
-    count.all += 1;
-    if (status === 'Killed' || status === 'Timeout') count.noticed += 1;
-    else console.log(`${path}:${location.start.line} ${mutatorName} ${replacement.slice(0, 80)}`);
+    const noticed = status === 'Killed' || status === 'Timeout';
+    all.push({ room, noticed });
+    const what = `${mutatorName} ${replacement.slice(0, 80)}`;
+    if (!noticed) console.log(`${file}:${location.start.line} ${what}`);
   }
 }
-const share = ({ noticed, all }: { noticed: number; all: number }): string =>
-  `${((100 * noticed) / all).toFixed(1)} %`;
-const total = [...counts.values()].reduce(
-  (sum, { noticed, all }) => ({ noticed: sum.noticed + noticed, all: sum.all + all }),
-  { noticed: 0, all: 0 },
-);
-console.log(`${total.noticed} passed, 0 failed`);
-const each = [...counts].map(([room, count]) => `${room} ${share(count)}`).join(', ');
-console.log(`${share(total)} of ${total.all} mutants noticed: ${each}`);
+const noticed = (of: typeof all): number => of.filter((mutant) => mutant.noticed).length;
+const share = (of: typeof all): string => `${((100 * noticed(of)) / of.length).toFixed(1)} %`;
+const each = [...new Set(all.map(({ room }) => room))]
+  .map((name) => `${name} ${share(all.filter(({ room }) => room === name))}`)
+  .join(', ');
+console.log(`${noticed(all)} passed, 0 failed`);
+console.log(`${share(all)} of ${all.length} mutants noticed: ${each}`);

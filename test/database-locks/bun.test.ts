@@ -1,4 +1,4 @@
-/** Bun's own client, whose errors and counts are its own: on PostgreSQL and MariaDB. */
+/** Bun's own client, whose errors and counts are its own: on each database. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ const PROGRAM = join(import.meta.dirname, 'children/bun.ts');
 const { runtimes } = await fetchTools();
 const [bun = '', ...options] = runtimes.find(({ kind }) => kind === 'bun')?.run ?? [];
 
-describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product) => {
+describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
   test("a transaction of Bun's is taken as it is", async () => {

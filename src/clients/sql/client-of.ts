@@ -82,7 +82,7 @@ interface PgLent extends Pg {
   release(destroy: boolean): void;
 }
 
-/** A connection that breaks fails its statement, too; unlistened, the event ends the process. */
+/** A statement fails with its connection; without a listener, the event would end the process. */
 const IGNORED = (): void => {};
 
 function pgPool(pool: PgPool): SqlSender {

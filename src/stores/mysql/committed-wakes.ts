@@ -34,17 +34,16 @@ export class CommittedWakes {
     this.#begin(this.#wakeHolder(name));
   }
 
-  /** Those that a write concerns: ours, and what is stored in the same statement for others. */
-  split(wakes: readonly RowWake[]): { readonly own: RowWake[]; readonly others: RowWake[] } {
-    const address = this.#common.wakeSession?.address;
-    return {
-      own: wakes.filter((wake) => wake.address === address),
-      others: wakes.filter((wake) => wake.address !== address),
-    };
+  /** Those for other processes, which a write stores in the same statement. */
+  others(wakes: readonly RowWake[]): RowWake[] {
+    return wakes.filter(({ address }) => address !== this.#common.wakeSession?.address);
   }
 
-  all({ own, others }: { readonly own: RowWake[]; readonly others: RowWake[] }): void {
-    for (const { message } of own) this.#common.wakeSession?.wake(message);
+  all(wakes: readonly RowWake[]): void {
+    const others = this.others(wakes);
+    for (const wake of wakes) {
+      if (!others.includes(wake)) this.#common.wakeSession?.wake(wake.message);
+    }
     for (const address of new Set(others.map((wake) => wake.address))) {
       this.#interrupt(sessionOf(address));
     }

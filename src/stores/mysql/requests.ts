@@ -32,7 +32,7 @@ export interface Common {
   wakeSession?: WakeSession | undefined;
 }
 
-type SessionAsk = (session: MysqlSession) => Promise<readonly TextRow[]>;
+export type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
 
 export class Requests {
   readonly #session: MysqlSession;
@@ -57,7 +57,7 @@ export class Requests {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async inLine(name: string, ask: SessionAsk, by?: number): Promise<readonly TextRow[]> {
+  async inLine(name: string, ask: SessionCall, by?: number): Promise<readonly TextRow[]> {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
@@ -72,7 +72,7 @@ export class Requests {
   }
 
   async #again(
-    ask: SessionAsk,
+    ask: SessionCall,
     by = Number.POSITIVE_INFINITY,
     tries = TRIES,
   ): Promise<readonly TextRow[]> {

@@ -21,7 +21,7 @@ import {
   takenIn,
   WORDS,
 } from './holding.ts';
-import { type Common, Requests } from './requests.ts';
+import { type Common, Requests, type SessionCall } from './requests.ts';
 import {
   AFTER_LOCK,
   heldOf,
@@ -40,8 +40,6 @@ import {
 
 /** What the table says of each claim that is to take a row. */
 const TERMS = 10;
-
-type SessionCall = (session: MysqlSession) => Promise<readonly TextRow[]>;
 
 export class Verbs {
   readonly #connection: MysqlSession;
@@ -159,10 +157,9 @@ export class Verbs {
 
   async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
     const [rows, wakes] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
-    const { others } = this.#wakes.split(wakes);
-    const done = await ask(write(this.#tables, rows, others));
+    const done = await ask(write(this.#tables, rows, this.#wakes.others(wakes)));
     const written = writtenIn(rows, done.slice(1));
-    this.#wakes.all(this.#wakes.split(wakes.filter(({ name }) => written.includes(name))));
+    this.#wakes.all(wakes.filter(({ name }) => written.includes(name)));
     return written;
   }
 }
