@@ -248,9 +248,10 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #hand(now: number): void {
-    const waiter = this.#line.shift();
     const live = this.#live;
-    if (!waiter || live?.state.at !== 'held') return this.#leaveIfIdle();
+    if (live?.state.at !== 'held') return;
+    const waiter = this.#line.shift();
+    if (!waiter) return this.#leaveIfIdle();
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { acquisition } = waiter.options;

@@ -170,10 +170,7 @@ export class Batcher<R> implements Sender<R> {
       const answers = await this.#call(batch.map((request) => request.claim));
       results = checkReplies(answers, claims, this.#parts.check);
     } catch (cause) {
-      const error = toStoreError(cause);
-      await this.#failed(batch, error, sentAt);
-      this.#parts.done?.({ claims, results: [], error });
-      return;
+      return this.#failed(batch, toStoreError(cause), sentAt);
     }
     batch.forEach((request, i) => request.caller.settle(results[i], undefined, sentAt));
     this.#parts.done?.({ claims, results, error: undefined });
@@ -182,6 +179,7 @@ export class Batcher<R> implements Sender<R> {
   async #failed(batch: CallBatch<R>, error: StoreError, sentAt: number): Promise<void> {
     if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
       for (const request of batch) request.caller.settle(undefined, error, sentAt);
+      this.#parts.done?.({ claims: batch.length, results: [], error });
       return;
     }
     const middle = batch.length >> 1;

@@ -27,8 +27,8 @@ import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 
-/** What the store has said of a claim, for a message to be compared with. */
-type KnownTurn = Turn | 'held' | 'nothing';
+/** What the store has said of a claim, for a message to be compared with; of a hold, its number. */
+type KnownTurn = Turn | bigint | 'nothing';
 
 /** One object for each claim that is watched. */
 class TagWatch {
@@ -91,7 +91,7 @@ export class Wakes {
     this.#warn();
     const watch = this.#byId.get(id);
     if (!watch) return;
-    if (status.state === 'held') watch.known = 'held';
+    if (status.state === 'held') watch.known = status.token;
     else if (status.state === 'waiting') watch.known ??= (status as TurnStatus).turn ?? 'nothing';
   }
 
@@ -137,24 +137,26 @@ export class Wakes {
 
   #wake(watch: TagWatch, said: string): void {
     const hint = said === '?' ? undefined : statusIn(said);
-    if (this.#source.own || watch.known === 'held') return watch.wake(hint);
+    if (this.#source.own) return watch.wake(hint);
     // When to ask, at most.
     if (hint?.state === 'waiting') return watch.wake(hint);
-    const grants = hint?.state === 'held' && isProved(watch.known, hint, said);
-    watch.known = grants ? 'held' : 'nothing';
-    watch.wake(grants ? hint : undefined);
+    const believed = hint?.state === 'held' && isProved(watch.known, hint, said);
+    watch.known = believed ? hint.token : 'nothing';
+    watch.wake(believed ? hint : undefined);
   }
 
   readonly #resumed = (): void => {
     for (const watch of [...this.#byTag.values()]) {
       // A claim that has left the queue may not have learned of it.
-      if (watch.known !== 'held') watch.known = 'nothing';
+      if (typeof watch.known !== 'bigint') watch.known = 'nothing';
       watch.wake();
     }
   };
 }
 
 function isProved(known: KnownTurn | undefined, hint: HeldStatus, said: string): boolean {
+  // It tells a holder of who waits, and grants nothing that the store has not.
+  if (typeof known === 'bigint') return hint.token === known;
   if (typeof known !== 'object') return false;
   const { token, takeover } = hint;
   const { number, behind } = known;

@@ -1,7 +1,7 @@
 /**
  * A live claim of this process: its last confirmed state, and its deadline.
  *
- * Invariant: while `isHeld(now)`, the store cannot grant the claim to another. It holds because of
+ * Invariant: while `check(now)`, the store cannot grant the claim to another. It holds because of
  * the deadline, which only confirmed requests move. A hint grants with the deadline of the last
  * heartbeat, unless a copy of the claim may arrive late, for then the hint may concern a place that
  * is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply
@@ -153,9 +153,11 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {
       // A hint tells of one more, and may be anybody's: it never hides who waits.
-      this.#state = { ...state, waiters: Math.max(state.waiters, hint.waiters) };
+      const waiters = Math.max(state.waiters, hint.waiters);
+      this.#state = { ...state, waiters, hintedAt: clock.now() };
     } else if (hint?.state === 'waiting' && state.at === 'waiting') {
-      this.#askWhenDue(hint);
+      // After a failure it asks sooner.
+      if (!this.deadline.doubt) this.#askWhenDue(hint);
     } else {
       const now = clock.now();
       const sure = state.at === 'waiting' && !state.doubled && this.#terms.minHoldMs === 0;
@@ -170,9 +172,10 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     // First, for this read may find that the clock stood still after the request was sent.
     const now = this.services.clock.now();
     this.deadline.confirm(status.leftMs, sentAt);
-    const { waiters } = status;
-    if (this.#state.at === 'held') {
-      this.#state = { ...this.#state, waiters };
+    const state = this.#state;
+    if (state.at === 'held') {
+      const least = sentAt < state.hintedAt ? state.waiters : 0;
+      this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
     if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
@@ -188,7 +191,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const { token: number, takeover, waiters, limit } = status;
     const queued = this.#state.at === 'waiting' && this.#state.queued;
     const grant = { number, lineage: lineageOf(calls.store), takeover, queued };
-    this.#state = { at: 'held', since: now, grant, waiters };
+    this.#state = { at: 'held', since: now, grant, waiters, hintedAt: now };
     this.deadline.doubt = undefined;
     this.#timer.clear();
     if (!this.deadline.fresh(now)) {

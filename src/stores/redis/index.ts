@@ -21,8 +21,8 @@ export interface RedisOptions extends ServerOptions {
 
 /**
  * A store on the server of this client, an object of the package `ioredis` or `redis`. It opens
- * connections of its own with the same settings, one for commands and, once a claim may wait, one
- * for messages; closing the locks closes those, never the client.
+ * connections of its own with the same settings, with the first claim: one for commands, one for
+ * messages; closing the locks closes those, never the client.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -88,7 +88,8 @@ export class RedisStore implements Store {
     });
     return replies.map((reply) => {
       if (typeof reply === 'number') return reply === 1;
-      throw garbled(reply);
+      const status = statusOf(reply, 0);
+      throw status.state === 'error' ? status.error : garbled(reply);
     });
   }
 

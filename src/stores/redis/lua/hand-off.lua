@@ -1,10 +1,9 @@
 -- The common way out of a queue: the holder of everything leaves, and the first waiter, which lives
--- and wants as much, comes in. It sends the same messages as queue.lua and leaves the same queue,
--- but reads less and needs none of its functions. Anything unusual it leaves to queue.lua before
--- it writes. The head says enough: the id of the only holder (only), its number unless it is
--- sealed, and that it lives (death).
--- Only this way passes on the leaver's secret, as a proof (wakes.ts): the leaver held everything,
--- and no claim stands between the two.
+-- and wants as much, comes in. It leaves the queue as queue.lua would, but reads less and needs none
+-- of its functions. Anything unusual it leaves to queue.lua before it writes. The head says enough:
+-- the id of the only holder (only), its number unless it is sealed, and that it lives (death).
+-- Its message is that of queue.lua with the leaver's secret, a proof (wakes.ts): the leaver held
+-- everything, and no claim stands between the two.
 local function handOff(key, asked)
   local id = sub(asked, 1, 32)
   local head = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')
