@@ -12,7 +12,7 @@ local function downgrade(id)
   local claim = live(q, id)
   if not claim then return missing(q, id) end
   if claim.kind == 'w' and claim.admitted and not claim.sealed then
-    q.queue.used = q.queue.used - claim.permits + 1
+    q.head.used = q.head.used - claim.permits + 1
     claim.kind, claim.permits = 'r', 1
     q.dirty[id], q.changed = true, true
     q.asking = id
@@ -27,8 +27,8 @@ local function raise(id, number)
   if not claim then return missing(q, id) end
   if claim.admitted and number > claim.number then
     claim.number = number
-    q.queue.raised = math.max(q.queue.raised or 0, number)
-    q.queue.last = math.max(q.queue.last, number)
+    q.head.raised = math.max(q.head.raised or 0, number)
+    q.head.last = math.max(q.head.last, number)
     q.dirty[id], q.changed = true, true
   end
   return status(q, claim)
@@ -38,7 +38,7 @@ local function evict(number, reason, atOnce)
   for _, claim in ipairs(all(q)) do
     if claim.number == number then
       claim.sealed, claim.detail = 'evicted', reason
-      q.queue.number = nil
+      q.head.number = nil
       q.dirty[claim.id], q.changed = true, true
       if claim.address ~= '-' then q.evicted = claim end
       if atOnce or not claim.admitted then

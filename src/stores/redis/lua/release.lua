@@ -45,8 +45,8 @@ local function wholeQueue()
       depart(q, claim)
     elseif claim and not claim.sealed then
       claim.sealed, claim.expires = 'unknown', now + after
-      q.queue.number = nil
-      q.queue.death = math.min(q.queue.death, claim.expires)
+      q.head.number = nil
+      q.head.death = math.min(q.head.death, claim.expires)
       q.dirty[id], q.changed = true, true
       -- The first waiter must ask at another time.
       local first = front(q)

@@ -32,11 +32,11 @@ if #rest > 0 then
       if not claim.sealed then
         claim.expires = now + ttl
         q.dirty[id], q.changed = true, true
-        local queue = q.queue
-        if claim.admitted and queue.count == 1 then
-          queue.only, queue.death, queue.number = id, claim.expires, claim.number
-        elseif claim.place == queue.first then
-          queue.fore = claim.expires
+        local head = q.head
+        if claim.admitted and head.count == 1 then
+          head.only, head.death, head.number = id, claim.expires, claim.number
+        elseif claim.place == head.first then
+          head.fore = claim.expires
         end
       end
       answer = status(q, claim)
