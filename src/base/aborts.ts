@@ -1,8 +1,8 @@
 /**
- * Listening to signals, and signals made of others.
+ * Listening to signals, and signals made from others.
  *
  * Invariant: a listener that stops is forgotten, whatever else listens and however long the signal
- * lives. One signal may end thousands of waits, such as that of a program which shuts down, so all
+ * lives. One signal may end thousands of waits, such as that of a program that shuts down, so all
  * waits here share one listener of it: Node warns of more than ten, and takes time in proportion to
  * their number to remove one. A signal made of others is one of our own that they abort:
  * `AbortSignal.any` would do that, but Node never frees one that has a listener, and Node 20 loses

@@ -28,7 +28,7 @@ export function describe(error: unknown, reading: Reading = {}): string {
 /** An error with what libraries and servers tell in it. */
 export type Thrown = Readonly<Record<string, unknown>>;
 
-/** So many errors inside one another are looked at. */
+/** How many nested errors are looked at. */
 const MOST = 12;
 
 /** Where libraries keep the error that they wrap: Sequelize, TypeORM, Prisma. */

@@ -58,7 +58,7 @@ export class LocalQueue implements Claimant, Subject {
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
-  /** So many rests are still meant for others who were seen. */
+  /** How many rests are still meant for others who were seen. */
   #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
@@ -200,7 +200,7 @@ export class LocalQueue implements Claimant, Subject {
       waiter.options.refused?.(status);
       waiter.resolve(null);
     });
-    // Last, for a listener may do anything.
+    // Last, because a listener may do anything.
     if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
   }
 
@@ -257,10 +257,10 @@ export class LocalQueue implements Claimant, Subject {
     const parts = { live, grant: live.state.grant, acquisition };
     const lease = new Lease(parts, { nth: this.#issued++, since: now });
     this.lease = lease;
-    // First, for a listener may abort the wait.
+    // First, because a listener may abort the wait.
     waiter.resolve(lease);
     lease.announce();
-    // Last, for it may find that the process stood still meanwhile.
+    // Last, because it may find that the process stood still meanwhile.
     if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 

@@ -24,10 +24,10 @@ const MAX_KNOWN = 40_000;
 /** Most waits of one process for one name that are remembered. */
 const MAX_ALIKE = 100;
 
-/** So long before the look that saw a waiter last, its miss may have been reported, in ms. */
+/** How long before the look that last saw a waiter its miss may have been reported, in ms. */
 const EARLY_MS = 10_000;
 
-/** A holder whose end was so near at the last look may have expired, in ms. */
+/** A holder whose end was this near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
 
 type Line = Omit<QueueEvent, 'id'>;
@@ -65,7 +65,7 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** An event of the own locks; a repetition is left out. */
+  /** An event of this process's locks; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
@@ -124,7 +124,7 @@ export class History {
       for (const key of keys)
         put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_EVENTS);
     };
-    // Of a holder that another one follows, the line of that one tells, if it is from this look.
+    // If another holder follows, its line tells of this one's end, if it is from this look.
     const followed = after.some(
       ({ holds, token }) =>
         holds && !old.get(token)?.holds && !this.#reported.has(keyOf('grant', name, token)),

@@ -28,7 +28,7 @@ export interface LocksOptions {
   readonly maxTtl?: Duration;
   /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
   readonly drift?: number;
-  /** Time and chance, for tests. */
+  /** Time and randomness, for tests. */
   readonly clock?: Clock;
 }
 

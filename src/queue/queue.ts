@@ -216,7 +216,7 @@ export class ClaimQueue {
     return false;
   }
 
-  /** Keeps a record for so long from now, if the claim holds; 0 ms forgets it. */
+  /** Keeps a record for this long from now, if the claim holds; 0 ms forgets it. */
   keep(
     claim: Claim,
     now: number,

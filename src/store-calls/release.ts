@@ -21,7 +21,7 @@ export class Releases {
   readonly #underway: Underway;
   #closed = false;
 
-  /** @param senderFor returns a sender of releases that take effect so many ms later. */
+  /** @param senderFor returns a sender of releases that take effect this many ms later. */
   constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, underway: Underway) {
     this.#senderFor = senderFor;
     this.#clock = clock;

@@ -25,7 +25,7 @@ const LONGEST_MS = 250;
 const LONGEST_OF_ALL_MS = 2000;
 /** The pause as a share of the time until a claim's turn. */
 const SHARE = 1 / 8;
-/** Claims that come due within so many ms are looked at together. */
+/** Claims that come due within this many ms are looked at together. */
 const TOGETHER_MS = 10;
 
 interface Seeker {

@@ -49,7 +49,7 @@ export interface Weather {
 }
 
 export interface ChaosOptions extends Partial<Weather> {
-  /** The source of time, and of chance unless `random` is given. */
+  /** The source of time, and of randomness unless `random` is given. */
   readonly clock: Clock;
   readonly random?: () => number;
   /** Called for each mishap when chance decides on it. */

@@ -8,7 +8,7 @@
  *
  * A connection may be dead without notice. So while a reply or a change is awaited and the server
  * is silent, it gets a request that any gRPC server answers at once and by itself. (HTTP/2 pings
- * are no choice: etcd closes a connection on which more than a few come within five seconds of each
+ * would not do: etcd closes a connection on which more than a few come within five seconds of each
  * other.) Two seconds of silence end it. What would break it: mistaking this process's own pause
  * for the server's silence; so input that has arrived meanwhile is read before the silence is
  * judged.

@@ -80,7 +80,7 @@ export type OperationAnswer =
 export interface EtcdReply extends TxnAnswer {
   /** Of the whole store after it; everything written in it has this one. */
   readonly revision: bigint;
-  /** Names the cluster: revisions of different ones do not compare. */
+  /** Names the cluster: revisions of different ones cannot be compared. */
   readonly cluster: bigint;
 }
 

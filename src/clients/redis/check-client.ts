@@ -1,4 +1,4 @@
-/** Refuses a value that is no client of Redis, or an unusable one. */
+/** Refuses a value that is not a client of Redis, or an unusable one. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import { has, notAClient, over, refuseText } from '../members.ts';

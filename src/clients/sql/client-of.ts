@@ -173,7 +173,7 @@ interface Drizzle {
   readonly refreshMaterializedView?: unknown;
 }
 
-/** The pool inside, which tells more of what became of a statement. */
+/** The pool inside, which tells more about what became of a statement. */
 function poolIn({ $client }: Drizzle): SqlSender | undefined {
   const found = packageOf($client);
   return found?.place === 'pool' ? senderOf($client, found) : undefined;

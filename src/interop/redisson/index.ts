@@ -7,7 +7,7 @@
  * its own. Its watchdog and our heartbeats extend only a hold that is there. Redisson's messages
  * wake both sides; as they may be lost, waiting claims also ask by themselves.
  * What breaks it: a loss of data, after which programs with Holdfast wait and Java does not; and a
- * thread in Java that goes on after its lease is over, of which nothing there informs it.
+ * thread in Java that goes on after its lease is over, because nothing there informs it.
  */
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';

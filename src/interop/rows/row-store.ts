@@ -187,7 +187,7 @@ export class ForeignRowStore implements Store {
 
   async #release(claim: Claim, afterMs: number): Promise<boolean> {
     const keepMs = claim.ttlMs + afterMs;
-    // First, for a copy may be under way.
+    // First, because a copy may be under way.
     if (claim.unanswered || afterMs > 0) this.#released.bury(claim.id, keepMs);
     const freed = await this.#free(claim, afterMs);
     if (!freed) this.#released.bury(claim.id, keepMs);

@@ -66,7 +66,7 @@ export class QuorumHold {
     return true;
   }
 
-  /** On the votes of a round that began then; the claim itself lives for so long from then on. */
+  /** On the votes of a round that began then; the claim itself lives for this long from then on. */
   prolong(startedAt: number, lifeMs: number): HeldStatus {
     const { held, votes, majority } = this.#quorum;
     // Fresh votes may outlive the claim, which only heartbeats prolong.

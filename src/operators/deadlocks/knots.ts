@@ -19,8 +19,8 @@ export function isConfirmed(knot: readonly WaitNote[]): boolean {
 }
 
 /**
- * The confirmed deadlock because of which this lock does not come free; empty if none is known, or
- * the store does not reply. For people who look; needs no detection in this process.
+ * The confirmed deadlock because of which this lock does not become free; empty if none is known,
+ * or the store does not reply. For people who look; needs no detection in this process.
  */
 export async function deadlockAround(
   locks: Locks,

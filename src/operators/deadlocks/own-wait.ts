@@ -18,7 +18,7 @@ function nextId(): string {
   return `${ours} ${++waits}`;
 }
 
-/** What listens to locks gets no events of notes, but that `heartbeat` counts them. */
+/** What listens to locks gets no events of notes, except that `heartbeat` counts them. */
 export class NoEvents extends Events {
   override emit(): void {}
 }

@@ -35,7 +35,7 @@ export function signOf({ id, beat }: Pick<Entry, 'id' | 'beat'>): string {
 }
 
 export interface DocumentLife {
-  /** In the text, for all must go by the same. */
+  /** In the text, because all must go by the same. */
   readonly clock: 'service' | 'observed';
   /** Takes the time in a reply to a request that was sent then. @throws StoreError without one. */
   saw(nowMs: number | undefined, sentAt: number): void;

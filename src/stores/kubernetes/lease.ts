@@ -28,7 +28,7 @@ export interface LeaseSpec {
   readonly leaseTransitions?: number;
 }
 
-/** Annotations and text of all may have so many bytes. */
+/** How many bytes annotations and text may have in all. */
 const MAX_BYTES = 256 * 1024;
 /** Of a name that people can read; the rest tells it from others. */
 const MAX_SLUG = 60;

@@ -65,7 +65,7 @@ export function freed(before: LeaseObject | undefined, now: number): LeaseSpec {
   };
 }
 
-/** For so long, with a holder that no claim is. */
+/** For this long, with a holder that is not a claim. */
 export function kept(spec: LeaseSpec, ms: number, now: number): LeaseSpec {
   return renewed({ ...spec, holderIdentity: `${spec.holderIdentity} released` }, ms, now);
 }

@@ -154,7 +154,7 @@ export class SharedLease {
   async release(claim: Claim, afterMs: number): Promise<boolean> {
     const { id, ttlMs } = claim;
     const { clock, wallMs, released } = this.#parts;
-    // First, for a copy may be under way.
+    // First, because a copy may be under way.
     released.bury(id, ttlMs + afterMs);
     const hold = this.#holds.get(id);
     if (!hold) return false;
@@ -239,7 +239,7 @@ function recordOf(lease: LeaseObject | undefined): string {
 
 /**
  * How a hold has ended whose time is not over: by a program or a person that keeps no rules. One
- * that was only ended, and not taken since, for then there were more transitions, goes on.
+ * that was only ended goes on if it was not taken since: there would be more transitions.
  */
 function lossIn(lease: LeaseObject | undefined, hold: SharedHold): GoneStatus | undefined {
   if (!lease) return { state: 'gone', why: 'store-reset' };

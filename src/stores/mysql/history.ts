@@ -8,10 +8,10 @@
  * server, so each asks once when that started, and every statement that grants compares what the
  * session knows with the row. Tables may be made anew while a session stands by: so its statements
  * look at the birth of the table, once a second. The start is not trusted before its second is
- * over: a server that started again within it would look the same. Nor is it where two seconds
- * meet: the server counts its own time by a clock that is some milliseconds late.
+ * over: a server that started again within it would look the same. Nor is it trusted where two
+ * seconds meet: the server counts its own time by a clock that is some milliseconds late.
  * Data may be lost if the server does not wait for commits, or if this is other data than before.
- * The record that it did not wait is itself such a commit, and may be lost: so its settings of now
+ * The record that it did not wait is itself such a commit, and may be lost: so its current settings
  * count as well.
  * What would break it: writing the history without having compared it.
  */

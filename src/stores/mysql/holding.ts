@@ -28,7 +28,7 @@ import { CHANNEL } from './wake-session.ts';
 /** Numbers are greater than this one of 2001, and what tells of a wait is smaller. */
 const LEAST_NUMBER = 1e15;
 const PER_WAITER = 2 ** 32;
-/** So many places can be told. */
+/** How many places can be reported. */
 const MOST_WAITERS = 200_000;
 
 /** What a statement has found and done. */

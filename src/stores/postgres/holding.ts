@@ -55,7 +55,10 @@ const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > 
   AND NOT EXISTS (SELECT FROM asked a WHERE a.name = excluded.name
     AND (NOT a.queue OR a.id = l.id OR strpos(l.crowd, a.id) > 0))`;
 
-/** Before these claims: the tag, without its address, and the number of who waits, or holds. */
+/**
+ * Before these claims: the tag, without its address, and the number of the claim that waits, or
+ * holds.
+ */
 const BEFORE = `(
     SELECT CASE WHEN l.waiters <= z.n THEN concat_ws(' ', split_part(l.tag, ' ', 2), l.number)
       ELSE (SELECT concat_ws(' ', split_part(split_part(line, E'\\t', 5), ' ', 2),
@@ -206,8 +209,8 @@ interface LeavingSql {
 }
 
 /**
- * The first line of the crowd holds, where there is one: it wants all there is, as who leaves did,
- * whose secret it is told (wakes.ts).
+ * The first line of the crowd holds, where there is one: it wants all there is, as did the one that
+ * leaves, whose secret it is told (wakes.ts).
  */
 function leave({ lock, witness }: PostgresTables, { asked, more, from }: LeavingSql): string {
   const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];

@@ -16,7 +16,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { type KnownSchema, settle } from './history.ts';
 import { quoted } from './literal.ts';
 
-/** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
+/** How long a statement waits for a row, in ms: a slow commit keeps one that long. */
 const ROW_MS = 50;
 
 /** The oldest server on which all statements work. */

@@ -40,10 +40,10 @@ const SQL = {
   look: 'UPDATE holdfast_clocks SET monotonic = ?, wall = ?',
 } as const;
 
-/** Each new record removes so many old ones, so that none pile up. */
+/** Each new record removes this many old ones, so that none pile up. */
 const SWEPT_EACH = 2;
 
-/** A sweep removes so many, once a minute, where nothing new is kept. */
+/** A sweep removes this many, once a minute, where nothing new is kept. */
 const SWEPT_AT_ONCE = 1000;
 
 export class Records {

@@ -40,7 +40,7 @@ interface ListedQueue {
   readonly note?: NodeNote | undefined;
 }
 
-/** Watches begin after so long a hold; most locks are not held so long. */
+/** Watches begin when a hold has lasted this long; most locks are not held so long. */
 const HOLDS_MS = 10;
 
 export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
