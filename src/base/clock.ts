@@ -11,7 +11,7 @@
  * time did not, a virtual machine may have been stopped together with its clocks. Nothing in it can
  * tell that from a wall clock that was set, so the clock reports a doubt, and leases ask their
  * store.
- * What would break it: a resume that leaves wall clock and boot time behind until user code has run.
+ * What would break it: a resume that leaves wall clock and boot time behind until user code runs.
  */
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
