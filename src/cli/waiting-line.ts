@@ -1,7 +1,7 @@
 /**
  * Why this process waits, for people: a line on the terminal that is written again each second. In
- * a log, with -v, one line, and one more each time that the claim was lost, as that of a process
- * that stood still, and is last in the queue again. Without -v, one where the store grants nothing
+ * a log, with -v, one line, and another each time that the claim was lost, as when the process
+ * stood still, and is last in the queue again. Without -v, only one where the store grants nothing
  * after a loss of data.
  *
  * It also ends a wait that is for itself. A command under the lock has the holder's token in its

@@ -39,7 +39,7 @@ export interface Source<W extends Wire> {
   open(terms: WireTerms): Promise<W>;
   /** The meaning of an error of `open`, or of a request that may have been carried out. */
   judge(error: unknown, during: 'open' | 'call'): Judgement;
-  /** The pause before the next try to connect, in ms, after so many failures in a row. */
+  /** The pause before the next try to connect, in ms, after this many failures in a row. */
   pause?(failures: number, cause: unknown): number;
 }
 

@@ -4,7 +4,7 @@
  *
  * Invariant: a request that `auth` has not let in gets nothing but the files of the page, which are
  * public, the way into a folder, and the form for the token, which goes nowhere else; and nothing
- * is changed but by a POST in JSON from a page of the same origin, with the name typed, of a
+ * is changed except by a POST in JSON from a page of the same origin, with the name typed, of a
  * dashboard that is not read-only. Names, labels and reasons travel as JSON and become text nodes;
  * the policy in http.ts forbids every script but the page's own.
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.

@@ -1,9 +1,9 @@
 /**
- * What happened, by two sources. Reports are events of the locks of this process: exact, with
+ * What happened, from two sources. Reports are events of the locks of this process: exact, with
  * reasons. Two looks at the store show who came and who is gone, but neither what came and went in
  * between nor why.
  *
- * Invariant: what both tell of has one line, that of the report, whichever came first. A look that
+ * Invariant: what both report has one line, that of the report, whichever came first. A look that
  * comes later is silent about it; a report that comes later takes the place of the look's line, by
  * its `id`. They meet in the token: the first lease of a claim has the one that the store shows,
  * and the next ones, of hand-offs in the process, are made from the same claim number. A miss has

@@ -59,8 +59,8 @@ export class ClaimQueue {
   }
 
   /**
-   * By so many ms it may be later than the `now` of the next steps: lives are counted from then,
-   * and end by `now`. 0 at first; no part of the state.
+   * How many ms later than the `now` of the next steps it may be: lives are counted from then, and
+   * end by `now`. 0 at first; no part of the state.
    */
   set lead(ms: number) {
     this.#claims.lead = ms;

@@ -73,7 +73,9 @@ interface ReleaseAttempt {
   readonly resolve: () => void;
 }
 
-/** The pause after so many failures, in ms: from 25 up to a third of the TTL, half of it chance. */
+/**
+ * The pause after this many failures, in ms: from 25 up to a third of the TTL, half of it chance.
+ */
 export function pauseBefore(clock: Clock, claim: Claim, failures: number): number {
   const ms = Math.min(FIRST_PAUSE_MS * 2 ** failures, claim.ttlMs / TRIES_PER_TTL);
   return ms * (0.5 + clock.random() / 2);

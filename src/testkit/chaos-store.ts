@@ -40,7 +40,7 @@ export interface Weather {
   readonly broken: number;
   /** Requests refused before they leave, with the outcome `failed`; default 0.02. */
   readonly refuse: number;
-  /** Requests of which two copies arrive; default 0.05. */
+  /** Requests that arrive twice; default 0.05. */
   readonly duplicate: number;
   /** Hints that never arrive; default 0.1. */
   readonly loseHint: number;

@@ -27,8 +27,8 @@ export type { RedisClient } from '../../clients/redis/client.ts';
 
 export interface RedissonOptions extends ServerOptions {
   /**
-   * The name of a lock in Java, as a `NameMapper` there leaves it, made of the name with the prefix
-   * of the locks; default: the same. Different names must have different ones.
+   * The name of a lock in Java, as a `NameMapper` there leaves it, made from the name with the
+   * prefix of the locks; default: the same. Different names must have different ones.
    */
   readonly key?: (name: string) => string;
   /**

@@ -210,12 +210,12 @@ export class ForeignRowStore implements Store {
     return false;
   }
 
-  /** What the column says of a lease of ours that ends so many ms from now. */
+  /** The column's value for a lease of ours that ends this many ms from now. */
   #endIn(ms: number): number {
     return ms + this.#parts.skewMs - this.#parts.layout.addsMs;
   }
 
-  /** What the column says of a lease of ours that ends now. */
+  /** The column's value for a lease of ours that ends now. */
   get #alive(): number {
     return this.#endIn(0);
   }

@@ -21,7 +21,7 @@ export interface SpringJdbcOptions extends RowStoreOptions {
    * all before. All programs of a table must have the same layout.
    */
   readonly version: 6 | 7;
-  /** The region, as the `DefaultLockRepository` is told; default `DEFAULT`. */
+  /** The region, as set in the `DefaultLockRepository`; default `DEFAULT`. */
   readonly region?: string;
   /** The table's name with its prefix; default `INT_LOCK`. It may be `schema.name`. */
   readonly table?: string;

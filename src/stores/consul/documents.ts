@@ -26,7 +26,7 @@ export interface ConsulOptions {
   readonly ca?: string;
 }
 
-/** Consul stores values of so many bytes (`kv_max_value_size`). */
+/** Consul stores values of at most this many bytes (`kv_max_value_size`). */
 const MAX_TEXT_BYTES = 512 * 1024;
 
 interface ConsulEntry {

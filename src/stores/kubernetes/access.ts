@@ -27,7 +27,9 @@ const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The cluster changes a pod's token from time to time; it is read again after this, in ms. */
 const TOKEN_MS = 60_000;
 
-/** Checks what is given; what a pod is told is read by the first request. @throws UsageError */
+/**
+ * Checks what is given; the first request reads what the cluster gives a pod. @throws UsageError
+ */
 export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
   const known = ['url', 'namespace', 'token', 'ca'];
   const given = readOptions(options, known, what);

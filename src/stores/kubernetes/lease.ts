@@ -80,7 +80,7 @@ export function leaseOf(
   });
 }
 
-/** What a deletion is conditional on. */
+/** The condition of a deletion. */
 export function conditionOf(version: string): string {
   return JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: part(version) });
 }

@@ -97,7 +97,7 @@ function held(set: (column: string, value: string) => string): string {
   ].join(', ');
 }
 
-/** What a hold that begins does not have. */
+/** What a new hold does not have. */
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
 /** Of one claim, on a lock without a holder: with values for the server to put in. */

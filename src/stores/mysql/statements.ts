@@ -20,7 +20,9 @@ const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
 
 const READ = ['CONVERT(l.name USING utf8mb4)', ...COLUMNS.slice(1).map((name) => `l.${name}`)];
 
-/** A moment and a row, as the table reads them; a text, for clients read JSON in different ways. */
+/**
+ * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
+ */
 function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }

@@ -2,10 +2,10 @@
  * Checks a connection before the store claims anything on it.
  *
  * A pooler that gives each transaction another session of the server loses messages, prepared
- * statements and settings. That does not show in what works, which may be luck, but in the process
- * number: the server names one when the connection starts, and the session, when asked, names its
- * own. A pooler makes up the first. If the two differ, the store uses no LISTEN, no statement kept
- * under a name, and no setting of the session, which another client would inherit.
+ * statements and settings. Whatever works may work by luck, so the process number decides: the
+ * server names one when the connection starts, and the session, when asked, names its own. A pooler
+ * makes up the first. If the two differ, the store uses no LISTEN, no statement kept under a name,
+ * and no setting of the session, which another client would inherit.
  */
 
 import type { PostgresSession, PostgresStatement } from '../../clients/postgres/connection.ts';

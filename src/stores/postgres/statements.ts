@@ -5,7 +5,7 @@ import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from 
 
 const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
 
-/** What a write sets, as JSON has it. */
+/** What a write sets, as JSON. */
 const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
   permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
   waiters integer, crowd text, tail bigint, state text`;

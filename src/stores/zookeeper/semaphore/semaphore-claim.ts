@@ -67,7 +67,7 @@ export class SemaphoreClaim {
     return step;
   }
 
-  /** What heartbeats of `parts`, its `standing` of then, have told. @throws StoreError */
+  /** What heartbeats of `parts`, its `standing` of then, have returned. @throws StoreError */
   async statusOf(
     store: Store,
     parts: readonly Claim[],
