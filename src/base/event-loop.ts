@@ -35,7 +35,7 @@ export class EventLoop {
     this.#clock = clock;
   }
 
-  /** For what takes microseconds and can be left out: true a thousand times a second at most. */
+  /** For work of microseconds that may be skipped: true at most a thousand times a second. */
   spare(): boolean {
     const now = this.#clock.now();
     if (this.#spentUntil > now) return false;

@@ -25,7 +25,7 @@ export function describe(error: unknown, reading: Reading = {}): string {
   return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
 }
 
-/** An error with what libraries and servers tell in it. */
+/** An error, with the fields in which libraries and servers say more. */
 export type Thrown = Readonly<Record<string, unknown>>;
 
 /** How many nested errors are looked at. */

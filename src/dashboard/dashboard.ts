@@ -44,7 +44,7 @@ export interface DashboardOptions {
   readonly auth: string | Admits;
   /** Default true. With false, a person who is let in can evict holders and waiters. */
   readonly readOnly?: boolean;
-  /** Shows only resources whose names begin so; default all. */
+  /** Shows only resources whose names begin with it; default all. */
   readonly prefix?: string;
   /** How often it looks at the store while a page is open; default 1 s, at least 100 ms. */
   readonly every?: Duration;

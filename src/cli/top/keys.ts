@@ -59,7 +59,7 @@ export function readKeys(
 }
 
 /**
- * As the terminal does for ^Z: all of the job stops, npx among it, so that the shell has its
+ * As the terminal does for ^Z: all of the job stops, npx included, so that the shell has its
  * terminal again. Where no shell could resume the job, the system ignores the signal.
  */
 function suspend(terminal: NodeJS.ReadStream): void {

@@ -13,7 +13,7 @@
  * for the server's silence; so input that has arrived meanwhile is read before the silence is
  * judged.
  *
- * Nothing is sent in the course of an event, and no session is destroyed. Node emits the end of a
+ * While an event is handled, nothing is sent and no session is destroyed. Node emits the end of a
  * stream while nghttp2 still counts it as open; a send at that moment may write empty frames of
  * that stream for ever, until memory runs out: seen with nghttp2 1.61, which is in Node 20 (and
  * probably the cause of nodejs/node#52952). Node sends at once when a stream is reset or a session

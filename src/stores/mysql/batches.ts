@@ -9,7 +9,7 @@
  * If it changed all rows, their number says so. Else the rows, still locked, show what it did: a
  * changed row has the id of the claim, and the number or the time of this transaction. If another
  * session wrote both, it wrote them for the same claim, so they hold for this one.
- * What would break it: two claims of one lock; a row that is changed and was not locked before.
+ * What would break it: two claims of one lock; a row that is changed without having been locked.
  */
 import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';

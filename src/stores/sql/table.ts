@@ -51,8 +51,8 @@ export class Table implements Rows {
   }
 
   /**
-   * Takes free rows and lines up behind holders; returns what has become of the claims of those
-   * locks for which it did. The claims of a lock are in their order.
+   * Takes free rows and lines up behind holders; returns the outcome for the claims of the locks
+   * where it succeeded. The claims of a lock are in their order.
    */
   async take(
     asked: readonly TaggedClaim[],

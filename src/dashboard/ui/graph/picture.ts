@@ -1,8 +1,8 @@
-/** Where in a picture those stand who wait, and which ways the arrows take. */
+/** Where in a picture the waiting ones stand, and which ways the arrows take. */
 import type { QueueRow, QueueWait } from '../../wire.ts';
 import { componentsOf, markOf, type Party, partiesOf, type WaitMark } from './waits.ts';
 
-/** Most boxes in the picture: more are no picture. */
+/** Most boxes in the picture: more would be illegible. */
 const MAX_NODES = 40;
 
 /** A place in the grid: the column, and the line. */
