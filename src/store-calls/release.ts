@@ -5,7 +5,7 @@
  * latest when its TTL has run out. Release is idempotent, so a failed one is repeated in the
  * background; from the second try on it leaves a tombstone, because the first may be late rather
  * than lost. Repeating ends when the TTL has ended the claim.
- * What would break it: to go on sending heartbeats for a claim that is leaving.
+ * What would break it: sending further heartbeats for a claim that is leaving.
  */
 import type { Clock } from '../base/clock.ts';
 import type { StoreError } from '../contract/errors.ts';

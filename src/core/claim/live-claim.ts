@@ -8,7 +8,7 @@
  * reply to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves
  * the claim `unconfirmed`, with a timer at its deadline.
  * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
- * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
+ * What would break it: letting a failed heartbeat, a timer or a hint move the deadline.
  */
 import { OneTimer } from '../../base/clock.ts';
 import { detached } from '../../base/event-loop.ts';

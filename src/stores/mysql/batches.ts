@@ -1,6 +1,6 @@
 /**
- * The steps of `holding.ts` for several claims at once, each on a lock of its own: to take free
- * rows, to renew holds, and to end those behind which no claim waits.
+ * The steps of `holding.ts` for several claims at once, each on a lock of its own: taking free
+ * rows, renewing holds, and ending those behind which no claim waits.
  *
  * Invariant: each is one transaction that first locks its rows. If another session has locked one,
  * it fails at once, with nothing changed, and the next one changes the rows that it can lock

@@ -1,6 +1,6 @@
 /**
- * The steps that a statement makes by itself: to take a row or line up in it, to renew the hold,
- * and to end it.
+ * The steps that a statement makes by itself: taking a row or lining up in it, renewing the hold,
+ * and ending it.
  *
  * Invariant: a statement decides by the one row of its lock, which it has locked by then, and
  * raises its `rev`. Its assignments run from left to right, and each sees those before it: so a

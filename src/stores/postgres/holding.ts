@@ -1,6 +1,6 @@
 /**
- * The steps that a statement makes by itself: to take a row or line up in it, to renew the hold,
- * and to end it.
+ * The steps that a statement makes by itself: taking a row or lining up in it, renewing the hold,
+ * and ending it.
  *
  * Invariant: a statement decides by the one row of each lock, and raises its `rev`. Its condition
  * and its new values are evaluated on the newest version of the row, even if it had to wait for it.
