@@ -88,7 +88,7 @@ export class History {
     }
     if (what === 'lost') this.#figures.count('loss', at);
     if (handOffMs !== null) this.#figures.sample('hand-off', at, handOffMs);
-    // Of an end the report knows better; of a grant the look may know whom it followed.
+    // About an end the report knows better; about a grant the look may know whom it followed.
     const details = isGrant ? [concluded?.detail, report.detail] : [report.detail];
     const detail = details.filter((each) => typeof each === 'string').join(', ') || null;
     const line = { at, name, what, token, who: whoText(by), detail, from: 'locks' } as const;

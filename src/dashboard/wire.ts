@@ -86,7 +86,7 @@ export interface Report {
   readonly handOffMs: number | null;
 }
 
-/** Of the last minute. */
+/** The figures of the last minute. */
 export interface Rates {
   readonly grants: number;
   readonly losses: number;

@@ -165,7 +165,7 @@ export function specOf(engine: Engine, resource: string, options: CheckedLock): 
   return { ...rest, resource, kind, permits, ttlMs, minHoldMs, maxHoldMs, heartbeat, key };
 }
 
-/** In ms. @throws UsageError */
+/** A ttl in ms. @throws UsageError */
 export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const { calls, settings } = engine.services;
   const ttlMs = ttl ?? settings.ttlMs;

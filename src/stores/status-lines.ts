@@ -19,7 +19,7 @@ import type {
   WaitingStatus,
 } from '../contract/store.ts';
 
-/** Of a claim that waits: its number, and the claim right before it. */
+/** A waiting claim's number, and the claim right before it. */
 export interface Turn {
   readonly number: bigint;
   readonly behind: { readonly tag: string; readonly number: bigint };

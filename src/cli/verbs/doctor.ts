@@ -34,9 +34,9 @@ export interface Finding {
   readonly says: string;
   /** What it is about, as a number: how long it took, or lasts, or how far a clock is ahead. */
   readonly ms?: number;
-  /** Of a clock: how far `ms` may be off. */
+  /** How far `ms` may be off, for a clock. */
   readonly withinMs?: number;
-  /** Of a warning, or of an error. */
+  /** The code of a warning, or of an error. */
   readonly code?: string;
 }
 

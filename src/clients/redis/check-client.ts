@@ -47,7 +47,7 @@ function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
 
 interface PrefixOptions {
   readonly keyPrefix?: unknown;
-  /** Of the nodes of a cluster. */
+  /** The options for the nodes of a cluster. */
   readonly redisOptions?: PrefixOptions;
   readonly defaults?: PrefixOptions;
 }

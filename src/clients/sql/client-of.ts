@@ -169,7 +169,7 @@ interface Drizzle {
   /** What it was made with. */
   readonly $client?: unknown;
   execute(statement: object): PromiseLike<unknown>;
-  /** Of PostgreSQL. */
+  /** Only databases for PostgreSQL have it. */
   readonly refreshMaterializedView?: unknown;
 }
 

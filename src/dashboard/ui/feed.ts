@@ -45,7 +45,7 @@ export class Feed {
   view: PageView = NONE;
   readonly #changed: (view: PageView) => void;
   #second = 0;
-  /** In a row. */
+  /** Refusals in a row. */
   #refusals = 0;
 
   constructor(changed: (view: PageView) => void) {

@@ -72,7 +72,7 @@ const TRIES = 3;
 
 interface FoundRow {
   readonly holder: string;
-  /** By the column alone; negative if that moment has passed. */
+  /** The life left by the column alone; negative if that moment has passed. */
   readonly leftMs: number;
 }
 
@@ -220,7 +220,7 @@ export class ForeignRowStore implements Store {
     return this.#endIn(0);
   }
 
-  /** Of a lease of ours (-1), or of another's (+1). */
+  /** The life left of a lease of ours (-1), or of another's (+1). */
   #leftOf({ leftMs }: FoundRow, whose: 1 | -1): number {
     const { layout, skewMs } = this.#parts;
     return leftMs + layout.addsMs + whose * skewMs;

@@ -122,7 +122,7 @@ class Detector {
     detecting.delete(this.#engine);
   }
 
-  /** In the context of the caller. */
+  /** Runs in the context of the caller. */
   #begin(acquisition: Acquisition): void {
     const leases = heldAround(this.#services.calls.store);
     if (leases.length === 0) return;

@@ -22,7 +22,7 @@ export interface ConsulOptions {
   readonly prefix?: string;
   /** Default: the agent's. */
   readonly datacenter?: string;
-  /** Of the authority that signed the agent's certificate, in PEM; default: those Node knows. */
+  /** The authority that signed the agent's certificate, in PEM; default: those Node knows. */
   readonly ca?: string;
 }
 

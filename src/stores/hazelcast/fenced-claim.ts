@@ -13,7 +13,7 @@ import type { Proxies } from './proxies.ts';
 
 export interface FencedClaimParts {
   readonly locks: Proxies<FencedLock>;
-  /** Of its lock. */
+  /** The name of its lock. */
   readonly name: string;
   readonly session: CpSession;
   readonly clock: Clock;

@@ -5,13 +5,13 @@ import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 
 export interface KubernetesOptions {
-  /** Of the API server; default: that of the cluster in which this program runs. */
+  /** The API server's address; default: that of the cluster in which this program runs. */
   readonly url?: string;
   /** Whose leases they are; default: the namespace of the pod, else `default`. */
   readonly namespace?: string;
   /** A bearer token, or what returns the current one; default: the pod's, without `url`. */
   readonly token?: string | (() => string | Promise<string>);
-  /** Of the authority to trust, in PEM; default: the cluster's, without `url`. */
+  /** The authority to trust, in PEM; default: the cluster's, without `url`. */
   readonly ca?: string;
 }
 

@@ -9,7 +9,7 @@ import type { LeaseObject, LeaseSpec } from './lease.ts';
 interface ApiPath {
   readonly client: HttpClient;
   readonly access: Access;
-  /** Of the leases of the namespace. */
+  /** The path of the namespace's leases. */
   readonly path: string;
 }
 

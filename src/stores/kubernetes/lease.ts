@@ -30,7 +30,7 @@ export interface LeaseSpec {
 
 /** How many bytes annotations and text may have in all. */
 const MAX_BYTES = 256 * 1024;
-/** Of a name that people can read; the rest tells it from others. */
+/** Longest part of a name that people can read; the rest tells it from others. */
 const MAX_SLUG = 60;
 
 const NAME = 'holdfast/name';

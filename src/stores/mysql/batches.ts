@@ -214,7 +214,7 @@ VALUES ${rows.join(', ')};
 ${takeAll(tables, claims, how)}`;
 }
 
-/** Of claims that hold. Returns those that were renewed. */
+/** Renews claims that hold. Returns those that were renewed. */
 function beatAll({ lock }: MysqlTables, claims: readonly Args[], locking: Locking): string {
   const until = `@holdfast_now + ${nthOf(claims, 2)} * 1000`;
   const where = `${mine(claims)} AND ${lives(1)}`;

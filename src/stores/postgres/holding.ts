@@ -100,7 +100,7 @@ WHERE l.state IS NULL AND l.id IS NULL
 RETURNING l.id || ' ' || l.last || ' 0 0 - 0 ' || l.name`;
 }
 
-/** Of one claim behind which none waits. */
+/** Ends one claim that none waits behind. */
 export function leaveFree({ lock }: PostgresTables): string {
   return `
 UPDATE ${lock} l SET rev = l.rev + 1, id = NULL, until = ${NOW}
@@ -109,12 +109,12 @@ WHERE l.name = $1::text AND l.id = $2::text AND l.waiters = 0 AND l.state IS NUL
 RETURNING $2::text`;
 }
 
-/** Of claims on one lock; waits for its row. */
+/** Takes claims on one lock; waits for its row. */
 export function takeOne(tables: PostgresTables): string {
   return take(tables, { more: '', from: 'asked' });
 }
 
-/** Of claims on several locks; skips rows that are locked. */
+/** Takes claims on several locks; skips rows that are locked. */
 export function takeAll(tables: PostgresTables): string {
   const more = `, free AS MATERIALIZED (
   SELECT l.name FROM ${tables.lock} l WHERE l.name = ANY ($1::text[])
@@ -169,7 +169,7 @@ RETURNING
     THEN ${notify('l.tag', ...words, ...ended)} END`;
 }
 
-/** Of claims on different locks. */
+/** Renews claims on different locks. */
 export function beat({ lock }: PostgresTables): string {
   return `
 WITH asked AS MATERIALIZED (
@@ -182,13 +182,13 @@ RETURNING
   concat_ws(' ', l.id, l.number, l.waiters, coalesce(l.ended, '-'), coalesce(l.ended_by, 0))`;
 }
 
-/** Of one claim; waits for its row. */
+/** Ends one claim; waits for its row. */
 export function leaveOne(tables: PostgresTables): string {
   const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
   return leave(tables, { asked, more: '', from: 'true' });
 }
 
-/** Of claims on different locks; skips rows that are locked. */
+/** Ends claims on different locks; skips rows that are locked. */
 export function leaveAll(tables: PostgresTables): string {
   const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
   const more = `, ${freeOf(tables.lock)}`;

@@ -27,7 +27,7 @@ import { readSuccession, takeoverOf } from './takeover.ts';
 
 export interface QueueParts {
   readonly clock: Clock;
-  /** Of its node. */
+  /** The path of its node. */
   readonly path: string;
   /** Wakes it: with its status, if that has changed, or to ask. */
   readonly wake: (own: ZookeeperClaim, changed: boolean) => void;

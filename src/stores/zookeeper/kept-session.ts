@@ -73,7 +73,7 @@ export class KeptSession {
     this.#sweepBy(this.#usedAt + LINGER_MS);
   }
 
-  /** Of all queues that it has claims in. */
+  /** The recipe of all queues that it has claims in. */
   get recipe(): Recipe {
     return this.#parts.tree.recipe;
   }

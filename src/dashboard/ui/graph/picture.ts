@@ -79,7 +79,7 @@ export function pictureOf(rows: Iterable<QueueRow>, waits: readonly QueueWait[])
   };
 }
 
-/** Of arrows that say the same, the uppermost has the label. */
+/** Where arrows say the same, the uppermost has the label. */
 function named(edges: readonly Omit<Edge, 'named'>[]): readonly Edge[] {
   const first = new Map<string, Omit<Edge, 'named'>>();
   const saying = ({ names }: Omit<Edge, 'named'>): string => names.join('\n');
