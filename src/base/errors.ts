@@ -61,7 +61,7 @@ export function isError(value: unknown): value is Error {
   return typeof name === 'string' && typeof message === 'string';
 }
 
-/** What it says, whatever was thrown. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return isError(error) ? error.message : String(error);
 }

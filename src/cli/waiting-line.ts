@@ -49,7 +49,7 @@ export class WaitingLine {
   readonly #forget: readonly (() => void)[];
   #visible: boolean;
   #shown = false;
-  /** When the claim that waits was made, by its own word. */
+  /** When the waiting claim was made, as it says itself. */
   #claimed: number | undefined;
   #lostPlace = false;
   #over = false;

@@ -101,7 +101,7 @@ export class LocalQueue implements Claimant, Subject {
     });
   }
 
-  /** Those in line now, in order. */
+  /** The waiters in line now, in order. */
   get waiters(): readonly Waiter<Lease | null>[] {
     return this.#line.all();
   }

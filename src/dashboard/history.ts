@@ -36,7 +36,7 @@ type Line = Omit<QueueEvent, 'id'>;
 interface Concluded {
   readonly id: number;
   readonly detail: string | null;
-  /** All that a report of the same may be known by. */
+  /** All that a report of the same event may be known by. */
   readonly keys: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class History {
   readonly #figures = new Figures();
   readonly #reported = new Set<string>();
   readonly #concluded = new Map<string, readonly Concluded[]>();
-  /** When what no look has seen yet was missed. */
+  /** The times of misses that no look has seen yet. */
   readonly #misses = new Map<string, readonly number[]>();
   #lookedAt = 0;
 

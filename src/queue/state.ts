@@ -37,5 +37,5 @@ export interface QueueState {
   readonly closedUntil?: number | undefined;
 }
 
-/** All of a queue, and no part. */
+/** A whole queue, not a part. */
 export type WholeState = Required<Omit<QueueState, 'leftOut'>>;

@@ -60,7 +60,7 @@ function takenBy(waits: readonly PublishedWait[]): Map<string, Map<bigint, numbe
   return taken;
 }
 
-/** All to which a way of such steps leads. */
+/** All that a series of such steps leads to. */
 function reached<W>(all: readonly W[], own: W, leads: (from: W, to: W) => boolean): Set<W> {
   const found = new Set<W>();
   for (let next = [own]; next.length > 0; ) {
@@ -76,7 +76,7 @@ function blocks({ holds }: PublishedWait, wait: PublishedWait): boolean {
   return holds.some(({ resource }) => resource === wait.resource);
 }
 
-/** Each behind one that waits for it, as far as the knot is a ring. */
+/** The waits, each behind one that waits for it, as far as the knot is a ring. */
 function inOrder<W extends PublishedWait>(knot: readonly W[], own: W): readonly W[] {
   const left = new Set(knot);
   const order: W[] = [];

@@ -109,7 +109,7 @@ export function waitOf({
   return wait;
 }
 
-/** None if the store fails: then there is no verdict. */
+/** The notes in one queue; none if the store fails: then there is no verdict. */
 async function notesIn({ services }: Engine, name: string): Promise<readonly WaitNote[]> {
   const queue = await services.looks.inspect(name).catch(() => undefined);
   return queue?.holders.flatMap(noteIn) ?? [];

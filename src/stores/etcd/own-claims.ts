@@ -56,7 +56,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
 
-  /** It surely is not there any more. */
+  /** It is certainly gone. */
   forget(own: EtcdClaim): void {
     this.leave(own);
     own.lease.occupants.delete(own.claim.id);

@@ -18,7 +18,7 @@ import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, type MysqlTables, NOW } from 
 import { isDue, type KnownHistory, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';
 
-/** What says that another session has a row. */
+/** The errors that say that another session has a row. */
 const LOCKED: readonly (number | undefined)[] = [1205, 3572];
 
 const TTL = WORDS.indexOf('ttl');
@@ -107,7 +107,7 @@ export class Batches {
   }
 }
 
-/** Those that are the only one of their lock. */
+/** The claims that are the only one of their lock. */
 function lone(claims: readonly Args[]): Args[] {
   const times = new Map<string | undefined, number>();
   for (const [name] of claims) times.set(name, (times.get(name) ?? 0) + 1);
@@ -139,9 +139,9 @@ function nthOf(claims: readonly Args[], nth: number): string {
 type Locking = 'NOWAIT' | 'SKIP LOCKED';
 
 interface RowChange {
-  /** Which of these rows. */
+  /** The condition on these rows. */
   readonly where: string;
-  /** Reads no column that it writes, but `rev`. */
+  /** Reads no column that it writes, except `rev`. */
   readonly set: string;
 }
 

@@ -13,7 +13,7 @@ import { lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './frag
 /** The number of the first claim of a lock: greater than those before it. */
 const DRAWN = 'greatest(l.last + 1, excluded.number)';
 
-/** When a claim ends that begins now. */
+/** When a claim that begins now ends. */
 const END = `${NOW} + excluded.ttl::bigint * 1000`;
 
 /** The columns of a claim that holds, and what they become where it takes the row. */
@@ -67,7 +67,7 @@ const BEFORE = `(
     FROM last z WHERE z.name = l.name
   )`;
 
-/** Those that are to wait, as row.ts reads them. */
+/** The claims that are to wait, as row.ts reads them. */
 function linesOf(name: string, first: string, which: string): string {
   const number = `${first} + a.n - 1`;
   const words = [number, `${NOW} + a.ttl::bigint * 1000`, 'a.id', 'a.ttl', 'a.tag', '$11::text'];
@@ -129,7 +129,7 @@ export function takeAll(tables: PostgresTables): string {
 
 interface TakingSql {
   readonly more: string;
-  /** Where those are that may be taken. */
+  /** Where the rows are that may be taken. */
   readonly from: string;
 }
 

@@ -149,7 +149,7 @@ export class Applying {
     }
   }
 
-  /** What waited for this name is next. */
+  /** The tasks that waited for this name are next. */
   #follow(own: Map<string, Task[]>, name: string): void {
     const next = this.#waiting.get(name) ?? [];
     if (next.length > 0) {

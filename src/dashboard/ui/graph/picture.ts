@@ -36,7 +36,7 @@ export interface Picture {
   readonly edges: readonly Edge[];
   readonly hidden: number;
   readonly deadlocks: number;
-  /** Those that may be deadlocks. */
+  /** How many cycles may be deadlocks. */
   readonly cycles: number;
   /** How many columns and lines it takes. */
   readonly columns: number;
