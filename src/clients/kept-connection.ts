@@ -13,8 +13,8 @@
  * - the next request asks for a new connection, after a pause that grows up to a second, because a
  *   lease has only its TTL. A connection that listens is replaced at once;
  * - a connection that owes a reply and has given none for a few seconds is dropped (silence.ts);
- * - so is one whose server says that it is no primary (any more): the next one goes where the
- *   address leads by then.
+ * - so is one whose server says that it is not, or no longer, a primary: the next one goes where
+ *   the address leads by then.
  * What would break it: a client that writes a request twice, or after its promise was rejected; or
  * taking our own pause for the server's silence.
  */
@@ -43,9 +43,9 @@ interface WireRequest<W> {
 }
 
 export interface RequestTerms {
-  /** The request is written within so many ms, or fails. */
+  /** The request is written within this many ms, or fails. */
   readonly withinMs?: number | undefined;
-  /** The server may reply to nothing for so many ms. */
+  /** The server may reply to nothing for this many ms. */
   readonly quietMs?: number;
 }
 

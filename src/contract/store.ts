@@ -101,7 +101,7 @@ export interface GoneStatus {
   readonly why: GoneReason;
   /** For people: the obstacle ("the queue holds mutex claims"), or why it was evicted. */
   readonly detail?: string | undefined;
-  /** With `refused`: the store has lost its memory, and grants nothing for so long. */
+  /** With `refused`: the store has lost its memory, and grants nothing for this long. */
   readonly quarantineMs?: number | undefined;
 }
 
@@ -139,7 +139,7 @@ export interface Queue {
   readonly limit?: number | undefined;
   readonly holders: readonly Member[];
   readonly waiters: readonly Member[];
-  /** The store has lost its memory, and grants nothing for so long; undefined otherwise. */
+  /** The store has lost its memory, and grants nothing for this long; undefined otherwise. */
   readonly quarantineMs?: number | undefined;
 }
 

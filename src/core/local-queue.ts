@@ -6,9 +6,9 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves; where the store shows no waiters, it assumes some, and rests after it.
+ * other process starves; where the store shows no waiters, it assumes some, and rests as well.
  * It never passes on a lease with too little life left.
- * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
+ * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
 
 import { hostname } from 'node:os';
@@ -58,7 +58,7 @@ export class LocalQueue implements Claimant, Subject {
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
-  /** So many rests are still meant for others who were seen. */
+  /** How many rests are still meant for others who were seen. */
   #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
@@ -101,7 +101,7 @@ export class LocalQueue implements Claimant, Subject {
     });
   }
 
-  /** Those in line now, in order. */
+  /** The waiters in line now, in order. */
   get waiters(): readonly Waiter<Lease | null>[] {
     return this.#line.all();
   }
@@ -200,7 +200,7 @@ export class LocalQueue implements Claimant, Subject {
       waiter.options.refused?.(status);
       waiter.resolve(null);
     });
-    // Last, for a listener may do anything.
+    // Last, because a listener may do anything.
     if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
   }
 
@@ -258,10 +258,10 @@ export class LocalQueue implements Claimant, Subject {
     const parts = { live, grant: live.state.grant, acquisition };
     const lease = new Lease(parts, { nth: this.#issued++, since: now });
     this.lease = lease;
-    // First, for a listener may abort the wait.
+    // First, because a listener may abort the wait.
     waiter.resolve(lease);
     lease.announce();
-    // Last, for it may find that the process stood still meanwhile.
+    // Last, because it may find that the process stood still meanwhile.
     if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 

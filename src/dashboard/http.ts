@@ -56,7 +56,7 @@ export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.split('?')[1]);
 }
 
-/** What the type of the body is, without its parameters. */
+/** The type of the body, without its parameters. */
 export function typeOf({ headers }: IncomingMessage): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }

@@ -14,7 +14,7 @@
  * A reply that does not come in time has an unknown outcome, which is harmless because verbs are
  * idempotent. `sentAt` is read before the store is called; deadlines count from it.
  * The first batch leaves in the context of its first caller; later ones, in no caller's.
- * What would break it: to read `sentAt` after the call, to take a time-out for a failure, or to let
+ * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
  * claims of several parts into one batch.
  */
 

@@ -1,6 +1,6 @@
 const DONE = Promise.resolve();
 
-/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
+/** A class, because one is made for each claim, and a literal with a symbol is slow to make. */
 export class Subscription implements AsyncDisposable {
   readonly #end: () => void;
 

@@ -7,10 +7,10 @@
  * address, since the server would not take messages to it either, and ask by themselves.
  *
  * Others may send messages, too: in PostgreSQL every role, in Redis a user that has no key. So a
- * message makes its claim ask, which costs a request and grants nothing, but for one with a proof.
- * Invariant: such a message can come only after the claim right before this one has ended. A tag is
- * the hash of its claim's secret. Only the release of a hold shows the secret, when its process
- * holds no more, and the store passes it on to the claim that it lets in. The tag to be
+ * message makes its claim ask, which costs a request and grants nothing, except for one with a
+ * proof. Invariant: such a message can come only after the claim right before this one has ended. A
+ * tag is the hash of its claim's secret. Only the release of a hold shows the secret, when its
+ * process holds no more, and the store passes it on to the claim that it lets in. The tag to be
  * proved, and both numbers, were in the store's reply to the claim (`Turn`): no claim stands
  * between the two, and no message sets a number. A claim that leaves a queue otherwise gets a
  * message that says so, on the same connection, before any claim behind it comes in, and believes

@@ -40,7 +40,7 @@ export interface Weather {
   readonly broken: number;
   /** Requests refused before they leave, with the outcome `failed`; default 0.02. */
   readonly refuse: number;
-  /** Requests of which two copies arrive; default 0.05. */
+  /** Requests that arrive twice; default 0.05. */
   readonly duplicate: number;
   /** Hints that never arrive; default 0.1. */
   readonly loseHint: number;
@@ -49,7 +49,7 @@ export interface Weather {
 }
 
 export interface ChaosOptions extends Partial<Weather> {
-  /** The source of time, and of chance unless `random` is given. */
+  /** The source of time, and of randomness unless `random` is given. */
   readonly clock: Clock;
   readonly random?: () => number;
   /** Called for each mishap when chance decides on it. */

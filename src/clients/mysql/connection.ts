@@ -15,7 +15,7 @@ export interface MysqlSession {
    * Resolves as `query` does.
    */
   execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
-  /** From now on it keeps the process alive no more, whatever is under way. */
+  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;

@@ -3,12 +3,12 @@
  *
  * Invariant: while `check(now)`, the store cannot grant the claim to another. It holds because of
  * the deadline, which only confirmed requests move. A hint grants with the deadline of the last
- * heartbeat, unless a copy of the claim may arrive late, for then the hint may concern a place that
- * is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply
- * to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the
- * claim `unconfirmed`, with a timer at its deadline.
+ * heartbeat, unless a copy of the claim may arrive late, because then the hint may concern a place
+ * that is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in
+ * reply to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves
+ * the claim `unconfirmed`, with a timer at its deadline.
  * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
- * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
+ * What would break it: letting a failed heartbeat, a timer or a hint move the deadline.
  */
 import { OneTimer } from '../../base/clock.ts';
 import { detached } from '../../base/event-loop.ts';
@@ -120,7 +120,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
-    // Who does not hold ends nothing that others wait for.
+    // A claim that does not hold ends nothing that others wait for.
     if ('doubled' in this.#state) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
@@ -169,7 +169,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   };
 
   #held(status: HeldStatus, sentAt: number): void {
-    // First, for this read may find that the clock stood still after the request was sent.
+    // First, because this read may find that the clock stood still after the request was sent.
     const now = this.services.clock.now();
     this.deadline.confirm(status.leftMs, sentAt);
     const state = this.#state;
@@ -180,7 +180,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     }
     if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
       this.#wait(undefined);
-      // With a pause, for a store may never confirm a whole TTL.
+      // With a pause, because a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
     }
     this.#grant(status, now);
@@ -217,7 +217,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
-    // Last, for a listener may end the claim.
+    // Last, because a listener may end the claim.
     if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
     if (status.why === 'data-loss') {
       noticeQuarantine(this.services, this.claim, status.retryInMs);

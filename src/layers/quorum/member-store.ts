@@ -5,7 +5,7 @@
  * Unlike in core's batchers, requests do not queue behind one another: a member that hangs must not
  * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a poll
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
- * because a vote that is left behind keeps all others waiting for so long.
+ * because a vote that is left behind keeps all others waiting for that long.
  */
 
 import { type Clock, timers } from '../../base/clock.ts';

@@ -6,7 +6,7 @@ import type { OwnClaim } from './own-claim.ts';
 
 /** A queue that is followed. */
 export interface FollowedClaims<C> {
-  /** Those of this process in it, by their ids there. */
+  /** The claims of this process in it, by their ids there. */
   readonly claims: Map<string, C>;
 }
 

@@ -105,7 +105,7 @@ export class FencedLockStore implements Store {
     );
   }
 
-  /** Of other programs' claims only that one holds is known. */
+  /** All that is known of other programs' claims is that one holds. */
   async inspect(resource: string): Promise<Queue> {
     const own = [...this.#claims.values()].filter(({ claim }) => claim.resource === resource);
     const holder = own.find(({ holds }) => holds);

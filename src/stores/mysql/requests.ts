@@ -27,7 +27,7 @@ const MOST_STUCK = 1000;
 export interface Common {
   readonly tables: MysqlTables;
   readonly maxTtlMs: number;
-  /** Until when names are asked about only in ways that do not wait. */
+  /** Names, and until when they are asked about only in ways that do not wait. */
   readonly stuck: Map<string, number>;
   wakeSession?: WakeSession | undefined;
 }

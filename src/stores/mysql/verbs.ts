@@ -169,7 +169,7 @@ function isDone(row: TextRow | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }
 
-/** Each with what the lists say of it. */
+/** The claims, each with what the lists say of it. */
 function claimsIn(lists: Args): Args[] {
   const [names = [], ...more] = lists.map((list) => JSON.parse(list) as Args);
   return names.map((name, n) => [name, ...more.map((list) => list[n] ?? '')]);

@@ -12,10 +12,10 @@ import { type StatementName, statementsOf } from './statements.ts';
 
 /** Where a program stands still in a transaction, the server ends its session. */
 const BEGIN = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 1000; ';
-/** In line for one row, which is hot but moves, in ms. */
+/** How long to wait in line for one row, which is hot but moves, in ms. */
 const LINE_MS = 250;
 
-/** What follows in it. */
+/** The statements that follow in a transaction. */
 const IN_TRANSACTION = ['write_locked', 'rollback'];
 
 export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSource {

@@ -31,7 +31,7 @@ export interface RedisOptions extends ServerOptions {
  *
  * const locks = createLocks(redisStore(new Redis('redis://localhost')));
  *
- * @throws UsageError for anything that is no such client, or for bad options.
+ * @throws UsageError for anything but such a client, or for bad options.
  */
 export function redisStore(client: RedisClient, options: RedisOptions = {}): Store {
   const given = checkOptions(options, { ...SERVER, maxWaiters }, 'redisStore');

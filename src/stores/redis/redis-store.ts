@@ -36,7 +36,7 @@ export interface RedisStoreParts {
   readonly replicas: number;
 }
 
-/** Those that take a batch. */
+/** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
 export class RedisStore implements Store {

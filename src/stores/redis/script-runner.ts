@@ -25,7 +25,7 @@ export interface ScriptRunnerParts {
   readonly settings: (word: string) => string;
 }
 
-/** So many replicas must have what the script wrote, within this time. */
+/** How many replicas must have what the script wrote, and within what time. */
 export interface Spread {
   readonly replicas: number;
   readonly ms: number;

@@ -4,9 +4,9 @@
  *
  * Invariant: each verb is one step of the queue in the row, on the server's clock, in one
  * transaction, and the reply comes after its commit. Four kinds of steps are statements that
- * decide by the row alone: to take a free row or to line up behind its holder, to renew the hold,
- * and to end it. All other steps are made here on the queue that was read, and written back if the
- * row is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
+ * decide by the row alone: taking a free row or lining up behind its holder, renewing the hold, and
+ * ending it. All other steps are made here on the queue that was read, and written back if the row
+ * is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
  * statement may enter come first, so that they take effect in their order.
  */
 import type { Clock } from '../../base/clock.ts';

@@ -51,8 +51,8 @@ export class Table implements Rows {
   }
 
   /**
-   * Takes free rows and lines up behind holders; returns what has become of the claims of those
-   * locks for which it did. The claims of a lock are in their order.
+   * Takes free rows and lines up behind holders; returns the outcome for the claims of the locks
+   * where it succeeded. The claims of a lock are in their order.
    */
   async take(
     asked: readonly TaggedClaim[],
@@ -182,7 +182,7 @@ export class Table implements Rows {
     return this.link.call(call, textsOf(writes), terms);
   }
 
-  /** With `rev`, if the row is still that; else if the claim holds it plainly. */
+  /** Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. */
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
@@ -207,7 +207,7 @@ export class Table implements Rows {
   }
 }
 
-/** Of a claim that took the row, and behind which none waits. */
+/** Whether a claim took the row, and none waits behind it. */
 function isAlone([line = '']: readonly string[]): boolean {
   return line.split(' ', 3)[2] === '0';
 }

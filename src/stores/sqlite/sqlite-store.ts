@@ -14,7 +14,7 @@ import { SqliteWakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
   readonly watchFile: WatchFile;
-  /** Of its timers; lives count on that of the machine. */
+  /** The clock of its timers; lives count on that of the machine. */
   readonly clock: Clock;
 }
 

@@ -22,7 +22,7 @@ const LISTEN_AFTER_MS = 50;
 /** One object for each claim that is watched. */
 class ClaimWatch implements AsyncDisposable {
   readonly wake: Wake;
-  /** When the last of what is known of it was true. */
+  /** When its last known state was true. */
   at = 0;
   readonly #watches: Map<string, ClaimWatch>;
   readonly #id: string;

@@ -72,7 +72,7 @@ function follows(before: Claim, claim: Claim): boolean {
   return before.queue && claim.queue && alike;
 }
 
-/** All kinds are the same latch, which one at a time has. */
+/** All kinds are the same latch, which one at a time holds. */
 function alone(claim: Claim): Claim {
   return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
 }

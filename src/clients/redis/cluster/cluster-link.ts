@@ -7,7 +7,7 @@
  * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
  * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
  * before it on its own connection, would count the wrong server's writes, and is refused.
- * What would break it: a client that follows MOVED for a single command of a row.
+ * What would break it: a client that follows MOVED for a single command of a series.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closed } from '../../kept-connection.ts';
