@@ -6,11 +6,10 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves; where the store shows no waiters, it assumes some, and rests as well.
- * It never passes on a lease with too little life left.
+ * other process starves; where the store shows no waiters, it assumes some, and rests after each
+ * batch. It never passes on a lease with too little life left.
  * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
-
 import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';

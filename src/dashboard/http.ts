@@ -64,7 +64,7 @@ export function typeOf({ headers }: IncomingMessage): string {
 /** The body has more bytes than are read. */
 export class LongBody extends Error {}
 
-/** More than this many times as much is not even thrown away. */
+/** A body of more than so many times the limit is not even read to be thrown away. */
 const THROWN_AWAY = 16;
 
 /** The body as text, or what a framework has made of it. @throws LongBody */

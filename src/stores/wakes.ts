@@ -53,7 +53,7 @@ export class Wakes {
   readonly #byId = new Map<string, TagWatch>();
   #listening: Promise<void> | undefined;
   #unwoken = false;
-  /** Why it cannot listen, until it has warned; of a store that never replied it does not. */
+  /** Why it cannot listen, until it has warned: not before the store has replied at all. */
   #silence: unknown;
   #replied = false;
   #count = 0;

@@ -21,7 +21,7 @@ export async function play(): Promise<number> {
   const end = (): void => {
     for (const actor of actors) actor.kill('SIGKILL');
   };
-  // However this process ends: `print` does it where its reader is gone.
+  // However this process ends; `print` ends it when its reader is gone.
   process.once('exit', () => {
     end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });

@@ -32,7 +32,7 @@ interface TakingTerms {
 const TRIES = 3;
 
 const MOST_CROWDED = 1000;
-/** How many of the terms of a claim are those of one that would have a free row. */
+/** To take a free row needs so many of the terms of a claim, the first. */
 const FREE = 8;
 
 const CLAIMS = { lane: 'claims' } as const;
