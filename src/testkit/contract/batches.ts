@@ -55,7 +55,10 @@ export const batches: Topic = {
             [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
             [kind, permits, ttlMs, holder.label, limit],
           );
-          assert.ok(member && member.leftMs <= ttlMs + bed.slackMs);
+          assert.ok(
+            member && member.leftMs <= ttlMs + bed.slackMs,
+            `${member?.leftMs} of ${ttlMs} ms`,
+          );
         }
       },
     },
@@ -122,7 +125,10 @@ export const batches: Topic = {
       async run(bed) {
         const batch = [1, 2, 3].map(() => bed.claim({ kind: 'permits', limit: 3 }));
         const tokens = (await bed.enterBatch(batch)).map((status) => held(status).token);
-        for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0n));
+        for (const [i, token] of tokens.entries()) {
+          const last = tokens[i - 1] ?? 0n;
+          assert.ok(token > last, `${token} after ${last}`);
+        }
       },
     },
     {

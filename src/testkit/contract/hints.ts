@@ -28,8 +28,10 @@ export const hints: Topic = {
         const hint = held(await bed.until('the grant came', () => watched.hint(1)));
         const status = held(await bed.enter(watched.claim(1)));
         assert.equal(hint.token, status.token);
-        assert.ok(hint.leftMs <= watched.claim(1).ttlMs + bed.slackMs);
-        assert.ok(hint.leftMs >= status.leftMs - bed.slackMs);
+        const { ttlMs } = watched.claim(1);
+        assert.ok(hint.leftMs <= ttlMs + bed.slackMs, `${hint.leftMs} of ${ttlMs} ms`);
+        const least = status.leftMs - bed.slackMs;
+        assert.ok(hint.leftMs >= least, `the hint has ${hint.leftMs} ms, less than ${least}`);
         assert.deepEqual(hint.takeover, status.takeover);
       },
     },
@@ -75,7 +77,7 @@ export const hints: Topic = {
         await bed.until('the waiter was told', () => watched.woken().includes(1));
         const hint = watched.hint(1);
         const status = hint?.state === 'held' ? hint : held(await bed.beat(watched.claim(1)));
-        assert.ok(status.waiters >= 1);
+        assert.ok(status.waiters >= 1, 'the holder must be told that a claim waits');
       },
     },
     {

@@ -38,12 +38,13 @@ export const inspect: Topic = {
         const { token } = held(await bed.enter(a));
         const { holders, limit } = await bed.look();
         const [member] = holders;
-        assert.ok(member);
+        assert.ok(member, 'the holder must be shown');
         assert.deepEqual({ ...member.holder }, holder);
         assert.deepEqual([member.kind, member.permits, limit], ['permits', 2, 5]);
         assert.equal(member.number, token);
         assert.equal(member.ttlMs, a.ttlMs);
-        assert.ok(member.leftMs > 0 && member.leftMs <= a.ttlMs + bed.slackMs);
+        const { leftMs } = member;
+        assert.ok(leftMs > 0 && leftMs <= a.ttlMs + bed.slackMs, `${leftMs} of ${a.ttlMs} ms`);
       },
     },
     {
@@ -69,7 +70,8 @@ export const inspect: Topic = {
           claims.map((claim) => claim.holder.label),
         );
         for (const [i, { number }] of shown.entries()) {
-          assert.ok(number > (shown[i - 1]?.number ?? 0n));
+          const last = shown[i - 1]?.number ?? 0n;
+          assert.ok(number > last, `${number} after ${last}`);
         }
       },
     },

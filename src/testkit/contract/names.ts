@@ -95,7 +95,7 @@ function pair(what: string, texts: readonly [string, string]): Case {
     name: `different names are different locks: ${what}`,
     async run(bed) {
       const [one, other] = texts.map((text) => bed.claim({ resource: bed.name(text) }));
-      assert.ok(one && other && one.resource !== other.resource);
+      assert.ok(one && other && one.resource !== other.resource, 'the case has two names');
       held(await bed.enter(one));
       held(await bed.enter(other));
       for (const { resource } of [one, other]) {

@@ -54,7 +54,8 @@ export const raise: Topic = {
           const next = held(await bed.enter(b)).token;
           assert.ok(next > raised, `${next} after ${raised}`);
           await bed.leave(b);
-          assert.ok(held(await bed.enter(bed.claim())).token > next);
+          const { token: last } = held(await bed.enter(bed.claim()));
+          assert.ok(last > next, `${last} after ${next}`);
         },
       }),
     ),
@@ -79,7 +80,8 @@ export const raise: Topic = {
         }
         const late = bed.claim();
         await bed.leave(claims[3] as Claim);
-        assert.ok(held(await bed.enter(late)).token > last);
+        const { token: latest } = held(await bed.enter(late));
+        assert.ok(latest > last, `${latest} after ${last}`);
       },
     },
     {

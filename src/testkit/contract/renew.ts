@@ -16,7 +16,7 @@ export const renew: Topic = {
         const aged = held(await bed.enter(a));
         const renewed = held(await bed.beat(a));
         assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
-        assert.ok(renewed.leftMs <= a.ttlMs + bed.slackMs);
+        assert.ok(renewed.leftMs <= a.ttlMs + bed.slackMs, `${renewed.leftMs} of ${a.ttlMs} ms`);
         assert.ok(renewed.leftMs >= first.leftMs - bed.slackMs, `${first.leftMs} at first`);
       },
     },
@@ -31,7 +31,7 @@ export const renew: Topic = {
         const aged = waiting(await bed.enter(b));
         const renewed = waiting(await bed.beat(b));
         assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
-        assert.ok(renewed.leftMs <= b.ttlMs + bed.slackMs);
+        assert.ok(renewed.leftMs <= b.ttlMs + bed.slackMs, `${renewed.leftMs} of ${b.ttlMs} ms`);
       },
     },
     {

@@ -71,7 +71,8 @@ export const tokens: Topic = {
         // Long enough for a store to forget an idle resource.
         await bed.sleep(2 * bed.ttlMs);
         assert.equal((await bed.look()).holders.length, 0);
-        assert.ok(held(await bed.enter(b)).token > before);
+        const { token } = held(await bed.enter(b));
+        assert.ok(token > before, `${token} after ${before}`);
       },
     },
     {
@@ -84,7 +85,8 @@ export const tokens: Topic = {
         await bed.enter(bed.claim({ queue: false }));
         await bed.leave(b);
         await bed.leave(a);
-        assert.ok(held(await bed.enter(c)).token > before);
+        const { token } = held(await bed.enter(c));
+        assert.ok(token > before, `${token} after ${before}`);
       },
     },
     {
@@ -125,7 +127,10 @@ export const tokens: Topic = {
       async run(bed) {
         const claims = Array.from({ length: 4 }, () => bed.claim({ kind: 'permits', limit: 4 }));
         const granted = (await bed.enterAll(claims)).map((status) => held(status).token);
-        for (const [i, token] of granted.entries()) assert.ok(token > (granted[i - 1] ?? 0n));
+        for (const [i, token] of granted.entries()) {
+          const last = granted[i - 1] ?? 0n;
+          assert.ok(token > last, `${token} after ${last}`);
+        }
       },
     },
     {

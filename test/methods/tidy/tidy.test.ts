@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { assertProblems } from './asserts.ts';
 import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from './entries.ts';
 import {
@@ -36,6 +37,10 @@ describe('the tree', () => {
 
   it('closes what a test has opened at the end of that test', () => {
     expect(hookProblems(tree)).toEqual([]);
+  });
+
+  it('says in the testkit what each assertion wanted', () => {
+    expect(assertProblems(tree)).toEqual([]);
   });
 
   it('uses the words of the project', () => {
@@ -99,6 +104,8 @@ describe('these checks find', () => {
     ['unfinished work', unfinishedProblems(only('src/a.ts', '// TODO'))],
     ['an error of one realm', realmProblems(only('src/a.ts', 'if (e instanceof Error) f();'))],
     ['a hook that several tests share', hookProblems(only('test/a.test.ts', SHARED_HOOK))],
+    ['a bare assert.ok()', assertProblems(only('src/testkit/a.ts', 'assert.ok(a && b);'))],
+    ['a bare assert()', assertProblems(only('src/testkit/a/b.ts', 'assert(a);'))],
     ['a banned word in a path', wordProblems(only('src/redis-driver.ts'))],
     ['a banned word in a name', wordProblems(only('src/a.ts', 'const lockTimeout = 1;'))],
     [
@@ -156,5 +163,7 @@ describe('these checks find', () => {
       ['src/core/claim/a.ts', 'type A = 1;'],
     ]);
     expect(typeNameProblems(types)).toEqual([]);
+    const asserts = "assert.ok(f(a, b), 'it is'); assert.equal(a, b);";
+    expect(assertProblems(only('src/testkit/a.ts', asserts))).toEqual([]);
   });
 });
