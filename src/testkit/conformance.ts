@@ -167,7 +167,12 @@ function declaration(declared: Declared): Topic {
         name: 'the store is as it was declared',
         async run({ store }) {
           assert.deepEqual({ ...store.traits }, { ...declared.traits });
-          assert.deepEqual(lacking(store).sort(), [...declared.lacks].sort());
+          const lacks = lacking(store).sort();
+          assert.deepEqual(
+            lacks,
+            [...declared.lacks].sort(),
+            `lacks must name the verbs that the store does not have: [${lacks.join(', ')}]`,
+          );
           const keeps = store.keep !== undefined && store.recall !== undefined;
           assert.equal(
             keeps,
