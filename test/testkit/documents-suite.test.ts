@@ -57,6 +57,8 @@ test.each<[fault: string, Change, noticed: RegExp]>([
   ['a write compares first, and writes later', late, /write at once/],
   ['names are folded', folded, /different keys/],
   ['names are cut', cut, /different keys/],
+  ['names are steps of a path', stepped, /^the keys \. and/],
+  ['a write onto what is gone counts as written', unwritten, /version is of one key/],
   [
     'a removal takes no notice of versions',
     ({ get, remove }) => ({
@@ -127,5 +129,23 @@ function cut({ get, put }: Sound): Partial<Sound> {
   return {
     get: (key) => get(key.slice(0, 255)),
     put: (key, text, onto) => put(key.slice(0, 255), text, onto),
+  };
+}
+
+function stepped({ get, put }: Sound): Partial<Sound> {
+  const pathOf = (key: string): string => new URL(encodeURIComponent(key), 'http://a/').pathname;
+  return {
+    get: (key) => get(pathOf(key)),
+    put: (key, text, onto) => put(pathOf(key), text, onto),
+  };
+}
+
+function unwritten({ get, put }: Sound): Partial<Sound> {
+  return {
+    async put(key, text, onto) {
+      const done = await put(key, text, onto);
+      const gone = done === 'other' && (await get(key)).version === undefined;
+      return gone ? { version: 'v' } : done;
+    },
   };
 }

@@ -67,7 +67,8 @@ export const CASES: readonly DocumentsCase[] = [
     name: 'where nothing is, there is neither text nor version',
     async run({ key, open }) {
       const { text, version } = await (await open()).get(key());
-      assert.deepEqual({ text, version }, { text: undefined, version: undefined });
+      assert.equal(text, undefined, `get() where nothing is must return no text, not ${text}`);
+      assert.equal(version, undefined, 'get() where nothing is must return no version');
     },
   },
   {
@@ -76,10 +77,11 @@ export const CASES: readonly DocumentsCase[] = [
       const [one, other] = [await open(), await open()];
       const name = key();
       const put = await one.put(name, 'first', undefined);
-      assert.notEqual(put, 'other');
+      assert.ok(put !== 'other', 'put() onto undefined, where nothing is, must write');
       await is(other, name, 'first');
       const { version } = await other.get(name);
-      if (put !== 'other' && put.version !== undefined) assert.equal(put.version, version);
+      const { version: told = version } = put;
+      assert.equal(told, version, `put() returned the version ${told}, and get() then ${version}`);
     },
   },
   {
@@ -88,15 +90,15 @@ export const CASES: readonly DocumentsCase[] = [
       const [one, other] = [await open(), await open()];
       const name = key();
       await written(one, name, 'first');
-      assert.equal(await other.put(name, 'second', undefined), 'other');
+      await refused(other.put(name, 'second', undefined), 'undefined, where a text is,');
       await is(one, name, 'first');
       const { version: first } = await other.get(name);
       await written(other, name, 'third');
-      assert.equal(await one.put(name, 'fourth', first), 'other');
-      assert.equal(await one.put(name, 'fifth', undefined), 'other');
+      await refused(one.put(name, 'fourth', first), 'a version that has been replaced');
+      await refused(one.put(name, 'fifth', undefined), 'undefined, where a text is,');
       await is(one, name, 'third');
       const { version: third } = await one.get(name);
-      assert.notEqual(first, third);
+      assert.notEqual(first, third, 'each write must give the key a version of its own');
     },
   },
   {
@@ -105,7 +107,8 @@ export const CASES: readonly DocumentsCase[] = [
       const documents = await open();
       await written(documents, key(), 'here');
       const { version } = await documents.get(key());
-      assert.equal(await documents.put(key(' too'), 'there', version), 'other');
+      const put = documents.put(key(' too'), 'there', version);
+      await refused(put, 'a version of another key, where nothing is,');
       await is(documents, key(' too'), undefined);
     },
   },
@@ -132,6 +135,23 @@ export const CASES: readonly DocumentsCase[] = [
     },
   },
   {
+    // Bare, because only then are they steps of a path. All runs of the suite on one service share
+    // them: so each writes the same texts, only where nothing is, and removes none.
+    name: 'the keys . and .. are documents too',
+    async run({ open }) {
+      const documents = await open();
+      const texts: (string | undefined)[] = [];
+      for (const name of ['.', '..']) {
+        const put = await documents.put(name, JSON.stringify(name), undefined);
+        if (put !== 'other') await is(documents, name, JSON.stringify(name));
+      }
+      for (const name of ['.', '..']) texts.push((await documents.get(name)).text);
+      const [one, two] = texts;
+      assert.ok(one !== undefined && two !== undefined, 'put() under . or .. has written nothing');
+      assert.notEqual(one, two, '. and .. are taken for one key');
+    },
+  },
+  {
     name: `of ${WRITERS} that write at once, one replaces each version`,
     async run({ key, open }) {
       const all = [await open(), await open(), await open(), await open()];
@@ -147,7 +167,8 @@ export const CASES: readonly DocumentsCase[] = [
         const doubtful = texts.filter((_, n) => isDoubtful(outcomes[n]));
         const { text = '' } = await (all[1] as Documents).get(key());
         assert.ok(won.length <= 1, `${won.length} have replaced one version`);
-        if (won.length === 1) assert.equal(text, won[0]);
+        if (won.length === 1)
+          assert.equal(text, won[0], `${won[0]} was told as written, not ${text}`);
         else assert.ok(doubtful.includes(text), 'what is there was written by none that may have');
       }
     },
@@ -166,11 +187,11 @@ export const CASES: readonly DocumentsCase[] = [
       await documents.remove?.(key(), second);
       await is(documents, key(), undefined);
       await documents.remove?.(key(), second);
-      assert.equal(await documents.put(key(), 'late', second), 'other');
+      await refused(documents.put(key(), 'late', second), 'a version that has been removed');
       await written(documents, key(), 'third');
       // Versions are not used again, or copies that come late would find theirs.
       for (const late of [first, second]) {
-        assert.equal(await documents.put(key(), 'late', late), 'other');
+        await refused(documents.put(key(), 'late', late), 'a version from before the removal');
       }
       await is(documents, key(), 'third');
     },
@@ -186,7 +207,8 @@ export const CASES: readonly DocumentsCase[] = [
         const found: string[] = [];
         for await (const one of documents.list?.(key(prefix)) ?? []) found.push(one);
         const wanted = names.filter((name) => name.startsWith(prefix)).map((name) => key(name));
-        assert.deepEqual(found.sort(), wanted.sort());
+        const told = `list() of ${JSON.stringify(key(prefix))} has ${JSON.stringify(found.sort())}`;
+        assert.deepEqual(found, wanted.sort(), `${told}, not ${JSON.stringify(wanted)}`);
       }
     },
   },
@@ -236,13 +258,19 @@ export async function is(
   wanted: string | undefined,
 ): Promise<void> {
   const { text } = await documents.get(key);
-  assert.equal(text, wanted);
+  const [found, meant] = [text, wanted].map((each) => JSON.stringify(each)?.slice(0, 100));
+  assert.equal(text, wanted, `get() of ${JSON.stringify(key)} must return ${meant}, not ${found}`);
+}
+
+async function refused(put: ReturnType<Documents['put']>, onto: string): Promise<void> {
+  assert.equal(await put, 'other', `put() onto ${onto} must return other`);
 }
 
 /** Writes what no other client writes. */
 async function written(documents: Documents, key: string, text: string): Promise<void> {
   const { version } = await documents.get(key);
-  assert.notEqual(await documents.put(key, text, version), 'other');
+  const put = await documents.put(key, text, version);
+  assert.notEqual(put, 'other', 'put() onto the version that get() has returned must write');
 }
 
 function isWon(outcome: PromiseSettledResult<unknown> | undefined): boolean {

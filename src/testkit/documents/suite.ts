@@ -20,11 +20,11 @@ export interface DocumentsSuiteOptions {
   skip(name: string, reason: string): unknown;
   /** The service, as each program would open it; closed after the case. */
   create(): Documents | Promise<Documents>;
-  /** Which of the optional parts it has: the suite checks that it has no others. */
+  /** Which of the optional parts it has, and no others; `nowMs` if it has `slackMs`. */
   readonly has: readonly Optional[];
   /**
    * Documents, and a way to do something with them so that the reply to its first request is lost
-   * after the service has carried it out.
+   * after the service has carried it out: a proxy cuts the connection when the reply comes.
    */
   losing?(): Promise<{
     readonly documents: Documents;
@@ -46,7 +46,7 @@ export interface DocumentsSuiteOptions {
  *
  * documentsSuite({
  *   test,
- *   skip: (name, reason) => test(name, { skip: reason }),
+ *   skip: (name, reason) => test(name, { skip: reason }, () => {}),
  *   create: () => documents,
  *   has: ['remove', 'list'],
  * });
@@ -67,9 +67,14 @@ export function documentsSuite(options: DocumentsSuiteOptions): void {
       const open = async (): Promise<Documents> => {
         const documents = await create();
         opened.push(documents);
-        assert.equal(documents.slackMs !== undefined, has.includes('nowMs'), 'slackMs');
-        for (const part of ['remove', 'list', 'watch'] as const) {
-          assert.equal(documents[part] !== undefined, has.includes(part), part);
+        const { slackMs, remove, list, watch } = documents;
+        for (const [part, own] of Object.entries({ nowMs: slackMs, remove, list, watch })) {
+          const told = has.includes(part as Optional);
+          assert.equal(
+            own !== undefined,
+            told,
+            `has must name ${part} if the documents have it, and only then`,
+          );
         }
         return documents;
       };
