@@ -74,6 +74,9 @@ declare function myStore(
   options?: import('holdfast/testkit').FixtureOptions,
 ): import('holdfast').Store;
 declare function numberBehindMyFence(resource: string): import('holdfast/testkit').FenceFixture;
+declare module '*/etag-documents.ts' {
+  export function etagDocuments(base: string): import('holdfast/document').Documents;
+}
 
 /** Of the pages on once and refresh. */
 declare function nextNumber(): Promise<number>;

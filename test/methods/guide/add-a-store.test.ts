@@ -1,10 +1,11 @@
 /** The store of the guide "Adding a store", on a server that keeps texts under ETags. */
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLocks, type Store } from 'holdfast';
 import type { Documents } from 'holdfast/document';
 import { documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { snippetsIn } from '../tidy/snippets.ts';
 import { readTree } from '../tidy/tree.ts';
 import { runBlock } from './blocks.ts';
@@ -14,8 +15,7 @@ interface Shown {
   etagStore(base: string): Store;
 }
 
-let server: Server;
-let base: string;
+const servers: Server[] = [];
 let shown: Shown;
 
 beforeAll(async () => {
@@ -23,20 +23,27 @@ beforeAll(async () => {
   if (!block) throw new Error('The guide shows no such store.');
   const load = (name: string): Promise<Record<string, unknown>> => import(name);
   shown = (await runBlock(block, { names: {}, load })) as unknown as Shown;
-  server = textServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/locks/`;
 });
-afterAll(() => server.close());
+afterAll(() => {
+  for (const server of servers) server.close();
+});
 
-documentsSuite({
-  test,
-  skip: (name, reason) => test(name, (context) => context.skip(reason)),
-  create: () => shown.etagDocuments(base),
-  has: ['nowMs'],
+describe.each([412, 404])('a server that replies %i to a write onto what is gone', (missing) => {
+  let base: string;
+  beforeAll(async () => {
+    base = await start(textServer(missing));
+  });
+
+  documentsSuite({
+    test,
+    skip: (name, reason) => test(name, (context) => context.skip(reason)),
+    create: () => shown.etagDocuments(base),
+    has: ['nowMs'],
+  });
 });
 
 test('two programs take turns', async () => {
+  const base = await start(textServer(412));
   await using one = createLocks(shown.etagStore(base));
   await using other = createLocks(shown.etagStore(base));
   const lease = await one.mutex('stock').acquire();
@@ -52,13 +59,39 @@ test('a server that is away is a typed error', async () => {
   await expect(away.get('a')).rejects.toMatchObject(error);
 });
 
-/** Writes only what `If-Match` or `If-None-Match` permits; the `Date` is Node's. */
-function textServer(): Server {
+test.each([
+  [400, { outcome: 'failed', retryable: false }],
+  [404, { outcome: 'failed', retryable: false }],
+  [503, { outcome: 'unknown', retryable: true }],
+])('a write that is replied to with %i is a typed error', async (status, error) => {
+  const server = createServer((_, response) => void response.writeHead(status).end());
+  const documents = shown.etagDocuments(await start(server));
+  await expect(documents.put('a', '1', undefined)).rejects.toMatchObject({
+    code: 'STORE',
+    ...error,
+  });
+});
+
+async function start(server: Server): Promise<string> {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/locks/`;
+}
+
+/**
+ * Writes only what `If-Match` or `If-None-Match` permits, and only below its folder; replies
+ * `missing` to a write onto a version where nothing is. The `Date` is Node's.
+ */
+function textServer(missing: number): Server {
   const texts = new Map<string, { readonly body: string; readonly etag: string }>();
   let writes = 0;
   return createServer(async (request, response) => {
     const { url = '', method, headers } = request;
     const found = texts.get(url);
+    if (!/^\/locks\/./.test(url)) {
+      response.writeHead(405).end();
+      return;
+    }
     if (method === 'GET') {
       response.writeHead(found ? 200 : 404, found && { etag: found.etag }).end(found?.body);
       return;
@@ -67,7 +100,7 @@ function textServer(): Server {
     for await (const part of request.setEncoding('utf8')) body += part;
     const current = texts.get(url)?.etag;
     if (current !== headers['if-match'] || (current && headers['if-none-match'])) {
-      response.writeHead(412).end();
+      response.writeHead(current ? 412 : missing).end();
       return;
     }
     const etag = `"${++writes}"`;
