@@ -42,11 +42,13 @@ interface WireRequest<W> {
   timer?: NodeJS.Timeout;
 }
 
-export interface RequestTerms {
+export interface RequestTerms<R = unknown, T = R> {
   /** The request is written within this many ms, or fails. */
   readonly withinMs?: number | undefined;
   /** The server may reply to nothing for this many ms. */
   readonly quietMs?: number;
+  /** Default: the reply as it is. What it throws fails the request. */
+  readonly read?: (reply: R) => T;
 }
 
 export interface ChannelListener {
@@ -93,25 +95,32 @@ export class KeptConnection<W extends Wire> {
   }
 
   /**
-   * Writes a request on the wire, now or later, and settles with its reply.
+   * Writes a request on the wire, now or later, and settles with its reply, as `read` has it.
    * @throws StoreError
    */
-  ask<T>(
-    write: (wire: W) => Promise<T>,
-    { withinMs = LONGEST_TURN_MS, quietMs = 0 }: RequestTerms = {},
+  ask<R, T = R>(
+    write: (wire: W) => Promise<R>,
+    { withinMs = LONGEST_TURN_MS, quietMs = 0, read }: RequestTerms<R, T> = {},
   ): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (withinMs <= 0) return Promise.reject(this.#notYet());
     return new Promise((resolve, reject) => {
       const request: WireRequest<W> = {
         run: (wire) => {
-          write(wire).then(
-            (reply) => {
-              resolve(reply);
-              if (this.#settled(request)) this.#next();
-            },
-            (cause) => this.#failed(wire, request, cause),
-          );
+          const failed = (cause: unknown): void => this.#failed(wire, request, cause);
+          const replied = (reply: R): void => {
+            try {
+              resolve(read ? read(reply) : (reply as unknown as T));
+            } catch (cause) {
+              return failed(cause);
+            }
+            if (this.#settled(request)) this.#next();
+          };
+          try {
+            write(wire).then(replied, failed);
+          } catch (cause) {
+            failed(cause);
+          }
         },
         fail: reject,
         quietMs,

@@ -48,8 +48,8 @@ export class RedisConnection {
   }
 
   send(command: readonly string[]): Promise<RedisReply> {
-    const terms = { quietMs: waitOf(command) };
-    return this.#kept.ask(async (wire) => replyOf(await wire.send(command)), terms);
+    const terms = { quietMs: waitOf(command), read: replyOf };
+    return this.#kept.ask((wire) => wire.send(command), terms);
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {

@@ -43,7 +43,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   readonly services: Services;
   readonly #terms: ClaimTerms;
   readonly #claimant: Claimant;
-  readonly #unwatch: () => void;
+  readonly #watching: Disposable | undefined;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   constructor(services: Services, claim: Claim, terms: ClaimTerms, claimant: Claimant) {
@@ -57,7 +57,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => calls.claim.send(this.claim, this);
-    this.#unwatch = watch(calls.store, clock, { claim, wake: this.#wake, ready });
+    this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
   }
 
   get state(): State {
@@ -288,6 +288,6 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.#state = OVER;
     this.#timer.clear();
     this.services.heartbeat.remove(this);
-    this.#unwatch();
+    this.#watching?.[Symbol.dispose]();
   }
 }

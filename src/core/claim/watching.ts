@@ -1,5 +1,5 @@
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
-import type { Claim, Store, Wake } from '../../contract/store.ts';
+import type { Claim, Store, Wake, Watching } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
 /**
@@ -15,11 +15,29 @@ export function watch(
     wake,
     ready,
   }: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
-): () => void {
-  if (!store.watch) {
-    ready();
-    return () => {};
+): Disposable | undefined {
+  const watching = subscribe(store, claim, wake);
+  if (watching !== undefined && !isDisposable(watching)) {
+    return confirming(Promise.resolve(watching), { store, clock, claim, ready });
   }
+  ready();
+  return watching;
+}
+
+function confirming(
+  watching: Promise<AsyncDisposable | undefined>,
+  {
+    store,
+    clock,
+    claim,
+    ready,
+  }: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly claim: Claim;
+    readonly ready: () => void;
+  },
+): Disposable {
   let begin: (() => void) | undefined = ready;
   let limit: Timer | undefined;
   const go = (): void => {
@@ -27,9 +45,8 @@ export function watch(
     begin?.();
     begin = undefined;
   };
-  const watching = subscribe(store, claim, wake);
   watching.then(go, go);
-  // Most stores listen already, and a needless timer costs more than all else here.
+  // Many are ready in a moment, and a needless timer costs more than all else here.
   if (!store.traits.synchronous) {
     timers.queueMicrotask(() => {
       if (!begin) return;
@@ -37,18 +54,24 @@ export function watch(
       limit.unref();
     });
   }
-  return () => {
-    begin = undefined;
-    // Later hints find the claim over, so a failure here is harmless.
-    watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
+  return {
+    [Symbol.dispose]() {
+      begin = undefined;
+      // Later hints find the claim over, so a failure here is harmless.
+      watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
+    },
   };
 }
 
 /** If `watch` throws, all hints count as lost. */
-function subscribe(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
+function subscribe(store: Store, claim: Claim, wake: Wake): Watching | undefined {
   try {
-    return Promise.resolve(store.watch?.(claim, wake));
+    return store.watch?.(claim, wake);
   } catch {
-    return Promise.resolve(undefined);
+    return undefined;
   }
+}
+
+function isDisposable(watching: Watching): watching is Exclude<Watching, Promise<unknown>> {
+  return Symbol.dispose in watching && !('then' in watching);
 }

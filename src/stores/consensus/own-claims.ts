@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
+import type { Subscription } from '../subscription.ts';
 import type { OwnClaim } from './own-claim.ts';
 
 /** A queue that is followed. */
@@ -21,7 +22,7 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>>
     this.clock = clock;
   }
 
-  subscribe(claim: Claim, wake: Wake): AsyncDisposable {
+  subscribe(claim: Claim, wake: Wake): Subscription {
     return this.#wakes.subscribe(claim, wake);
   }
 

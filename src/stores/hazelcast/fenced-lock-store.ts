@@ -22,6 +22,7 @@ import type {
   Store,
   Traits,
   Wake,
+  Watching,
 } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { each } from '../each.ts';
@@ -116,7 +117,7 @@ export class FencedLockStore implements Store {
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Watching {
     return this.#wakes.subscribe(claim, wake);
   }
 

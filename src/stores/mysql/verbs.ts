@@ -59,9 +59,8 @@ export class Verbs {
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
-  async call(statement: string, args: Args): Promise<Args> {
-    const ask = this.#asks[statement];
-    return ask ? ask(args) : [];
+  call(statement: string, args: Args): Promise<Args> {
+    return this.#asks[statement]?.(args) ?? Promise.resolve([]);
   }
 
   readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {

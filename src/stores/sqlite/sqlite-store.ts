@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
@@ -78,7 +78,7 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.inspect(resource));
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Watching {
     return this.#wakes.watch(claim, wake);
   }
 

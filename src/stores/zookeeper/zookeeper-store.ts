@@ -16,7 +16,7 @@ import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
@@ -135,7 +135,7 @@ export class ZookeeperStore implements Store {
     return inspect(this.#parts, resource);
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Watching {
     return this.#parts.own.subscribe(claim, wake);
   }
 
