@@ -71,6 +71,11 @@ export class SqliteStore implements Store {
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
+    const [alone] = claims;
+    if (claims.length === 1 && alone && !after?.ms) {
+      const left = await this.#database.untilFree(({ queues }) => queues.releaseAlone(alone));
+      if (left) return [true];
+    }
     return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
   }
 
