@@ -73,7 +73,10 @@ export class TimeLimits {
 
   /** Leaves no timer behind, unless a reply is still due. */
   close(): void {
-    if (this.#timer && this.#open.size === 0) this.#clock.clearTimeout(this.#timer);
+    if (!this.#timer || this.#open.size > 0) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#firesAt = Number.POSITIVE_INFINITY;
   }
 
   /** False if it has run out. */

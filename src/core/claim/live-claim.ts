@@ -288,6 +288,10 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.#state = OVER;
     this.#timer.clear();
     this.services.heartbeat.remove(this);
-    this.#watching?.[Symbol.dispose]();
+    try {
+      this.#watching?.[Symbol.dispose]();
+    } catch {
+      // Later hints find the claim over.
+    }
   }
 }

@@ -17,7 +17,7 @@ export function watch(
   }: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
 ): Disposable | undefined {
   const watching = subscribe(store, claim, wake);
-  if (watching !== undefined && !isDisposable(watching)) {
+  if (watching && !isDisposable(watching)) {
     return confirming(Promise.resolve(watching), { store, clock, claim, ready });
   }
   ready();
@@ -73,5 +73,5 @@ function subscribe(store: Store, claim: Claim, wake: Wake): Watching | undefined
 }
 
 function isDisposable(watching: Watching): watching is Exclude<Watching, Promise<unknown>> {
-  return Symbol.dispose in watching && !('then' in watching);
+  return typeof (watching as Partial<Disposable>)[Symbol.dispose] === 'function';
 }
