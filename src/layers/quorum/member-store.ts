@@ -117,7 +117,10 @@ export class MemberStore {
    * @param ttlMs a share of it is the time limit; default for questions about no claim.
    * @throws the error of the verb, or a StoreError of unknown outcome.
    */
-  within<T>(verb: () => T | PromiseLike<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
+  within<T>(
+    verb: () => T | PromiseLike<T>,
+    ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,
+  ): Promise<T> {
     const { patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
     return this.#limits.answer(verb, patienceMs);
   }

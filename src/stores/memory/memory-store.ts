@@ -8,7 +8,15 @@
  */
 import { type Clock, timers } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+  Watching,
+} from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import { ClaimWakes } from '../claim-wakes.ts';

@@ -10,7 +10,15 @@ import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+  Watching,
+} from '../../contract/store.ts';
 import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -89,7 +97,9 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb({ verb: 'release', claims, argumentOf }, (replies) => replies.map(isReleased));
+    return this.#verb({ verb: 'release', claims, argumentOf }, (replies) =>
+      replies.map(isReleased),
+    );
   }
 
   async inspect(resource: string): Promise<Queue> {

@@ -14,7 +14,15 @@ import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+  Watching,
+} from '../../contract/store.ts';
 import { garbled } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
@@ -121,10 +129,7 @@ export class SqlRowStore implements Store {
     );
   }
 
-  release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = Math.max(0, after?.ms ?? 0);
     const [alone] = claims;
     const inAnyWay = (): Promise<readonly boolean[]> => this.#releaseAll(claims, afterMs);

@@ -6,7 +6,15 @@ import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake, Watching } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+  Watching,
+} from '../../contract/store.ts';
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
