@@ -13,8 +13,7 @@
  * - the next request asks for a new connection, after a pause that grows up to a second, because a
  *   lease has only its TTL. A connection that listens is replaced at once;
  * - a connection that owes a reply and has given none for a few seconds is dropped (silence.ts);
- * - so is one whose server says that it is not, or no longer, a primary: the next one goes where
- *   the address leads by then.
+ * - so is one whose server says that it is no primary: the next one goes where the address leads.
  * What would break it: a client that writes a request twice, or after its promise was rejected; or
  * taking our own pause for the server's silence.
  */
@@ -23,7 +22,7 @@ import { afterInput } from '../base/event-loop.ts';
 import { StoreError } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
-import { isLasting, type Judgement, type Source, type Wire } from './wire.ts';
+import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
 /** How long a request waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
@@ -34,7 +33,7 @@ const PING_MS = 5000;
 const REFUSED_MS = 60_000;
 
 interface WireRequest<W> {
-  /** Writes it; never rejects. */
+  /** Writes it. */
   readonly run: (wire: W) => void;
   readonly fail: (error: StoreError) => void;
   readonly quietMs: number;
@@ -108,19 +107,14 @@ export class KeptConnection<W extends Wire> {
       const request: WireRequest<W> = {
         run: (wire) => {
           const failed = (cause: unknown): void => this.#failed(wire, request, cause);
-          const replied = (reply: R): void => {
+          write(wire).then((reply) => {
             try {
               resolve(read ? read(reply) : (reply as unknown as T));
             } catch (cause) {
               return failed(cause);
             }
             if (this.#settled(request)) this.#next();
-          };
-          try {
-            write(wire).then(replied, failed);
-          } catch (cause) {
-            failed(cause);
-          }
+          }, failed);
         },
         fail: reject,
         quietMs,
@@ -179,7 +173,11 @@ export class KeptConnection<W extends Wire> {
   #run(wire: W, request: WireRequest<W>): void {
     this.#written.add(request);
     this.#silence.asked(request.quietMs);
-    request.run(wire);
+    try {
+      request.run(wire);
+    } catch (cause) {
+      this.#failed(wire, request, cause);
+    }
   }
 
   /** False if the request has been failed since. */
@@ -298,9 +296,4 @@ export class KeptConnection<W extends Wire> {
     const message = `No reply came from ${server} within ${silenceMs} ms.`;
     return new StoreError(message, { retryable: true, outcome: 'unknown' });
   }
-}
-
-export function closed(server: string): StoreError {
-  const message = `The connection of the locks to ${server} is closed.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

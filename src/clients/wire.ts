@@ -3,7 +3,7 @@
  * error means.
  */
 import { isLockError } from '../base/errors.ts';
-import type { StoreError } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 
 /** One connection of a client package. It never reconnects. */
 export interface Wire {
@@ -63,4 +63,9 @@ export interface MessageSource {
 /** True if the error will not pass by itself. */
 export function isLasting(error: unknown): boolean {
   return isLockError(error, 'STORE') && !(error as StoreError).retryable;
+}
+
+export function closed(server: string): StoreError {
+  const message = `The connection of the locks to ${server} is closed.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

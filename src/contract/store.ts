@@ -191,7 +191,7 @@ export interface Traits {
 export type Wake = (hint?: ClaimStatus) => void;
 
 /** Ends a watch. */
-export type Watching = (Disposable & AsyncDisposable) | Promise<AsyncDisposable>;
+export type Subscribed = (Disposable & AsyncDisposable) | Promise<AsyncDisposable>;
 
 /**
  * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
@@ -230,10 +230,10 @@ export interface Store {
   inspect(resource: string): Promise<Queue>;
   /**
    * Calls `wake` when the claim is admitted, becomes the first waiter or, while held, gets its
-   * first waiter. Hints may be lost or repeated. Subscribe before claiming. A `Disposable` says that
-   * no hint can be missed from now on; a promise says so when it resolves.
+   * first waiter. Hints may be lost or repeated. Subscribe before claiming. A `Disposable` says
+   * that no hint can be missed from now on; a promise says so when it resolves.
    */
-  watch?(claim: Claim, wake: Wake): Watching;
+  watch?(claim: Claim, wake: Wake): Subscribed;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
   /**

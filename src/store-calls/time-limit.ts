@@ -18,7 +18,7 @@ import type { Store } from '../contract/store.ts';
 export const TRIES_PER_TTL = 3;
 
 /** Called once, with the reply or with why there is none. */
-export interface Answered<T> {
+export interface LimitedCaller<T> {
   reply(value: T): void;
   fail(error: StoreError): void;
 }
@@ -50,7 +50,7 @@ export class TimeLimits {
   ask<T>(
     question: () => T | PromiseLike<T>,
     { ms, sentAt }: { readonly ms: number; readonly sentAt: number },
-    answered: Answered<T>,
+    answered: LimitedCaller<T>,
   ): void {
     const request = { ms, dueAt: sentAt + ms, fail: (error: StoreError) => answered.fail(error) };
     this.#open.add(request);

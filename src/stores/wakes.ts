@@ -22,7 +22,7 @@
 import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
 import { isLasting, type MessageSource } from '../clients/wire.ts';
-import type { Claim, ClaimStatus, HeldStatus, Wake, Watching } from '../contract/store.ts';
+import type { Claim, ClaimStatus, HeldStatus, Subscribed, Wake } from '../contract/store.ts';
 import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
@@ -74,7 +74,7 @@ export class Wakes {
   }
 
   /** A promise resolves when no message can be missed, or when listening is impossible for now. */
-  watch({ id, secret }: Claim, wake: Wake): Watching {
+  watch({ id, secret }: Claim, wake: Wake): Subscribed {
     const count = (++this.#count).toString(36);
     const proved = secret !== undefined && !this.#source.own;
     const watch = new TagWatch(proved ? hashOf(secret) : count, wake);

@@ -14,7 +14,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Store, Wake, Watching } from '../contract/store.ts';
+import type { Store, Subscribed, Wake } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
 import { type Journey, sleep, undergo } from './journey.ts';
 
@@ -202,7 +202,7 @@ class Network {
   async #subscribe(
     store: Store,
     wake: Wake,
-    watch: (woken: Wake) => Watching,
+    watch: (woken: Wake) => Subscribed,
   ): Promise<AsyncDisposable> {
     let stopped = false;
     const subscription = await watch(async (hint) => {

@@ -1,5 +1,5 @@
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
-import type { Claim, Store, Wake, Watching } from '../../contract/store.ts';
+import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
 /**
@@ -64,7 +64,7 @@ function confirming(
 }
 
 /** If `watch` throws, all hints count as lost. */
-function subscribe(store: Store, claim: Claim, wake: Wake): Watching | undefined {
+function subscribe(store: Store, claim: Claim, wake: Wake): Subscribed | undefined {
   try {
     return store.watch?.(claim, wake);
   } catch {
@@ -72,6 +72,6 @@ function subscribe(store: Store, claim: Claim, wake: Wake): Watching | undefined
   }
 }
 
-function isDisposable(watching: Watching): watching is Exclude<Watching, Promise<unknown>> {
+function isDisposable(watching: Subscribed): watching is Exclude<Subscribed, Promise<unknown>> {
   return typeof (watching as Partial<Disposable>)[Symbol.dispose] === 'function';
 }

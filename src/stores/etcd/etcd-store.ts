@@ -20,9 +20,9 @@ import type {
   ClaimStatus,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import { errorStatus } from '../each.ts';
 import { grouped } from '../grouped.ts';
@@ -128,7 +128,7 @@ export class EtcdStore implements Store {
     return inspect(this.#parts, resource);
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#parts.own.subscribe(claim, wake);
   }
 

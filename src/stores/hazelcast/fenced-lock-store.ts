@@ -20,9 +20,9 @@ import type {
   Member,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { each } from '../each.ts';
@@ -117,7 +117,7 @@ export class FencedLockStore implements Store {
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.subscribe(claim, wake);
   }
 

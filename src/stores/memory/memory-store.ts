@@ -13,9 +13,9 @@ import type {
   ClaimStatus,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
@@ -73,7 +73,7 @@ export class Memory implements Store {
     return this.#step(resource, (queue, now) => queue.describe(resource, now));
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.subscribe(claim, wake);
   }
 

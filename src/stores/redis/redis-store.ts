@@ -15,9 +15,9 @@ import type {
   ClaimStatus,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
@@ -111,7 +111,7 @@ export class RedisStore implements Store {
     return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.watch(claim, wake);
   }
 

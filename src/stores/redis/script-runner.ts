@@ -31,7 +31,7 @@ export interface Spread {
   readonly ms: number;
 }
 
-export interface ScriptCall {
+export interface ScriptRun {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly string[];
@@ -55,7 +55,7 @@ export class ScriptRunner {
    * What the script returns for each of these keys, which are of one slot, as `read` has it.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  run<T>(call: ScriptCall, read: (replies: readonly RedisReply[]) => T): Promise<T> {
+  run<T>(call: ScriptRun, read: (replies: readonly RedisReply[]) => T): Promise<T> {
     const { clockWatch } = this.#parts;
     const sentAt = clockWatch.now();
     return this.#send(call, this.#known).then(
@@ -65,7 +65,7 @@ export class ScriptRunner {
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
-  async #again(call: ScriptCall, error: unknown): Promise<RedisReply> {
+  async #again(call: ScriptRun, error: unknown): Promise<RedisReply> {
     let refusal = error;
     if (refusalCode(refusal) === 'NOSCRIPT') {
       await this.#load(call);
@@ -79,12 +79,12 @@ export class ScriptRunner {
     return this.#send(call, this.#parts.settings(await this.#serverOf(call)));
   }
 
-  async #load({ script, keys }: ScriptCall): Promise<void> {
+  async #load({ script, keys }: ScriptRun): Promise<void> {
     await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
   }
 
   /** Asks when the server of this slot may have lost something (lua/server.lua). */
-  async #serverOf({ keys }: ScriptCall): Promise<string> {
+  async #serverOf({ keys }: ScriptRun): Promise<string> {
     const { link, places } = this.#parts;
     const record = places.serverRecordOf(await link.lowestSlot(keys[0] as string));
     const ask = () => link.send(record, ['EVALSHA', SERVER.sha, '1', record, this.#known]);
@@ -98,7 +98,7 @@ export class ScriptRunner {
     return said;
   }
 
-  #send({ script, keys, args, spread }: ScriptCall, settings: string): Promise<RedisReply> {
+  #send({ script, keys, args, spread }: ScriptRun, settings: string): Promise<RedisReply> {
     const { link, places } = this.#parts;
     const key = keys[0] as string;
     const command = ['evalsha', script.sha, String(keys.length + 1), places.recordOf(key)];
@@ -109,7 +109,7 @@ export class ScriptRunner {
     return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
   }
 
-  #read({ keys }: ScriptCall, reply: RedisReply, sentAt: number): readonly RedisReply[] {
+  #read({ keys }: ScriptRun, reply: RedisReply, sentAt: number): readonly RedisReply[] {
     if (!Array.isArray(reply)) throw garbled(reply);
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Claim, ClaimStatus, Wake, Watching } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.ts';
 import { Polling } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
@@ -30,7 +30,7 @@ export class LockWakes {
     return this.#wakes.tagOf(claim);
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     const known = this.#table.link.sendsWakes();
     return known === true ? this.#wakes.watch(claim, wake) : this.#watch(claim, wake, known);
   }

@@ -11,9 +11,9 @@ import type {
   ClaimStatus,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
@@ -91,7 +91,7 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.inspect(resource));
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.watch(claim, wake);
   }
 

@@ -21,9 +21,9 @@ import type {
   ClaimStatus,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
-  Watching,
 } from '../../contract/store.ts';
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
@@ -143,7 +143,7 @@ export class ZookeeperStore implements Store {
     return inspect(this.#parts, resource);
   }
 
-  watch(claim: Claim, wake: Wake): Watching {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#parts.own.subscribe(claim, wake);
   }
 

@@ -10,7 +10,7 @@
  * What would break it: a client that follows MOVED for a single command of a series.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { closed } from '../../kept-connection.ts';
+import { closed } from '../../wire.ts';
 import {
   greeted,
   REDIS,
