@@ -80,7 +80,8 @@ export class SqliteStore implements Store {
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
     const [alone] = claims;
-    if (claims.length === 1 && alone && !after?.ms) {
+    // On the program's own connection it could be part of a transaction of the program.
+    if (claims.length === 1 && alone && !after?.ms && !this.#parts.database) {
       const left = await this.#database.untilFree(({ queues }) => queues.releaseAlone(alone));
       if (left) return [true];
     }
