@@ -4,7 +4,7 @@
 -- include functions.lua
 -- include queue.lua
 -- The rarer verbs, on one claim or queue. ARGV: the verb and its arguments.
-local verb = ARGV[ARGS + 1]
+local verb = ARGV[2]
 local q = load(KEYS[2])
 settle(q)
 
@@ -65,11 +65,11 @@ end
 
 local answer
 if verb == 'downgrade' then
-  answer = downgrade(ARGV[ARGS + 2])
+  answer = downgrade(ARGV[3])
 elseif verb == 'raise' then
-  answer = raise(ARGV[ARGS + 2], tonumber(ARGV[ARGS + 3]))
+  answer = raise(ARGV[3], tonumber(ARGV[4]))
 elseif verb == 'evict' then
-  answer = evict(tonumber(ARGV[ARGS + 2]), ARGV[ARGS + 3], ARGV[ARGS + 4] == 'now')
+  answer = evict(tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'now')
 else
   answer = quarantined(inspect())
 end

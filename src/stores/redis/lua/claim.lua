@@ -10,7 +10,7 @@ local numberText = format('%016.0f', number)
 local ttl, expires, keepFor
 for i = 2, #KEYS do
   if open then
-    local asked = ARGV[ARGS + i - 1]
+    local asked = ARGV[i]
     local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
     -- Most claims of a batch have the same ttl, and formatting numbers is slow.
     if own ~= ttl then ttl, expires, keepFor = own, format('%013.0f', now + own), own + REMEMBER end
@@ -94,7 +94,7 @@ if #rest > 0 then
     enter = enter or wholeQueue()
     return enter(key, asked)
   end
-  for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[ARGS + i - 1]) end
+  for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[i]) end
 end
 keep()
 return answers
