@@ -68,7 +68,7 @@ describe.concurrent.each(PRODUCTS)('%s', (product, start) => {
       await scene.expectUndisturbed(ttl * 1.2);
     });
 
-    test('of mariadb reaches no server: that is said, and no warning of an empty pool', async () => {
+    test('of mariadb reaches no server: that is said, with no warning of a pool', async () => {
       await using bed = new Bed(start);
       const pool = mariadbPool({ host: '127.0.0.1', port: 1, user: bed.name, database: 'test' });
       bed.use({ close: () => pool.end() });
