@@ -2,6 +2,12 @@ import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
+interface WatchTerms {
+  readonly claim: Claim;
+  readonly wake: Wake;
+  readonly ready: () => void;
+}
+
 /**
  * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be
  * missed any more, or when the store has not confirmed that in time. Without hints the heartbeats
@@ -10,34 +16,14 @@ import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 export function watch(
   store: Store,
   clock: Clock,
-  {
-    claim,
-    wake,
-    ready,
-  }: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
+  { claim, wake, ready }: WatchTerms,
 ): Disposable | undefined {
-  const watching = subscribe(store, claim, wake);
-  if (watching && !isDisposable(watching)) {
-    return confirming(Promise.resolve(watching), { store, clock, claim, ready });
+  const subscribed = subscribe(store, claim, wake);
+  if (!subscribed || isDisposable(subscribed)) {
+    ready();
+    return subscribed;
   }
-  ready();
-  return watching;
-}
-
-function confirming(
-  watching: Promise<AsyncDisposable | undefined>,
-  {
-    store,
-    clock,
-    claim,
-    ready,
-  }: {
-    readonly store: Store;
-    readonly clock: Clock;
-    readonly claim: Claim;
-    readonly ready: () => void;
-  },
-): Disposable {
+  const watching = Promise.resolve(subscribed);
   let begin: (() => void) | undefined = ready;
   let limit: Timer | undefined;
   const go = (): void => {
@@ -58,7 +44,7 @@ function confirming(
     [Symbol.dispose]() {
       begin = undefined;
       // Later hints find the claim over, so a failure here is harmless.
-      watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
+      watching.then((ended) => ended?.[Symbol.asyncDispose]()).catch(() => {});
     },
   };
 }
@@ -72,6 +58,8 @@ function subscribe(store: Store, claim: Claim, wake: Wake): Subscribed | undefin
   }
 }
 
-function isDisposable(watching: Subscribed): watching is Exclude<Subscribed, Promise<unknown>> {
-  return typeof (watching as Partial<Disposable>)[Symbol.dispose] === 'function';
+function isDisposable(
+  subscribed: Subscribed,
+): subscribed is Exclude<Subscribed, Promise<unknown>> {
+  return typeof (subscribed as Partial<Disposable>)[Symbol.dispose] === 'function';
 }
