@@ -146,7 +146,9 @@ export class Wakes {
     // When to ask, at most.
     if (hint?.state === 'waiting') return watch.wake(hint);
     const believed = hint?.state === 'held' && isProved(watch.known, hint, said);
-    watch.known = believed ? hint.token : 'nothing';
+    if (believed) watch.known = hint.token;
+    // That the claim has left, perhaps; anything else about a hold was not the store's.
+    else if (typeof watch.known !== 'bigint' || said === '?') watch.known = 'nothing';
     watch.wake(believed ? hint : undefined);
   }
 
