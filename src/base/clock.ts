@@ -4,13 +4,14 @@
  * Invariant: `now()` never runs slower than the time in which a server counts a TTL down, so that a
  * lease judged alive here cannot have ended there. `performance.now()` alone is not enough: on
  * Linux it stands still while the machine is suspended. The boot-time clock (`os.uptime()`) does
- * not, but costs 4 us and has steps of 10 ms, elsewhere of 1 s. So the wall clock, which jumps on
- * resume, serves as a cheap trigger: whenever it moves against the monotonic clock, `now()` reads
- * the boot-time clock and adds what that gained, with what its steps may hide. The wall clock
- * decides nothing: stepping it only costs one more look. But where it ran ahead and boot time did
- * not, a virtual machine may have been stopped together with its clocks. Nothing in it can tell
- * that from a wall clock that was set, so the clock reports a doubt, and leases ask their store.
- * What would break it: a resume that leaves wall clock and boot time behind until user code ran.
+ * not, but costs 4 us and has steps of 10 ms, or on other systems of 1 s. So the wall clock, which
+ * jumps on resume, serves as a cheap trigger: whenever it moves against the monotonic clock,
+ * `now()` reads the boot-time clock and adds what that gained, with what its steps may hide. The
+ * wall clock decides nothing: stepping it only costs one more look. But where it ran ahead and boot
+ * time did not, a virtual machine may have been stopped together with its clocks. Nothing in it can
+ * tell that from a wall clock that was set, so the clock reports a doubt, and leases ask their
+ * store.
+ * What would break it: a resume that leaves wall clock and boot time behind until user code runs.
  */
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -22,7 +23,7 @@ export interface Timer {
   unref(): unknown;
 }
 
-/** Time and chance, injected so that tests can own them. All in ms. */
+/** Time and randomness, injected so that tests control them. All in ms. */
 export interface Clock {
   now(): number;
   random(): number;
@@ -107,7 +108,7 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
     // This boot clock has steps of less than a second.
     if (bootAt % COARSE_MS !== 0 || boot % COARSE_MS !== 0) blurMs = 0;
     const gained = boot - bootAt - passed;
-    // Both readings may hide so much; setting the clock moves the whole seconds of some systems.
+    // Both readings may hide this much; setting the clock moves the whole seconds of some systems.
     const isSuspend = gained > SUSPEND_MS + 2 * blurMs;
     const counted = isSuspend ? gained + blurMs : 0;
     suspended += counted;

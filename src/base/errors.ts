@@ -54,14 +54,14 @@ export function isLockError(error: unknown, code?: LockErrorCode): error is Lock
   return code === undefined || (error as { code?: unknown }).code === code;
 }
 
-/** Whether it is an error of any realm: in Jest, those of Node are no instances of `Error`. */
+/** Whether it is an error of any realm: in Jest, Node's are not instances of `Error`. */
 export function isError(value: unknown): value is Error {
   if (typeof value !== 'object' || value === null) return false;
   const { name, message } = value as Partial<Error>;
   return typeof name === 'string' && typeof message === 'string';
 }
 
-/** What it says, whatever was thrown. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return isError(error) ? error.message : String(error);
 }

@@ -14,8 +14,8 @@ export const detached: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 /** Longest stretch in ms without a turn for timers and input. */
 const STRETCH_MS = 2;
 
-/** There is time to spare so often, in ms, and so many times at once after a pause. */
-const SPARE_MS = 1;
+/** How often there is time to spare, in ms, and how many times at once after a pause. */
+const SPARE_MS = 10;
 const SPARES = 8;
 
 /**
@@ -35,7 +35,7 @@ export class EventLoop {
     this.#clock = clock;
   }
 
-  /** For what takes microseconds and can be left out: true a thousand times a second at most. */
+  /** For work of some 10 µs that may be skipped: true at most a hundred times a second. */
   spare(): boolean {
     const now = this.#clock.now();
     if (this.#spentUntil > now) return false;

@@ -4,7 +4,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   let least = 3;
   for (const candidate of known) {
     const edits = distance(candidate, word);
-    // A word with every letter changed is no slip.
+    // A word with every letter changed is no typing error.
     if (edits < Math.min(least, candidate.length)) [best, least] = [candidate, edits];
   }
   return best;

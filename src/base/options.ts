@@ -2,7 +2,10 @@ import type { Duration } from './duration.ts';
 import { isLockError, UsageError } from './errors.ts';
 import { show } from './show.ts';
 
-/** The checked value of an option: the milliseconds of a duration, and all else as it was given. */
+/**
+ * The checked value of an option: the milliseconds of a duration, and everything else as it was
+ * given.
+ */
 type OptionValue<V> = [Duration] extends [Exclude<V, undefined>] ? number : Exclude<V, undefined>;
 
 /**

@@ -16,7 +16,7 @@ interface OpenLocksTerms {
   readonly options?: LocksOptions;
   /** The verb only looks: it makes no file. */
   readonly looks?: boolean;
-  /** For so long, in ms, a lock is to stay taken, if the store sets no limit itself. */
+  /** How long a lock is to stay taken, in ms, if the store sets no limit itself. */
   readonly minHoldMs?: number | undefined;
 }
 

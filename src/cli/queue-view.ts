@@ -121,7 +121,7 @@ export function cycleLines(cycle: readonly PublishedWait[]): readonly string[] {
   return ['deadlock:', ...lines];
 }
 
-/** In one line, behind other text. */
+/** A deadlock in one line, behind other text. */
 export function cycleText(cycle: readonly PublishedWait[]): string {
   const names = cycle.map(({ resource }) => quote(resource));
   return cycle.length === 0 ? '' : `; a deadlock over ${names.join(', ')}`;

@@ -112,7 +112,7 @@ async function doWork(
   }
 }
 
-/** Of the refusals, the one that is expected where several try. */
+/** Whether another one holds: the refusal to expect where several try. */
 function isHeld(error: unknown): boolean {
   const { cause = error } = error as Error;
   const { why, holders = [] } = cause as Partial<AcquireTimeoutError>;

@@ -47,7 +47,7 @@ function nameIn(use: string): string {
   return use.split(' ', 1)[0] as string;
 }
 
-/** What people may call a verb who know other programs. */
+/** What people who know other programs may call a verb. */
 export const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['list', 'ls'],
   ['status', 'show'],

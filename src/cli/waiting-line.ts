@@ -1,7 +1,7 @@
 /**
  * Why this process waits, for people: a line on the terminal that is written again each second. In
- * a log, with -v, one line, and one more each time that the claim was lost, as that of a process
- * that stood still, and is last in the queue again. Without -v, one where the store grants nothing
+ * a log, with -v, one line, and another each time that the claim was lost, as when the process
+ * stood still, and is last in the queue again. Without -v, only one where the store grants nothing
  * after a loss of data.
  *
  * It also ends a wait that is for itself. A command under the lock has the holder's token in its
@@ -49,7 +49,7 @@ export class WaitingLine {
   readonly #forget: readonly (() => void)[];
   #visible: boolean;
   #shown = false;
-  /** When the claim that waits was made, by its own word. */
+  /** When the waiting claim was made, as it says itself. */
   #claimed: number | undefined;
   #lostPlace = false;
   #over = false;

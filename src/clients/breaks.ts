@@ -6,7 +6,7 @@ export interface Meaning {
   readonly advice: string;
 }
 
-/** Of an error of a server, where it may be unclear whether anything was done. */
+/** What a server's error means, where it may be unclear whether anything was done. */
 export interface ErrorMeaning extends Meaning {
   readonly outcome: 'failed' | 'unknown';
 }

@@ -25,10 +25,10 @@ export function describe(error: unknown, reading: Reading = {}): string {
   return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
 }
 
-/** An error with what libraries and servers tell in it. */
+/** An error, with the fields in which libraries and servers say more. */
 export type Thrown = Readonly<Record<string, unknown>>;
 
-/** So many errors inside one another are looked at. */
+/** How many nested errors are looked at. */
 const MOST = 12;
 
 /** Where libraries keep the error that they wrap: Sequelize, TypeORM, Prisma. */

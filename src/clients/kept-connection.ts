@@ -13,8 +13,7 @@
  * - the next request asks for a new connection, after a pause that grows up to a second, because a
  *   lease has only its TTL. A connection that listens is replaced at once;
  * - a connection that owes a reply and has given none for a few seconds is dropped (silence.ts);
- * - so is one whose server says that it is no primary (any more): the next one goes where the
- *   address leads by then.
+ * - so is one whose server says that it is no primary: the next one goes where the address leads.
  * What would break it: a client that writes a request twice, or after its promise was rejected; or
  * taking our own pause for the server's silence.
  */
@@ -23,7 +22,7 @@ import { afterInput } from '../base/event-loop.ts';
 import { StoreError } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
-import { isLasting, type Judgement, type Source, type Wire } from './wire.ts';
+import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
 /** How long a request waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
@@ -34,7 +33,7 @@ const PING_MS = 5000;
 const REFUSED_MS = 60_000;
 
 interface WireRequest<W> {
-  /** Writes it; never rejects. */
+  /** Writes it. */
   readonly run: (wire: W) => void;
   readonly fail: (error: StoreError) => void;
   readonly quietMs: number;
@@ -42,11 +41,13 @@ interface WireRequest<W> {
   timer?: NodeJS.Timeout;
 }
 
-export interface RequestTerms {
-  /** The request is written within so many ms, or fails. */
+export interface RequestTerms<R = unknown, T = R> {
+  /** The request is written within this many ms, or fails. */
   readonly withinMs?: number | undefined;
-  /** The server may reply to nothing for so many ms. */
+  /** The server may reply to nothing for this many ms. */
   readonly quietMs?: number;
+  /** Default: the reply as it is. What it throws fails the request. */
+  readonly read?: (reply: R) => T;
 }
 
 export interface ChannelListener {
@@ -93,25 +94,27 @@ export class KeptConnection<W extends Wire> {
   }
 
   /**
-   * Writes a request on the wire, now or later, and settles with its reply.
+   * Writes a request on the wire, now or later, and settles with its reply, as `read` has it.
    * @throws StoreError
    */
-  ask<T>(
-    write: (wire: W) => Promise<T>,
-    { withinMs = LONGEST_TURN_MS, quietMs = 0 }: RequestTerms = {},
+  ask<R, T = R>(
+    write: (wire: W) => Promise<R>,
+    { withinMs = LONGEST_TURN_MS, quietMs = 0, read }: RequestTerms<R, T> = {},
   ): Promise<T> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (withinMs <= 0) return Promise.reject(this.#notYet());
     return new Promise((resolve, reject) => {
       const request: WireRequest<W> = {
         run: (wire) => {
-          write(wire).then(
-            (reply) => {
-              resolve(reply);
-              if (this.#settled(request)) this.#next();
-            },
-            (cause) => this.#failed(wire, request, cause),
-          );
+          const failed = (cause: unknown): void => this.#failed(wire, request, cause);
+          write(wire).then((reply) => {
+            try {
+              resolve(read ? read(reply) : (reply as unknown as T));
+            } catch (cause) {
+              return failed(cause);
+            }
+            if (this.#settled(request)) this.#next();
+          }, failed);
         },
         fail: reject,
         quietMs,
@@ -170,7 +173,11 @@ export class KeptConnection<W extends Wire> {
   #run(wire: W, request: WireRequest<W>): void {
     this.#written.add(request);
     this.#silence.asked(request.quietMs);
-    request.run(wire);
+    try {
+      request.run(wire);
+    } catch (cause) {
+      this.#failed(wire, request, cause);
+    }
   }
 
   /** False if the request has been failed since. */
@@ -289,9 +296,4 @@ export class KeptConnection<W extends Wire> {
     const message = `No reply came from ${server} within ${silenceMs} ms.`;
     return new StoreError(message, { retryable: true, outcome: 'unknown' });
   }
-}
-
-export function closed(server: string): StoreError {
-  const message = `The connection of the locks to ${server} is closed.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

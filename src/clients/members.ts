@@ -1,6 +1,7 @@
 /**
  * Clients are recognised by their members, never by `instanceof`: a program may have two copies of
- * a package. A value that is no client is refused before anything is sent, with what was expected.
+ * a package. A value that is not a client is refused before anything is sent, with what was
+ * expected.
  */
 import { UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';

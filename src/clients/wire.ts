@@ -3,7 +3,7 @@
  * error means.
  */
 import { isLockError } from '../base/errors.ts';
-import type { StoreError } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 
 /** One connection of a client package. It never reconnects. */
 export interface Wire {
@@ -12,7 +12,7 @@ export interface Wire {
   readonly unlisten?: ((channel: string) => Promise<unknown>) | undefined;
   /** Sends the smallest request that the server replies to. */
   ping(): Promise<unknown>;
-  /** From now on it keeps the process alive no more, whatever is under way. */
+  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Ends it at once, whatever the network does. */
   close(): void;
@@ -31,7 +31,7 @@ export interface WireTerms {
 export interface Source<W extends Wire> {
   /** Names the server in messages, such as `the database`. */
   readonly server: string;
-  /** A server that owes a reply and has given none for so long, in ms, is taken for dead. */
+  /** How long, in ms, a server may owe a reply before it is taken for dead. */
   readonly silenceMs: number;
   /** How many requests may be under way at once. */
   readonly atOnce: number;
@@ -39,13 +39,13 @@ export interface Source<W extends Wire> {
   open(terms: WireTerms): Promise<W>;
   /** The meaning of an error of `open`, or of a request that may have been carried out. */
   judge(error: unknown, during: 'open' | 'call'): Judgement;
-  /** The pause before the next try to connect, in ms, after so many failures in a row. */
+  /** The pause before the next try to connect, in ms, after this many failures in a row. */
   pause?(failures: number, cause: unknown): number;
 }
 
 export interface Judgement {
   readonly error: StoreError;
-  /** The wire is of no more use. */
+  /** The wire is of no further use. */
   readonly broken: boolean;
 }
 
@@ -63,4 +63,9 @@ export interface MessageSource {
 /** True if the error will not pass by itself. */
 export function isLasting(error: unknown): boolean {
   return isLockError(error, 'STORE') && !(error as StoreError).retryable;
+}
+
+export function closed(server: string): StoreError {
+  const message = `The connection of the locks to ${server} is closed.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

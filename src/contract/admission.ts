@@ -7,7 +7,7 @@
  * behind it are. If programs disagree about the limit, the smallest among the admitted claims and
  * those up to the one in question applies: no admitted claim is revoked, and a later claim with a
  * smaller limit cannot lock out an earlier one for ever.
- * What would break it: to admit past a waiter, or to count a dead claim.
+ * What would break it: admitting past a waiter, or counting a dead claim.
  */
 import type { Kind } from './store.ts';
 

@@ -8,7 +8,7 @@ export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
 /** A try found another claim. */
 export const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 
-/** So many claims wait in its queue already. */
+/** As many claims as allowed wait in its queue already. */
 export function full(maxWaiters: number): GoneStatus {
   return { state: 'gone', why: 'full', detail: `maxWaiters is ${maxWaiters}` };
 }

@@ -1,4 +1,4 @@
-/** A record of finished work. It is no claim: it has no holder and is not renewed. */
+/** A record of finished work. It is not a claim: it has no holder and is not renewed. */
 export interface Kept {
   readonly text: string;
   /** How much longer the store keeps it. */

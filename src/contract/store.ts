@@ -101,7 +101,7 @@ export interface GoneStatus {
   readonly why: GoneReason;
   /** For people: the obstacle ("the queue holds mutex claims"), or why it was evicted. */
   readonly detail?: string | undefined;
-  /** With `refused`: the store has lost its memory, and grants nothing for so long. */
+  /** With `refused`: the store has lost its memory, and grants nothing for this long. */
   readonly quarantineMs?: number | undefined;
 }
 
@@ -139,7 +139,7 @@ export interface Queue {
   readonly limit?: number | undefined;
   readonly holders: readonly Member[];
   readonly waiters: readonly Member[];
-  /** The store has lost its memory, and grants nothing for so long; undefined otherwise. */
+  /** The store has lost its memory, and grants nothing for this long; undefined otherwise. */
   readonly quarantineMs?: number | undefined;
 }
 
@@ -190,6 +190,9 @@ export interface Traits {
 
 export type Wake = (hint?: ClaimStatus) => void;
 
+/** Ends a watch. */
+export type Subscribed = (Disposable & AsyncDisposable) | Promise<AsyncDisposable>;
+
 /**
  * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
  * atomic step and does not affect the others. A verb that rejects says with `StoreError.outcome`
@@ -227,9 +230,10 @@ export interface Store {
   inspect(resource: string): Promise<Queue>;
   /**
    * Calls `wake` when the claim is admitted, becomes the first waiter or, while held, gets its
-   * first waiter. Hints may be lost or repeated. Subscribe before claiming.
+   * first waiter. Hints may be lost or repeated. Subscribe before claiming. A `Disposable` says
+   * that no hint can be missed from now on; a promise says so when it resolves.
    */
-  watch?(claim: Claim, wake: Wake): Promise<AsyncDisposable>;
+  watch?(claim: Claim, wake: Wake): Subscribed;
   /** Turns a held write claim into a read claim with the same token; idempotent. */
   downgrade?(claim: Claim): Promise<ClaimStatus>;
   /**

@@ -86,7 +86,7 @@ export class Engine {
 
   async closeStore(last: boolean): Promise<void> {
     const { calls, heartbeat, keepAlive } = this.services;
-    calls.releases.close();
+    calls.close();
     heartbeat.close();
     keepAlive.close();
     this.#slowWaits.stop();

@@ -230,7 +230,7 @@ export function noticeQuarantine(
   events.emit('quarantine', { store: calls.store.name, resource, leftMs });
 }
 
-/** Until when each store grants nothing, as the process was told; in epoch ms. */
+/** Until when each store grants nothing, as far as the process knows; in epoch ms. */
 const closedUntil = new WeakMap<Store, number>();
 
 /** Warns the process, once for each loss, that claims wait for that, unless listeners know. */

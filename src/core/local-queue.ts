@@ -6,11 +6,10 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves; where the store shows no waiters, it assumes some, and rests after it.
- * It never passes on a lease with too little life left.
- * What would break it: to hand on a claim whose deadline has passed, or to reuse a token.
+ * other process starves; where the store shows no waiters, it assumes some, and rests after each
+ * batch. It never passes on a lease with too little life left.
+ * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
-
 import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
@@ -58,7 +57,7 @@ export class LocalQueue implements Claimant, Subject {
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
-  /** So many rests are still meant for others who were seen. */
+  /** How many rests are still meant for others who were seen. */
   #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
@@ -101,7 +100,7 @@ export class LocalQueue implements Claimant, Subject {
     });
   }
 
-  /** Those in line now, in order. */
+  /** The waiters in line now, in order. */
   get waiters(): readonly Waiter<Lease | null>[] {
     return this.#line.all();
   }
@@ -200,7 +199,7 @@ export class LocalQueue implements Claimant, Subject {
       waiter.options.refused?.(status);
       waiter.resolve(null);
     });
-    // Last, for a listener may do anything.
+    // Last, because a listener may do anything.
     if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
   }
 
@@ -248,19 +247,20 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #hand(now: number): void {
-    const waiter = this.#line.shift();
     const live = this.#live;
-    if (!waiter || live?.state.at !== 'held') return this.#leaveIfIdle();
+    if (live?.state.at !== 'held') return;
+    const waiter = this.#line.shift();
+    if (!waiter) return this.#leaveIfIdle();
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { acquisition } = waiter.options;
     const parts = { live, grant: live.state.grant, acquisition };
     const lease = new Lease(parts, { nth: this.#issued++, since: now });
     this.lease = lease;
-    // First, for a listener may abort the wait.
+    // First, because a listener may abort the wait.
     waiter.resolve(lease);
     lease.announce();
-    // Last, for it may find that the process stood still meanwhile.
+    // Last, because it may find that the process stood still meanwhile.
     if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 

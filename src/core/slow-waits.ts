@@ -1,10 +1,10 @@
 /**
- * Warns the process of waits that may never end, as that of a task for a lock that it holds itself.
+ * Warns the process of waits that may never end, such as a task's for a lock that it holds itself.
  *
- * A timer for each wait would cost all that wait briefly, so one timer for all locks looks at both
- * ends of each line, and warns if a waiter that it finds there is still in the line at its next
- * look: after 30 to 60 s. All before the last have waited for longer, and the first one stays where
- * brief waits come and go behind it. It warns once per resource and process, and not where a
+ * A timer for each wait would burden all that wait briefly, so one timer for all locks looks at
+ * both ends of each line, and warns if a waiter that it finds there is still in the line at its
+ * next look: after 30 to 60 s. All before the last have waited for longer, and the first one stays
+ * where brief waits come and go behind it. It warns once per resource and process, and not where a
  * listener of `slow` knows what to do.
  */
 import type { Clock, Timer } from '../base/clock.ts';

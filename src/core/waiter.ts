@@ -18,13 +18,13 @@ export interface Subject {
   leave(waiter: Waiter<never>): void;
 }
 
-/** A wait is worth telling of after this long, in ms. */
+/** A wait is worth reporting after this long, in ms. */
 const LONG_MS = 1_000;
 
 /** Longer than any intended wait, in ms. */
 export const SLOW_MS = 30_000;
 
-/** Of so many resources it is remembered that the process was warned. */
+/** For how many resources it is remembered that the process was warned. */
 const MOST_WARNED = 1_000;
 
 /**

@@ -2,7 +2,7 @@
  * Who may look, and from where a change may come.
  *
  * A request is let in by the token, as `Authorization: Bearer`, or by the cookie that the token
- * was traded for. The cookie is made of the token by a one-way function, so that it does not give
+ * was traded for. The cookie is made from the token by a one-way function, so that it does not give
  * the token away; it is HttpOnly, and SameSite=Strict, so that no other site can use it. Both are
  * compared as hashes in constant time. A change must also come from a page of the same origin,
  * which browsers tell and scripts cannot forge.
@@ -21,7 +21,7 @@ export interface AuthGate {
   readonly login?: (token: string, request: IncomingMessage) => string | undefined;
 }
 
-/** Of a token, in characters. */
+/** The least length of a token, in characters. */
 export const MIN_TOKEN = 16;
 
 export function gateOf(auth: string | Admits): AuthGate {

@@ -15,7 +15,7 @@ export interface BoardChange {
   /** Names of rows that are new or different. */
   readonly changed: readonly string[];
   readonly gone: readonly string[];
-  /** Names of rows of which only a heartbeat is new. */
+  /** Names of rows in which only a heartbeat is new. */
   readonly beaten: readonly string[];
   /** The rows before, of all that changed or went. */
   readonly before: ReadonlyMap<string, QueueRow>;

@@ -4,7 +4,7 @@
  *
  * Invariant: a request that `auth` has not let in gets nothing but the files of the page, which are
  * public, the way into a folder, and the form for the token, which goes nowhere else; and nothing
- * is changed but by a POST in JSON from a page of the same origin, with the name typed, of a
+ * is changed except by a POST in JSON from a page of the same origin, with the name typed, of a
  * dashboard that is not read-only. Names, labels and reasons travel as JSON and become text nodes;
  * the policy in http.ts forbids every script but the page's own.
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
@@ -44,7 +44,7 @@ export interface DashboardOptions {
   readonly auth: string | Admits;
   /** Default true. With false, a person who is let in can evict holders and waiters. */
   readonly readOnly?: boolean;
-  /** Shows only resources whose names begin so; default all. */
+  /** Shows only resources whose names begin with it; default all. */
   readonly prefix?: string;
   /** How often it looks at the store while a page is open; default 1 s, at least 100 ms. */
   readonly every?: Duration;

@@ -4,7 +4,7 @@ import type { Rates } from './wire.ts';
 /** Over how much rates are counted, in seconds. */
 const WINDOW_S = 60;
 
-/** Of how many samples, the newest, a median is. */
+/** How many of the newest samples make a median. */
 const MAX_SAMPLES = 2_000;
 
 export class Figures {
@@ -70,7 +70,7 @@ class Samples {
   }
 }
 
-/** Deletes what was put in first, until so many are left. */
+/** Deletes what was put in first, until this many are left. */
 export function keepNewest<K>(all: Set<K> | Map<K, unknown>, most: number): void {
   for (const oldest of all.keys()) {
     if (all.size <= most) return;

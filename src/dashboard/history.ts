@@ -1,9 +1,9 @@
 /**
- * What happened, by two sources. Reports are events of the locks of this process: exact, with
+ * What happened, from two sources. Reports are events of the locks of this process: exact, with
  * reasons. Two looks at the store show who came and who is gone, but neither what came and went in
  * between nor why.
  *
- * Invariant: what both tell of has one line, that of the report, whichever came first. A look that
+ * Invariant: what both report has one line, that of the report, whichever came first. A look that
  * comes later is silent about it; a report that comes later takes the place of the look's line, by
  * its `id`. They meet in the token: the first lease of a claim has the one that the store shows,
  * and the next ones, of hand-offs in the process, are made from the same claim number. A miss has
@@ -24,10 +24,10 @@ const MAX_KNOWN = 40_000;
 /** Most waits of one process for one name that are remembered. */
 const MAX_ALIKE = 100;
 
-/** So long before the look that saw a waiter last, its miss may have been reported, in ms. */
+/** How long before the look that last saw a waiter its miss may have been reported, in ms. */
 const EARLY_MS = 10_000;
 
-/** A holder whose end was so near at the last look may have expired, in ms. */
+/** A holder whose end was this near at the last look may have expired, in ms. */
 const NEAR_MS = 2_000;
 
 type Line = Omit<QueueEvent, 'id'>;
@@ -36,7 +36,7 @@ type Line = Omit<QueueEvent, 'id'>;
 interface Concluded {
   readonly id: number;
   readonly detail: string | null;
-  /** All that a report of the same may be known by. */
+  /** All that a report of the same event may be known by. */
   readonly keys: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class History {
   readonly #figures = new Figures();
   readonly #reported = new Set<string>();
   readonly #concluded = new Map<string, readonly Concluded[]>();
-  /** When what no look has seen yet was missed. */
+  /** The times of misses that no look has seen yet. */
   readonly #misses = new Map<string, readonly number[]>();
   #lookedAt = 0;
 
@@ -65,7 +65,7 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** An event of the own locks; a repetition is left out. */
+  /** An event of this process's locks; a repetition is left out. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
@@ -88,7 +88,7 @@ export class History {
     }
     if (what === 'lost') this.#figures.count('loss', at);
     if (handOffMs !== null) this.#figures.sample('hand-off', at, handOffMs);
-    // Of an end the report knows better; of a grant the look may know whom it followed.
+    // About an end the report knows better; about a grant the look may know whom it followed.
     const details = isGrant ? [concluded?.detail, report.detail] : [report.detail];
     const detail = details.filter((each) => typeof each === 'string').join(', ') || null;
     const line = { at, name, what, token, who: whoText(by), detail, from: 'locks' } as const;
@@ -124,7 +124,7 @@ export class History {
       for (const key of keys)
         put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_EVENTS);
     };
-    // Of a holder that another one follows, the line of that one tells, if it is from this look.
+    // If another holder follows, its line tells of this one's end, if it is from this look.
     const followed = after.some(
       ({ holds, token }) =>
         holds && !old.get(token)?.holds && !this.#reported.has(keyOf('grant', name, token)),

@@ -56,7 +56,7 @@ export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.split('?')[1]);
 }
 
-/** What the type of the body is, without its parameters. */
+/** The type of the body, without its parameters. */
 export function typeOf({ headers }: IncomingMessage): string {
   return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
 }
@@ -64,7 +64,7 @@ export function typeOf({ headers }: IncomingMessage): string {
 /** The body has more bytes than are read. */
 export class LongBody extends Error {}
 
-/** More than this many times as much is not even thrown away. */
+/** A body of more than so many times the limit is not even read to be thrown away. */
 const THROWN_AWAY = 16;
 
 /** The body as text, or what a framework has made of it. @throws LongBody */

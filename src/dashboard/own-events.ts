@@ -1,4 +1,4 @@
-/** What the events of the own locks say, for the timeline and the figures: exact, with reasons. */
+/** What this process's locks report, for the timeline and the figures: exact, with reasons. */
 import { hostname } from 'node:os';
 import type { Engine } from '../core/engine.ts';
 import type { LockEvents } from '../core/events.ts';

@@ -174,7 +174,7 @@ function textOf(frame: BoardFrame): string {
   return `data: ${JSON.stringify(frame)}\n\n`;
 }
 
-/** Takes out the first so many. */
+/** Takes out this many, the first ones. */
 function* take(names: Set<string>, most: number): Generator<string> {
   let taken = 0;
   for (const name of names) {

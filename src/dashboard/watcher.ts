@@ -79,7 +79,7 @@ export class StoreWatcher {
   start(listeners: Listeners): void {
     if (this.#running) return;
     this.#running = new AbortController();
-    // Of what happened while no page was open, it does not know when.
+    // It does not know when things happened while no page was open.
     this.board.clear();
     this.#hasLooked = false;
     this.#waits = [];

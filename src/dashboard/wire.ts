@@ -73,7 +73,7 @@ export interface QueueEvent {
   readonly from: 'locks' | 'store';
 }
 
-/** An event of the own locks. */
+/** An event of this process's locks. */
 export interface Report {
   /** The full name, prefix included. */
   readonly resource: string;
@@ -86,13 +86,13 @@ export interface Report {
   readonly handOffMs: number | null;
 }
 
-/** Of the last minute. */
+/** The figures of the last minute. */
 export interface Rates {
   readonly grants: number;
   readonly losses: number;
   /** The median wait of those that were granted; null if there were none. */
   readonly waitMs: number | null;
-  /** The median time between two holders of the own locks; null if there were none. */
+  /** The median time between two holders of this process's locks; null if there were none. */
   readonly handOffMs: number | null;
 }
 
@@ -103,7 +103,7 @@ export interface BoardFrame {
   readonly readOnly: boolean;
   /** What is wrong with the store; null if it replied to the last look. */
   readonly away: string | null;
-  /** The store has lost its memory, and grants nothing for so long; null otherwise. */
+  /** The store has lost its memory, and grants nothing for this long; null otherwise. */
   readonly quarantineMs: number | null;
   /** Resources in use beyond those that are shown. */
   readonly cut: number;

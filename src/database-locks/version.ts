@@ -3,9 +3,10 @@
  *
  * It is compared as the server's own text: JavaScript's numbers end before BIGINT does, so two
  * versions would look the same, and an update be lost. The next version always differs from the
- * last: a column of floating-point numbers, where one more may be the same, is no version; and one
- * that is full is refused before anything is written, for MySQL without a strict `sql_mode` writes
- * the same version again. Nor is a time a version: two writes within its precision look the same.
+ * last: a column of floating-point numbers, where one more may be the same, is not a version; and
+ * one that is full is refused before anything is written, because MySQL without a strict `sql_mode`
+ * writes the same version again. Nor is a time a version: two writes within its precision look the
+ * same.
  */
 import { UsageError } from '../base/errors.ts';
 import type { SqlConnection } from '../clients/sql/connection.ts';
@@ -48,7 +49,7 @@ export interface Versioned {
   readonly text: string;
 }
 
-/** @throws UsageError for a column that is no version. */
+/** @throws UsageError for a column that cannot be a version. */
 export function readVersion({ [TEXT]: value, [TYPE]: type, ...row }: Row): Versioned {
   const text = String(value);
   if (/^-?\d+$/.test(text) && (type === EXACT || /int/.test(String(type)))) return { row, text };

@@ -1,7 +1,7 @@
 /**
  * The token of a lease in the headers of a request, for a service that keeps the guarded data.
  *
- * Headers are no authentication: a caller may write any token into them, a high one to lock others
+ * Headers are not authentication: a caller may write any token into them, a high one to lock others
  * out, or one of a lock that it never held. The service must authenticate callers, and its
  * transport must keep requests from being changed.
  * `fenceFrom` accepts only what `fenceHeaders` writes: names are encoded in one way only.
@@ -62,7 +62,7 @@ export function fenceHeaders(lease: EnterToken): Record<string, string> {
  * });
  *
  * @throws FenceHeadersError whose `reason` says what is wrong with them.
- * @throws UsageError if `source` is no request, or for bad options.
+ * @throws UsageError if `source` is not a request, or for bad options.
  */
 export function fenceFrom(source: RequestSource, options: FenceFromOptions = {}): FencingToken {
   const { resource: wanted } = readOptions(options, ['resource'], 'fenceFrom');

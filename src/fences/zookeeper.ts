@@ -10,8 +10,8 @@
  * A set whose reply is lost may have happened: the node is read again, and set again. Only a set
  * with a reply makes an entry; all earlier sets then fail, because their version has passed.
  * What would break it: a read before `enter`, or in another session without a `sync`; a write
- * without the check; data in other servers than the fence; and a fence's node that is deleted, for
- * the next one repeats the versions of the last.
+ * without the check; data in other servers than the fence; and a fence's node that is deleted,
+ * because the next one repeats the versions of the last.
  * Why this is not a check of the lock's own node: docs/design/0079-fences.md.
  */
 import { Buffer } from 'node:buffer';

@@ -15,7 +15,7 @@ import { CLOSE, engineOf, type Locks } from '../locks.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 interface Registry {
-  /** With how long their work may go on, in ms. */
+  /** Locks, and how long their work may go on, in ms. */
   readonly drains: Map<Locks, number>;
   readonly listener: (signal: NodeJS.Signals) => void;
 }

@@ -30,12 +30,12 @@ async function* names(
   prefix: string,
 ): AsyncGenerator<string, void, void> {
   for await (const name of namesFrom(engine, own + prefix)) {
-    // What another program calls as this prefix is called, has no name here.
+    // Another program's resource whose full name is this prefix has no name here.
     if (name !== own && !name.startsWith(RESERVED)) yield name.slice(own.length);
   }
 }
 
-/** Full names that begin so, also reserved ones. */
+/** Full names that begin with it, reserved ones included. */
 export async function* namesFrom(
   engine: Engine,
   prefix: string,

@@ -1,2 +1,2 @@
-/** Names that begin so are not locks of a program: `list` leaves them out. */
+/** Names that begin with this are not locks of a program: `list` leaves them out. */
 export const RESERVED = 'holdfast waits ';

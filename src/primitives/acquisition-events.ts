@@ -6,7 +6,7 @@
  * acquisition. It is emitted in the caller's asynchronous context, before any request to the store,
  * so a listener may read that context. A listener can only choose the context of the work: the work
  * runs once, and the listener cannot change its outcome.
- * What would break it: to await before the first event, or to leave the outcome to the listener.
+ * What would break it: awaiting before the first event, or leaving the outcome to the listener.
  */
 import { isLockError } from '../base/errors.ts';
 import type { GoneStatus } from '../contract/store.ts';

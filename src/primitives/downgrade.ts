@@ -33,7 +33,7 @@ async function becomeReader(lease: Lease): Promise<void> {
   lease.assertHeld();
   const { calls, clock } = live.services;
   const verb = verbOf(calls.store, 'downgrade');
-  // A reader from the moment the request leaves, for the store may have admitted others.
+  // A reader from the moment the request leaves, because the store may have admitted others.
   const claim: Claim = { ...live.claim, kind: 'read', permits: 1 };
   live.claim = claim;
   const sentAt = clock.now();

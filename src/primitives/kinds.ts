@@ -31,7 +31,7 @@ export class Semaphore extends Lock {
 }
 
 /**
- * Many readers or one writer. Made by `locks.rwLock`. Each side is a lock, and the whole is none:
+ * Many readers or one writer. Made by `locks.rwLock`. Each side is a lock, but the whole is not:
  * call `read.run` or `write.run`.
  */
 export interface RwLock {

@@ -28,7 +28,7 @@ export interface LocksOptions {
   readonly maxTtl?: Duration;
   /** How much faster the store's clock may run than this one; default 0.01, 1 %, as in Redlock. */
   readonly drift?: number;
-  /** Time and chance, for tests. */
+  /** Time and randomness, for tests. */
   readonly clock?: Clock;
 }
 
@@ -165,7 +165,7 @@ export function specOf(engine: Engine, resource: string, options: CheckedLock): 
   return { ...rest, resource, kind, permits, ttlMs, minHoldMs, maxHoldMs, heartbeat, key };
 }
 
-/** In ms. @throws UsageError */
+/** A ttl in ms. @throws UsageError */
 export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const { calls, settings } = engine.services;
   const ttlMs = ttl ?? settings.ttlMs;

@@ -180,6 +180,10 @@ export abstract class Lockable<L extends Held> {
   }
 }
 
+function isThenable<T>(result: T | PromiseLike<T>): result is PromiseLike<T> {
+  return typeof (result as Partial<PromiseLike<T>> | undefined | null)?.then === 'function';
+}
+
 /** The context in which work runs under a lease. */
 export interface Scope {
   inside<T>(work: () => T): T;
@@ -202,7 +206,9 @@ export async function underLease<L extends Pick<Held, 'loss'>, T>(
   let value: T | undefined;
   let thrown: { readonly error: unknown } | undefined;
   try {
-    value = await scope.inside(() => work(lease));
+    const result = scope.inside(() => work(lease));
+    // To await what is none takes another turn of all that the process does.
+    value = isThenable(result) ? await result : result;
   } catch (error) {
     thrown = { error };
   }

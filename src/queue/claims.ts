@@ -28,7 +28,7 @@ export class Claims {
   unfinished: Takeover | undefined;
   /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
   woken: Entry[] = [];
-  /** By so many ms it may be later than `now`: lives are counted from then, and end by `now`. */
+  /** How many ms later than `now` it may be: lives are counted from then, and end by `now`. */
   lead = 0;
 
   constructor({ last = 0n, greatest = 0n, unfinished, claims = [], leftOut }: QueueState) {

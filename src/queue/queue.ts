@@ -59,8 +59,8 @@ export class ClaimQueue {
   }
 
   /**
-   * By so many ms it may be later than the `now` of the next steps: lives are counted from then,
-   * and end by `now`. 0 at first; no part of the state.
+   * How many ms later than the `now` of the next steps it may be: lives are counted from then, and
+   * end by `now`. 0 at first; no part of the state.
    */
   set lead(ms: number) {
     this.#claims.lead = ms;
@@ -216,7 +216,7 @@ export class ClaimQueue {
     return false;
   }
 
-  /** Keeps a record for so long from now, if the claim holds; 0 ms forgets it. */
+  /** Keeps a record for this long from now, if the claim holds; 0 ms forgets it. */
   keep(
     claim: Claim,
     now: number,

@@ -35,7 +35,7 @@ export class Remains {
     this.#tombstones.set(id, tombstone);
   }
 
-  /** In place of the record before. */
+  /** Replaces the record before. */
   keep(record: KeptUntil | undefined): void {
     this.#record = record;
   }

@@ -16,7 +16,7 @@ export interface KeptUntil {
 /**
  * What a queue is made of; times in ms, on any clock, as long as it is the same in all steps.
  *
- * A part of a long queue does for a step: all holders, the first waiters, and behind them the
+ * A part of a long queue is enough for a step: all holders, the first waiters, and behind them the
  * claims that the step is about. The step counts if the last of the first waiters still waits then:
  * the rule looked no further.
  */
@@ -37,5 +37,5 @@ export interface QueueState {
   readonly closedUntil?: number | undefined;
 }
 
-/** All of a queue, and no part. */
+/** A whole queue, not a part. */
 export type WholeState = Required<Omit<QueueState, 'leftOut'>>;

@@ -14,7 +14,7 @@
  * A reply that does not come in time has an unknown outcome, which is harmless because verbs are
  * idempotent. `sentAt` is read before the store is called; deadlines count from it.
  * The first batch leaves in the context of its first caller; later ones, in no caller's.
- * What would break it: to read `sentAt` after the call, to take a time-out for a failure, or to let
+ * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
  * claims of several parts into one batch.
  */
 
@@ -23,7 +23,7 @@ import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
 import { checkReplies, partOf } from './replies.ts';
-import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
+import { type TimeLimits, TRIES_PER_TTL } from './time-limit.ts';
 
 /** The sender of a request, settled once. An object, so that a request needs no closure. */
 export interface Caller<R> {
@@ -49,6 +49,7 @@ export interface BatcherParts<R> {
   readonly done?: ((outcome: BatchOutcome<R>) => void) | undefined;
   readonly clock: Clock;
   readonly loop: EventLoop;
+  readonly limits: TimeLimits;
 }
 
 /** Sends requests of one verb. */
@@ -95,21 +96,28 @@ export class Batcher<R> implements Sender<R> {
     }
   }
 
-  readonly #go = (): void => this.#parts.loop.run(this.#flush);
+  /** A store that waits for input and output gives the loop its turns by itself. */
+  readonly #go = (): void => {
+    const { clock, loop, store } = this.#parts;
+    if (store.traits.synchronous) loop.run(this.#flush);
+    else this.#flush(clock.now());
+  };
 
   readonly #flush = (now: number): void => {
     const batch = this.#take();
     if (batch.length === 0) return this.#rest();
     this.#current = batch;
-    void this.#deliver(batch, now).then(() => {
-      const isLate = this.#current !== batch;
-      if (isLate) this.#late.delete(batch);
-      else this.#current = undefined;
-      // A late batch holds up only its own ids.
-      if (!isLate || !this.#busy) this.#next();
-    });
+    this.#deliver(batch, now, () => this.#over(batch));
     for (const { claim } of this.#pending) this.#limitWait(claim.ttlMs);
   };
+
+  #over(batch: CallBatch<R>): void {
+    const isLate = this.#current !== batch;
+    if (isLate) this.#late.delete(batch);
+    else this.#current = undefined;
+    // A late batch holds up only its own ids.
+    if (!isLate || !this.#busy) this.#next();
+  }
 
   /** Sends the next batch, whether or not the one before it got a reply. */
   readonly #next = (): void => {
@@ -162,36 +170,40 @@ export class Batcher<R> implements Sender<R> {
     return batch.sort(byResource);
   }
 
-  /** Never rejects. */
-  async #deliver(batch: CallBatch<R>, sentAt: number): Promise<void> {
-    const claims = batch.length;
-    let results: readonly R[];
-    try {
-      const answers = await this.#call(batch.map((request) => request.claim));
-      results = checkReplies(answers, claims, this.#parts.check);
-    } catch (cause) {
-      const error = toStoreError(cause);
-      await this.#failed(batch, error, sentAt);
-      this.#parts.done?.({ claims, results: [], error });
-      return;
-    }
-    batch.forEach((request, i) => request.caller.settle(results[i], undefined, sentAt));
-    this.#parts.done?.({ claims, results, error: undefined });
+  /** Settles all callers, then calls `over`. */
+  #deliver(batch: CallBatch<R>, sentAt: number, over: () => void): void {
+    const { limits, verb, check, done } = this.#parts;
+    const claims = batch.map(({ claim }) => claim);
+    const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
+    const fail = (error: StoreError): void => this.#failed(batch, { error, sentAt }, over);
+    const reply = (answers: readonly R[]): void => {
+      let results: readonly R[];
+      try {
+        results = checkReplies(answers, batch.length, check);
+      } catch (error) {
+        return fail(toStoreError(error));
+      }
+      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], undefined, sentAt);
+      done?.({ claims: batch.length, results, error: undefined });
+      over();
+    };
+    limits.ask(() => verb(claims), { ms, sentAt }, { reply, fail });
   }
 
-  async #failed(batch: CallBatch<R>, error: StoreError, sentAt: number): Promise<void> {
+  #failed(
+    batch: CallBatch<R>,
+    { error, sentAt }: { readonly error: StoreError; readonly sentAt: number },
+    over: () => void,
+  ): void {
+    const { clock, done } = this.#parts;
     if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
-      for (const request of batch) request.caller.settle(undefined, error, sentAt);
-      return;
+      for (const { caller } of batch) caller.settle(undefined, error, sentAt);
+      done?.({ claims: batch.length, results: [], error });
+      return over();
     }
     const middle = batch.length >> 1;
-    await this.#deliver(batch.slice(0, middle), this.#parts.clock.now());
-    await this.#deliver(batch.slice(middle), this.#parts.clock.now());
-  }
-
-  #call(claims: Claim[]): Promise<readonly R[]> {
-    const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
-    return answerWithin(ttlMs / TRIES_PER_TTL, this.#parts, this.#parts.verb(claims));
+    const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
+    this.#deliver(batch.slice(0, middle), clock.now(), later);
   }
 }
 

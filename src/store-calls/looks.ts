@@ -4,7 +4,7 @@ import { checkQueue } from './replies.ts';
 import type { StoreCalls } from './store-calls.ts';
 import { TRIES_PER_TTL } from './time-limit.ts';
 
-/** A wait that failed asks who holds for so long, in ms: the answer is a courtesy. */
+/** How long a failed wait asks who holds, in ms: the answer is a courtesy. */
 const LAST_LOOK_MS = 250;
 
 /** Reads queues, with numbers as the tokens of leases. */

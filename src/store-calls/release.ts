@@ -5,7 +5,7 @@
  * latest when its TTL has run out. Release is idempotent, so a failed one is repeated in the
  * background; from the second try on it leaves a tombstone, because the first may be late rather
  * than lost. Repeating ends when the TTL has ended the claim.
- * What would break it: to go on sending heartbeats for a claim that is leaving.
+ * What would break it: sending further heartbeats for a claim that is leaving.
  */
 import type { Clock } from '../base/clock.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -21,7 +21,7 @@ export class Releases {
   readonly #underway: Underway;
   #closed = false;
 
-  /** @param senderFor returns a sender of releases that take effect so many ms later. */
+  /** @param senderFor returns a sender of releases that take effect this many ms later. */
   constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, underway: Underway) {
     this.#senderFor = senderFor;
     this.#clock = clock;
@@ -73,7 +73,9 @@ interface ReleaseAttempt {
   readonly resolve: () => void;
 }
 
-/** The pause after so many failures, in ms: from 25 up to a third of the TTL, half of it chance. */
+/**
+ * The pause after this many failures, in ms: from 25 up to a third of the TTL, half of it chance.
+ */
 export function pauseBefore(clock: Clock, claim: Claim, failures: number): number {
   const ms = Math.min(FIRST_PAUSE_MS * 2 ** failures, claim.ttlMs / TRIES_PER_TTL);
   return ms * (0.5 + clock.random() / 2);

@@ -1,7 +1,7 @@
 /**
  * Checks the replies of a store against the contract.
  *
- * Invariant: core reckons with nothing but real numbers and tokens, so a malformed reply cannot
+ * Invariant: core calculates with nothing but real numbers and tokens, so a malformed reply cannot
  * grant, extend or end anything: it becomes a StoreError of unknown outcome, of its claim alone.
  * What would break it: a deadline of NaN, which is never reached, or a token that does not compare.
  */

@@ -5,7 +5,7 @@ import type { ClaimStatus, Store } from '../contract/store.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
 import { Releases, Underway } from './release.ts';
 import { checkBoolean, checkStatus } from './replies.ts';
-import { answerWithin, TRIES_PER_TTL } from './time-limit.ts';
+import { TimeLimits, TRIES_PER_TTL } from './time-limit.ts';
 
 export interface StoreCallsParts {
   readonly store: Store;
@@ -26,11 +26,13 @@ export class StoreCalls {
   /** Releases that wait for a reply, and what core keeps open. */
   readonly underway: Underway = new Underway();
   readonly #parts: StoreCallsParts;
+  readonly #limits: TimeLimits;
 
   constructor(parts: StoreCallsParts) {
     const { store, clock, renewed } = parts;
     this.store = store;
     this.#parts = parts;
+    this.#limits = new TimeLimits(store, clock);
     this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
     this.renew = this.#sender((claims) => store.renew(claims), checkStatus, renewed);
     const now = this.#sender((claims) => store.release(claims), checkBoolean);
@@ -51,7 +53,7 @@ export class StoreCalls {
   ): Promise<T> {
     const limitMs = about.ttlMs / TRIES_PER_TTL;
     try {
-      return check(await answerWithin(limitMs, this.#parts, question()));
+      return check(await this.#limits.answer(question, limitMs));
     } catch (error) {
       throw toStoreError(error);
     }
@@ -63,6 +65,12 @@ export class StoreCalls {
     done?: BatcherParts<R>['done'],
   ): Sender<R> {
     const { store, clock, loop } = this.#parts;
-    return senderOf({ store, verb, check, done, clock, loop });
+    return senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+  }
+
+  /** Sends no more releases: the store is about to close. */
+  close(): void {
+    this.releases.close();
+    this.#limits.close();
   }
 }

@@ -31,7 +31,7 @@ export interface Waiting {
   readonly ahead: number | undefined;
   /** The limit in force, if it is smaller than that of the caller. */
   readonly limit: number | undefined;
-  /** After a loss of data: the store grants nothing for so long, in ms. */
+  /** After a loss of data: the store grants nothing for this long, in ms. */
   readonly leftMs: number | undefined;
   /** When the wait began, in ms since the epoch; of a try or a look, when it was made. */
   readonly since: number;

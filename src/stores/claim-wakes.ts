@@ -5,7 +5,7 @@ import { Subscription } from './subscription.ts';
 export class ClaimWakes {
   readonly #byId = new Map<string, Wake>();
 
-  subscribe({ id }: Pick<Claim, 'id'>, wake: Wake): AsyncDisposable {
+  subscribe({ id }: Pick<Claim, 'id'>, wake: Wake): Subscription {
     this.#byId.set(id, wake);
     return new Subscription(() => {
       if (this.#byId.get(id) === wake) this.#byId.delete(id);

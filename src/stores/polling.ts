@@ -2,14 +2,14 @@
  * Looking for changes where the database cannot send wakes: one statement per process for all its
  * waiting claims.
  *
- * How often? As in the race of Achilles: the next look at a claim comes after an eighth of the time
- * until its turn, if the claims before it go on leaving as quickly as so far. So the looks of a
- * wait grow with the logarithm of its place and length: the 500th claim in a queue that moves ten
- * times a second gets about 60 looks in its 50 seconds, and its turn is noticed 10 ms late. A claim
- * behind a holder that does not leave gets ever fewer looks, down to a bound. A wake comes about an
- * eighth of the wait too late, for the next in line about a quarter of a second at most; a
- * heartbeat or the death of the claim before may bring it earlier. Random delays spread the looks
- * of processes that began together.
+ * How often? The next look at a claim comes after an eighth of the time until its turn, if the
+ * claims before it go on leaving as quickly as so far. So the looks of a wait grow with the
+ * logarithm of its place and length: the 500th claim in a queue that moves ten times a second gets
+ * about 60 looks in its 50 seconds, and its turn is noticed 10 ms late. A claim behind a holder
+ * that does not leave gets ever fewer looks, down to a bound. A wake comes about an eighth of the
+ * wait too late, for the next in line about a quarter of a second at most; a heartbeat or the death
+ * of the claim before may bring it earlier. Random delays spread the looks of processes that began
+ * together.
  * What would break it: planning the next look before the reply to the last one, because a slow
  * database would then be asked ever more.
  */
@@ -25,7 +25,7 @@ const LONGEST_MS = 250;
 const LONGEST_OF_ALL_MS = 2000;
 /** The pause as a share of the time until a claim's turn. */
 const SHARE = 1 / 8;
-/** Claims that come due within so many ms are looked at together. */
+/** Claims that come due within this many ms are looked at together. */
 const TOGETHER_MS = 10;
 
 interface Seeker {

@@ -1,11 +1,15 @@
 const DONE = Promise.resolve();
 
-/** A class, for one is made for each claim, and a literal with a symbol is slow to make. */
-export class Subscription implements AsyncDisposable {
+/** A class, because one is made for each claim, and a literal with a symbol is slow to make. */
+export class Subscription implements Disposable, AsyncDisposable {
   readonly #end: () => void;
 
   constructor(end: () => void) {
     this.#end = end;
+  }
+
+  [Symbol.dispose](): void {
+    this.#end();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -15,4 +19,4 @@ export class Subscription implements AsyncDisposable {
 }
 
 /** To nothing. */
-export const NONE: AsyncDisposable = new Subscription(() => {});
+export const NONE: Subscription = new Subscription(() => {});

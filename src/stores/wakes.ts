@@ -7,10 +7,10 @@
  * address, since the server would not take messages to it either, and ask by themselves.
  *
  * Others may send messages, too: in PostgreSQL every role, in Redis a user that has no key. So a
- * message makes its claim ask, which costs a request and grants nothing, but for one with a proof.
- * Invariant: such a message can come only after the claim right before this one has ended. A tag is
- * the hash of its claim's secret. Only the release of a hold shows the secret, when its process
- * holds no more, and the store passes it on to the claim that it lets in. The tag to be
+ * message makes its claim ask, which costs a request and grants nothing, except for one with a
+ * proof. Invariant: such a message can come only after the claim right before this one has ended. A
+ * tag is the hash of its claim's secret. Only the release of a hold shows the secret, when its
+ * process holds no more, and the store passes it on to the claim that it lets in. The tag to be
  * proved, and both numbers, were in the store's reply to the claim (`Turn`): no claim stands
  * between the two, and no message sets a number. A claim that leaves a queue otherwise gets a
  * message that says so, on the same connection, before any claim behind it comes in, and believes
@@ -22,7 +22,7 @@
 import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
 import { isLasting, type MessageSource } from '../clients/wire.ts';
-import type { Claim, ClaimStatus, HeldStatus, Wake } from '../contract/store.ts';
+import type { Claim, ClaimStatus, HeldStatus, Subscribed, Wake } from '../contract/store.ts';
 import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
@@ -52,8 +52,10 @@ export class Wakes {
   readonly #byTag = new Map<string, TagWatch>();
   readonly #byId = new Map<string, TagWatch>();
   #listening: Promise<void> | undefined;
+  /** The first try of that is over. */
+  #listens = false;
   #unwoken = false;
-  /** Why it cannot listen, until it has warned; of a store that never replied it does not. */
+  /** Why it cannot listen, until it has warned: not before the store has replied at all. */
   #silence: unknown;
   #replied = false;
   #count = 0;
@@ -71,8 +73,8 @@ export class Wakes {
     return tag === undefined ? '- -' : `${this.address} ${tag}`;
   }
 
-  /** Resolves when no message can be missed, or when listening is impossible for now. */
-  watch({ id, secret }: Claim, wake: Wake): Promise<AsyncDisposable> {
+  /** A promise resolves when no message can be missed, or when listening is impossible for now. */
+  watch({ id, secret }: Claim, wake: Wake): Subscribed {
     const count = (++this.#count).toString(36);
     const proved = secret !== undefined && !this.#source.own;
     const watch = new TagWatch(proved ? hashOf(secret) : count, wake);
@@ -82,7 +84,7 @@ export class Wakes {
       this.#byTag.delete(watch.tag);
       if (this.#byId.get(id) === watch) this.#byId.delete(id);
     });
-    return this.#listen().then(() => watching);
+    return this.#listens ? watching : this.#listen().then(() => watching);
   }
 
   /** The reply to a verb of this claim. */
@@ -100,12 +102,15 @@ export class Wakes {
       wanted: () => this.#byTag.size > 0,
       end: () => {
         this.#listening = undefined;
+        this.#listens = false;
       },
       late: this.#resumed,
       cannot: (error) => {
         this.#silence = error;
         this.#warn();
       },
+    }).then(() => {
+      this.#listens = this.#listening !== undefined;
     });
     return this.#listening;
   }

@@ -40,7 +40,7 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     inspect: (resource) => around({ verb: 'inspect', claims: [] }, () => store.inspect(resource)),
     ...(watch && {
       watch: (claim, wake) =>
-        around({ verb: 'watch', claims: [claim] }, () => watch.call(store, claim, wake)),
+        around({ verb: 'watch', claims: [claim] }, async () => watch.call(store, claim, wake)),
     }),
     ...(downgrade && {
       downgrade: (claim) =>

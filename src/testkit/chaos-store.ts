@@ -14,7 +14,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Store, Wake } from '../contract/store.ts';
+import type { Store, Subscribed, Wake } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
 import { type Journey, sleep, undergo } from './journey.ts';
 
@@ -40,7 +40,7 @@ export interface Weather {
   readonly broken: number;
   /** Requests refused before they leave, with the outcome `failed`; default 0.02. */
   readonly refuse: number;
-  /** Requests of which two copies arrive; default 0.05. */
+  /** Requests that arrive twice; default 0.05. */
   readonly duplicate: number;
   /** Hints that never arrive; default 0.1. */
   readonly loseHint: number;
@@ -49,7 +49,7 @@ export interface Weather {
 }
 
 export interface ChaosOptions extends Partial<Weather> {
-  /** The source of time, and of chance unless `random` is given. */
+  /** The source of time, and of randomness unless `random` is given. */
   readonly clock: Clock;
   readonly random?: () => number;
   /** Called for each mishap when chance decides on it. */
@@ -202,7 +202,7 @@ class Network {
   async #subscribe(
     store: Store,
     wake: Wake,
-    watch: (woken: Wake) => Promise<AsyncDisposable>,
+    watch: (woken: Wake) => Subscribed,
   ): Promise<AsyncDisposable> {
     let stopped = false;
     const subscription = await watch(async (hint) => {

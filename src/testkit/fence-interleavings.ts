@@ -42,7 +42,7 @@ export async function inEveryOrder(fixture: FenceFixture, pair: Pair): Promise<T
   return tally;
 }
 
-/** All ways to put so many zeros and ones in a row. */
+/** All ways to put this many zeros and ones in a row. */
 export function orders(zeros: number, ones: number): number[][] {
   if (zeros === 0 || ones === 0) return [[...Array(zeros).fill(0), ...Array(ones).fill(1)]];
   return [

@@ -5,12 +5,14 @@ import { isError } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
 
 export interface Journey {
-  /** Whether the request reaches the store: at once, so many ms late, or never. Default at once. */
+  /**
+   * Whether the request reaches the store: at once, this many ms late, or never. Default at once.
+   */
   readonly arrives?: 'never' | { readonly lateMs: number };
-  /** A second copy of the request reaches the store, so many ms after it was sent. */
+  /** A second copy of the request reaches the store, this many ms after it was sent. */
   readonly copy?: { readonly lateMs: number };
   /**
-   * What the caller gets: nothing at all, an error, or the reply so many ms late. An error and a
+   * What the caller gets: nothing at all, an error, or the reply this many ms late. An error and a
    * reply wait for the request, and a reply also for the copy: clients send again only if they got
    * no reply.
    */

@@ -10,7 +10,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { type Duration, parseDuration } from '../base/duration.ts';
 
-/** Time and chance for stores that live in this process. */
+/** Time and randomness for stores that live in this process. */
 export interface SimulatedClock extends Clock {
   /** Resolves when that much time has passed: for work that lasts. */
   sleep(duration: Duration): Promise<void>;

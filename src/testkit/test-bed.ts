@@ -126,7 +126,7 @@ export class TestBed {
     await this.#fixture.forget();
   }
 
-  /** Lets so much time pass for the store, and next to none for the case. */
+  /** Lets this much time pass for the store, and next to none for the case. */
   async leap(ms: number): Promise<void> {
     assert.ok(this.#fixture.leap, 'the fixture has leap()');
     await this.#fixture.leap(ms);

@@ -169,6 +169,40 @@ describe('other hints', () => {
     expect(outcome.done).toBe(true);
   });
 
+  it('to wait put off no question that follows a failure', async () => {
+    const bed = setUp();
+    const outcome = await waiter(bed);
+    bed.store.onRenew = () => {
+      throw failure();
+    };
+    wake(bed);
+    await bed.clock.rest();
+    bed.store.onRenew = () => held();
+    wake(bed, waiting({ retryInMs: 3_000 }));
+    await bed.clock.advance(100);
+    expect(outcome.value?.held).toBe(true);
+  });
+
+  it('of waiters are not undone by the reply to a request that was sent before', async () => {
+    const bed = setUp();
+    const lock = bed.locks.mutex('a');
+    const first = await lock.acquire();
+    bed.store.onRenew = () => bed.late(100, held({ waiters: 0 }));
+    const renewed = first.renew();
+    await bed.clock.advance(50);
+    wake(bed, held({ waiters: 1 }));
+    await bed.clock.advance(50);
+    await renewed;
+    const next = lock.acquire();
+    await first.release();
+    const second = await next;
+    await bed.clock.advance(60);
+    void lock.acquire();
+    await Promise.all([second.release(), bed.clock.rest()]);
+    // It gives the claim up, since another process waits.
+    expect(bed.store.sent('release')).toHaveLength(1);
+  });
+
   it('that are lost are repaired by the heartbeat', async () => {
     const bed = setUp();
     const outcome = await waiter(bed);

@@ -55,6 +55,8 @@ it('each change that a look finds is yielded once, and may have hidden others', 
   }
   expect(looks()).toBe(1 + 4 * 3);
   await standings.return();
+  // The time limit of a look is over by then.
+  await clock.advance(10_000);
   expect(clock.timers).toBe(0);
 });
 

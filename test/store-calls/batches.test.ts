@@ -85,6 +85,22 @@ describe('a batch that fails', () => {
     expect(bed.store.sent('claim').length).toBeLessThanOrEqual(1 + 2 * 6);
   });
 
+  it('and is halved counts each heartbeat once', async () => {
+    const bed = setUp();
+    await acquireAll(bed, names(64));
+    let [claims, failed] = [0, 0];
+    bed.locks.on('heartbeat', (event) => {
+      claims += event.claims;
+      failed += event.failed;
+    });
+    bed.store.onRenew = ({ resource }) => {
+      if (resource === 'r0037') throw failure({ retryable: false, outcome: 'failed' });
+      return held();
+    };
+    await bed.clock.advance(3_400);
+    expect([claims, failed]).toEqual([64, 1]);
+  });
+
   for (const over of [{ retryable: true, outcome: 'failed' }, { outcome: 'unknown' }] as const) {
     it(`for another reason is not halved: ${JSON.stringify(over)}`, async () => {
       const bed = setUp();

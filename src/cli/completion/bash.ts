@@ -1,7 +1,7 @@
 /**
- * Completion for bash, also 3.2 of macOS. Words end at blanks alone: bash would also split names at
- * their colons, and puts its reply behind the last one. No candidate goes through `compgen -W`,
- * which would run a name such as `$(x)`.
+ * Completion for bash, including the 3.2 of macOS. Words end at blanks alone: bash would also split
+ * names at their colons, and puts its reply behind the last one. No candidate goes through
+ * `compgen -W`, which would run a name such as `$(x)`.
  */
 import { readingText } from './reading.ts';
 import { namesOf, type VerbWords } from './words.ts';

@@ -1,7 +1,7 @@
 import { listOf, type VerbWords } from './words.ts';
 
 /**
- * What bash and zsh do alike: they go through the words before the cursor, each in `word`, for the
+ * What bash and zsh share: they go through the words before the cursor, each in `word`, to find the
  * verb and the store, and then know which flags and other words can follow. `word` is '--' at the
  * end if the cursor is behind it.
  */

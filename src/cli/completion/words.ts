@@ -10,7 +10,7 @@ export interface VerbWords {
   readonly takesCommand: boolean;
   /** Its argument may be the name of a lock that is in use. */
   readonly takesName: boolean;
-  /** The only words that it takes, if there are but a few. */
+  /** The only words that it takes, if there are only a few. */
   readonly words: readonly string[];
 }
 

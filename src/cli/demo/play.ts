@@ -1,4 +1,4 @@
-/** The demo: what the processes do is real, and it fails if it comes out otherwise. */
+/** The demo: what the processes do is real, and an unexpected outcome fails it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ export async function play(): Promise<number> {
   const end = (): void => {
     for (const actor of actors) actor.kill('SIGKILL');
   };
-  // However this process ends: `print` does it where its reader is gone.
+  // However this process ends; `print` ends it when its reader is gone.
   process.once('exit', () => {
     end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -38,7 +38,7 @@ export async function play(): Promise<number> {
   });
   end();
   await Promise.all(actors.map(({ ended }) => ended));
-  // A terminal tells the actors as well, whose end may be heard first and be the failure.
+  // A terminal signals the actors as well, and their end may come first and be the failure.
   if (interrupt.aborted) return endingOf(null, interrupt.reason).status;
   if (failure) throw failure;
   return 0;

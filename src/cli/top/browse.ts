@@ -49,7 +49,7 @@ export async function browse(
       const pressed = press(view, key, queues);
       view = pressed.view;
       if (pressed.quits) return interrupt.abort();
-      // A store that fails is told of by the next look.
+      // The next look reports a store that fails.
       if (pressed.evicts) evictAndShow(pressed.evicts).catch(() => {});
     }
     drawAfterKey();

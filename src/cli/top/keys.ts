@@ -2,7 +2,7 @@
 
 const ESCAPE = '\u001b';
 
-/** A sequence of a special key, a lone Escape, or a sign. */
+/** A sequence of a special key, a lone Escape, or a character. */
 const KEY = new RegExp(`${ESCAPE}(?:[[O][\\d;]*[A-Za-z~])?|.`, 'gsu');
 
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -20,7 +20,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['\u001a', '^Z'],
 ]);
 
-/** The keys in what was read: a name of more than one sign, or the sign; others are passed over. */
+/** The keys in what was read: a name of several letters, or the character; others are skipped. */
 export function keysOf(read: string): readonly string[] {
   return [...read.matchAll(KEY)].flatMap(([key]) => {
     const isSign = !key.startsWith(ESCAPE) && key >= ' ';
@@ -59,7 +59,7 @@ export function readKeys(
 }
 
 /**
- * As the terminal does for ^Z: all of the job stops, npx among it, so that the shell has its
+ * As the terminal does for ^Z: all of the job stops, npx included, so that the shell has its
  * terminal again. Where no shell could resume the job, the system ignores the signal.
  */
 function suspend(terminal: NodeJS.ReadStream): void {

@@ -50,7 +50,7 @@ export function queuesIn({ filter, order }: TopView, queues: readonly Queue[]): 
   );
 }
 
-/** The queue that is open; an empty one if it is in use no more. */
+/** The queue that is open; an empty one if it is no longer in use. */
 export function openQueue({ name = '' }: TopView, queues: readonly Queue[]): Queue {
   const found = queues.find(({ resource }) => resource === name);
   return found ?? { resource: name, holders: [], waiters: [] };

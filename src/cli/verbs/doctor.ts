@@ -34,9 +34,9 @@ export interface Finding {
   readonly says: string;
   /** What it is about, as a number: how long it took, or lasts, or how far a clock is ahead. */
   readonly ms?: number;
-  /** Of a clock: how far `ms` may be off. */
+  /** How far `ms` may be off, for a clock. */
   readonly withinMs?: number;
-  /** Of a warning, or of an error. */
+  /** The code of a warning, or of an error. */
   readonly code?: string;
 }
 
@@ -166,10 +166,10 @@ async function tooLate(): Promise<never> {
   throw new Error(`no reply within ${span(PATIENCE_MS)}`);
 }
 
-/** From so many ms on, what people read of times misleads them. */
+/** From this many ms on, the times that people read mislead them. */
 const SKEW_MS = 5_000;
 
-/** From so many ms of doubt on, the figure is not given without it. */
+/** From this many ms of doubt on, the figure is given only with it. */
 const COARSE_MS = 500;
 
 export function factFindings(facts: ServerFacts): readonly Finding[] {

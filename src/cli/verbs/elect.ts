@@ -64,7 +64,7 @@ async function lead({ signal, runs, waits }: Scene, election: Election): Promise
   throw new Error('The candidacy has ended without a reason.');
 }
 
-/** A seat that was lost before the command began is no failure. */
+/** A seat that was lost before the command began is not a failure. */
 function unlessLost(lease: Lease): (error: unknown) => undefined {
   return (error) => {
     if (!lease.loss) throw error;

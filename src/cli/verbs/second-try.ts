@@ -5,8 +5,8 @@
  * holder has left, so a short wait is enough for one that has just gone. Where a store has no clock
  * that its processes share, a process that has just come sees a sign of life and not its age: the
  * holder may have died last year. So it looks until that holder would be dead, one TTL at most, or
- * has shown that it lives, as it does in a third of it. A new process each night that looks only
- * once would be refused for ever.
+ * has shown that it lives, as it does within a third of that. A new process each night that looks
+ * only once would be refused for ever.
  * What would break it: an age that is reckoned from the clock of another machine.
  */
 import { sleep } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ import type { Locks } from '../../locks.ts';
 /** How long it waits where no holder is seen, in ms. */
 const SHORT_MS = 250;
 
-/** So often it looks for signs of life. */
+/** How often it looks for signs of life. */
 const LOOKS_PER_TTL = 10;
 
 export interface SecondTry {

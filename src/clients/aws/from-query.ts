@@ -4,7 +4,7 @@ import { UsageError } from '../../base/errors.ts';
 export interface AwsSettings {
   readonly region?: string;
   readonly endpoint?: string;
-  /** Of S3: the bucket is in the path, for services that are not Amazon's. */
+  /** For S3: the bucket is in the path, as services want it that are not Amazon's. */
   readonly forcePathStyle?: boolean;
 }
 

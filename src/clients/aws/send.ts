@@ -49,7 +49,7 @@ export async function sendTimed<Output>(
   return { output, ...timed };
 }
 
-/** What the reply tells in which the client found this error. */
+/** The time in the reply in which the client found this error. */
 export function timeOfError(error: unknown): Timed {
   return timeOf((error as { readonly $response?: unknown } | undefined)?.$response);
 }

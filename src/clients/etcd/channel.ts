@@ -8,12 +8,12 @@
  *
  * A connection may be dead without notice. So while a reply or a change is awaited and the server
  * is silent, it gets a request that any gRPC server answers at once and by itself. (HTTP/2 pings
- * are no choice: etcd closes a connection on which more than a few come within five seconds of each
+ * would not do: etcd closes a connection on which more than a few come within five seconds of each
  * other.) Two seconds of silence end it. What would break it: mistaking this process's own pause
  * for the server's silence; so input that has arrived meanwhile is read before the silence is
  * judged.
  *
- * Nothing is sent in the course of an event, and no session is destroyed. Node emits the end of a
+ * While an event is handled, nothing is sent and no session is destroyed. Node emits the end of a
  * stream while nghttp2 still counts it as open; a send at that moment may write empty frames of
  * that stream for ever, until memory runs out: seen with nghttp2 1.61, which is in Node 20 (and
  * probably the cause of nodejs/node#52952). Node sends at once when a stream is reset or a session

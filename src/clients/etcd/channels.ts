@@ -10,7 +10,7 @@ import { closedError, NoAnswer } from './errors.ts';
 
 /** The limit of one attempt; a server on another continent takes less. */
 const ATTEMPT_MS = 1500;
-/** The next server is tried as well after so long. */
+/** After this long, the next server is tried as well. */
 const NEXT_MS = 250;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;

@@ -33,7 +33,7 @@ export interface Compare extends KeyRange {
 export interface RangeQuery extends KeyRange {
   /** Default: all. */
   readonly limit?: number;
-  /** By create revision. Default: by key. */
+  /** Orders by create revision. Default: by key. */
   readonly oldestFirst?: boolean;
   readonly keysOnly?: boolean;
   readonly countOnly?: boolean;
@@ -61,13 +61,13 @@ export interface Txn {
 
 export interface RangeAnswer {
   readonly kvs: readonly KeyValue[];
-  /** Of all keys, whatever the limit. */
+  /** The number of all keys, whatever the limit. */
   readonly count: number;
 }
 
 export interface TxnAnswer {
   readonly succeeded: boolean;
-  /** Of the operations of the branch that was taken, in order. */
+  /** The answers to the operations of the branch that was taken, in order. */
   readonly answers: readonly OperationAnswer[];
 }
 
@@ -78,9 +78,9 @@ export type OperationAnswer =
   | { readonly txn: TxnAnswer };
 
 export interface EtcdReply extends TxnAnswer {
-  /** Of the whole store after it; everything written in it has this one. */
+  /** The revision of the whole store after it; everything written in it has this one. */
   readonly revision: bigint;
-  /** Names the cluster: revisions of different ones do not compare. */
+  /** Names the cluster: revisions of different ones cannot be compared. */
   readonly cluster: bigint;
 }
 

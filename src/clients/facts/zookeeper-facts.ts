@@ -19,7 +19,7 @@ export async function zookeeperFacts(address: string, root: string): Promise<Ser
   return { version, clock };
 }
 
-/** Of the first of the servers that replies. */
+/** The version of the first server that replies. */
 export async function versionAt(address: string, ask: typeof srvr = srvr): Promise<string> {
   const { addresses, tls } = destinationOf(address);
   const asked = addresses.map(async (at) => versionIn(await ask(at, tls)));

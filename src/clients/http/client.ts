@@ -8,7 +8,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 export interface HttpPlace {
   /** What all requests begin with. */
   readonly url: URL;
-  /** Of the authority to trust, in PEM; default: those that Node knows. */
+  /** The certificate of the authority to trust, in PEM; default: those that Node knows. */
   readonly ca?: string | undefined;
 }
 

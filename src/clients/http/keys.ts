@@ -6,7 +6,7 @@ export interface Keys {
   keyOf(name: string): string;
   /** The name of a key; undefined for one that `keyOf` has not made. */
   nameOf(key: string): string | undefined;
-  /** What the keys of all names that begin so begin with; those of other names may, too. */
+  /** What begins the keys of all names with this prefix; those of other names may begin so, too. */
   beginningOf(prefix: string): string;
 }
 

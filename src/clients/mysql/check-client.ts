@@ -1,4 +1,4 @@
-/** Refuses a value that is no client of MySQL or MariaDB, or an unusable one. */
+/** Refuses a value that is not a client of MySQL or MariaDB, or an unusable one. */
 import { has, type Members, notAClient, over, refuseText } from '../members.ts';
 import { packageOf } from '../sql/packages.ts';
 import { coreOf } from './mysql2-connection.ts';

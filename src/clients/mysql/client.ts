@@ -12,7 +12,7 @@ export type MysqlClient = Mysql2Client | MariadbClient;
 
 /**
  * Opens no connection yet.
- * @throws UsageError if it is no client of these packages, or has ended.
+ * @throws UsageError if it is not a client of these packages, or has ended.
  */
 export function connectLike(client: MysqlClient): ConnectMysql {
   if (checkClient(client) === 'mariadb') return mariadbConnect(client);

@@ -6,7 +6,7 @@ import { numberOf } from './errors.ts';
 export interface MysqlSession {
   /**
    * One round trip, of one or several statements; resolves with the rows of all, as texts. A
-   * statement without rows gives one of two words: the number of the insert, and how many rows it
+   * statement without rows gives a row of two words: the number of the insert, and how many rows it
    * has changed.
    */
   query(text: string): Promise<readonly TextRow[]>;
@@ -15,7 +15,7 @@ export interface MysqlSession {
    * Resolves as `query` does.
    */
   execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
-  /** From now on it keeps the process alive no more, whatever is under way. */
+  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;

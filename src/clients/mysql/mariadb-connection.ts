@@ -10,7 +10,7 @@
  * What would break it: a version that hides that as well. The store notices before it sends
  * anything.
  */
-import { isLockError, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { hangUp } from '../sql/session.ts';
@@ -28,6 +28,8 @@ type Callback = (error: unknown, session: MariadbSession) => void;
 
 interface Pool {
   getConnection(done: Callback): Promise<MariadbSession> | undefined;
+  /** Lent out at the moment. */
+  activeConnections(): number;
 }
 
 interface MariadbSession {
@@ -80,8 +82,11 @@ export function mariadbConnect(client: object): ConnectMysql {
       throw error;
     });
     const like = await lent(known, signal).catch((error: unknown) => {
-      if (isLockError(error, 'STORE')) warnings.warn('HOLDFAST_POOL_EXHAUSTED', error.message);
-      throw error;
+      if (!isLate(error) || signal.aborted) throw error;
+      if (!hasLent(client)) throw unconnected();
+      const empty = exhausted();
+      warnings.warn('HOLDFAST_POOL_EXHAUSTED', empty.message);
+      throw empty;
     });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
@@ -114,9 +119,12 @@ function connectionOf(base: Base): MysqlSession {
 }
 
 function lent(known: Promise<Base>, signal: AbortSignal): Promise<Base> {
-  return limited(LOAN_MS, [signal], (within) => abortable(within, known)).catch((error) => {
-    throw signal.aborted || !isLate(error) ? error : exhausted();
-  });
+  return limited(LOAN_MS, [signal], (within) => abortable(within, known));
+}
+
+/** A pool that has lent none has not made any yet. */
+function hasLent(client: object): boolean {
+  return (client as Partial<Pool>).activeConnections?.() !== 0;
 }
 
 function isLate(error: unknown): boolean {
@@ -128,6 +136,14 @@ function exhausted(): StoreError {
     'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
     ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
     ' another pool.';
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
+}
+
+/** The pool goes on trying, and tells the reason when it gives up. */
+function unconnected(): StoreError {
+  const message =
+    'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
+    ' the connection.';
   return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 

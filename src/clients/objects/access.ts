@@ -33,11 +33,11 @@ export interface ObjectAccess {
    * condition does not hold.
    */
   put(put: ConditionalPut): Promise<string | undefined>;
-  /** For stores, as are the rest: `put`, with the service's clock. Without it none is relied on. */
+  /** For stores, as are the rest: `put`, with the service's clock; without it, they trust none. */
   putTimed?(put: ConditionalPut): Promise<{ readonly etag?: string; readonly nowMs?: number }>;
   /** How far two `nowMs` of the service may differ, in ms; default 2000. */
   readonly slackMs?: number;
-  /** The keys that begin so, in any order. */
+  /** The keys that begin with it, in any order. */
   list?(prefix: string): AsyncIterable<string>;
 }
 

@@ -5,7 +5,7 @@ import { UnsupportedError } from '../../contract/errors.ts';
 import { checkAccess, type ObjectAccess } from './access.ts';
 import { lookAt, type Placed, putAt } from './requests.ts';
 
-/** So many that a service which checks first and then writes is likely to accept two. */
+/** Enough that a service that checks first and then writes is likely to accept two. */
 const AT_ONCE = 8;
 
 /**

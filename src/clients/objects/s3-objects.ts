@@ -17,7 +17,7 @@ export interface S3ObjectsOptions {
   readonly prefix?: string;
 }
 
-/** S3 has keys of so many bytes of UTF-8. */
+/** A key of S3 has at most this many bytes of UTF-8. */
 const MAX_KEY_BYTES = 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** Refuses a value that is no client of PostgreSQL, or an unusable one. */
+/** Refuses a value that is not a client of PostgreSQL, or an unusable one. */
 import { UsageError } from '../../base/errors.ts';
 import { has, isObject, type Members, notAClient, over, refuseText } from '../members.ts';
 import { packageOf } from '../sql/packages.ts';

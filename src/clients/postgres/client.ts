@@ -12,7 +12,7 @@ export type PostgresClient = PgPoolClient | PgClient | PostgresJs;
 
 /**
  * Opens no connection yet.
- * @throws UsageError if it is no client of these packages, or has ended.
+ * @throws UsageError if it is not a client of these packages, or has ended.
  */
 export function connectLike(client: PostgresClient): ConnectPostgres {
   return checkClient(client) === 'pg'

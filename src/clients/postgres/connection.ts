@@ -23,7 +23,7 @@ export interface PostgresSession {
   readonly pid: number | undefined;
   /** From then on, messages to this channel arrive. */
   listen(channel: string): Promise<unknown>;
-  /** From now on it keeps the process alive no more, whatever is under way. */
+  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;

@@ -1,4 +1,4 @@
-/** Refuses a value that is no client of Redis, or an unusable one. */
+/** Refuses a value that is not a client of Redis, or an unusable one. */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import { has, notAClient, over, refuseText } from '../members.ts';
@@ -47,7 +47,7 @@ function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
 
 interface PrefixOptions {
   readonly keyPrefix?: unknown;
-  /** Of the nodes of a cluster. */
+  /** The options for the nodes of a cluster. */
   readonly redisOptions?: PrefixOptions;
   readonly defaults?: PrefixOptions;
 }

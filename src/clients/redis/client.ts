@@ -41,7 +41,7 @@ export type RedisClient =
 
 /**
  * Opens no connection yet: the first command does.
- * @throws UsageError if it is no client of these packages, or cannot be duplicated.
+ * @throws UsageError if it is not a client of these packages, or cannot be duplicated.
  */
 export function linkOf(client: RedisClient, greeting: RedisGreeting = async () => {}): RedisLink {
   checkClient(client);

@@ -20,7 +20,7 @@ export interface RedisWire extends Wire {
   unlisten(channel: string): Promise<unknown>;
   /** The same for the channels of a cluster's slots, which only one server has. */
   readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
-  /** Of the server, as the network has it: host and port. */
+  /** The server's address, as the network has it: host and port. */
   readonly address?: string;
 }
 
@@ -48,8 +48,8 @@ export class RedisConnection {
   }
 
   send(command: readonly string[]): Promise<RedisReply> {
-    const terms = { quietMs: waitOf(command) };
-    return this.#kept.ask(async (wire) => replyOf(await wire.send(command)), terms);
+    const terms = { quietMs: waitOf(command), read: replyOf };
+    return this.#kept.ask((wire) => wire.send(command), terms);
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {

@@ -33,7 +33,7 @@ export interface SentinelGroup {
 
 export class Failovers {
   readonly #group: SentinelGroup;
-  /** By address: when it became no primary, on the clock of `performance`. */
+  /** By address: when it stopped being the primary, on the clock of `performance`. */
   readonly #former = new Map<string, number>();
 
   constructor(group: SentinelGroup) {
@@ -55,7 +55,7 @@ export class Failovers {
     };
   }
 
-  /** True if this server may still take writes as the primary that it is no more. */
+  /** True if this server, no longer the primary, may still take writes. */
   isFormer(address: string): boolean {
     const since = this.#former.get(address);
     return since !== undefined && performance.now() - since < DEMOTED_MS;

@@ -96,7 +96,7 @@ export function ioredisSource(client: IoredisClient, overrides: object = {}): Re
   };
 }
 
-/** Of a client that asks Sentinels, the connections to the primary; of another one, as above. */
+/** For a client that asks Sentinels, connections to the primary; for another one, as above. */
 export function ioredisServerSource(client: IoredisClient): RedisSource {
   const source = ioredisSource(client);
   const { sentinels, name = '', ...options } = client.options as IoredisOptions;

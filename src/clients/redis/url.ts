@@ -10,7 +10,7 @@ export interface RedisUrl {
   readonly password: string | undefined;
   /** The server, the Sentinels, or nodes of the cluster. */
   readonly addresses: readonly RedisAddress[];
-  /** Of a socket file, or the name that Sentinels know the primary by. */
+  /** The path of a socket file, or the name that Sentinels know the primary by. */
   readonly path: string;
   readonly database: number;
   /** Options of the store, as text. */

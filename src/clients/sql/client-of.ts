@@ -169,11 +169,11 @@ interface Drizzle {
   /** What it was made with. */
   readonly $client?: unknown;
   execute(statement: object): PromiseLike<unknown>;
-  /** Of PostgreSQL. */
+  /** Only databases for PostgreSQL have it. */
   readonly refreshMaterializedView?: unknown;
 }
 
-/** The pool inside, which tells more of what became of a statement. */
+/** The pool inside, which tells more about what became of a statement. */
 function poolIn({ $client }: Drizzle): SqlSender | undefined {
   const found = packageOf($client);
   return found?.place === 'pool' ? senderOf($client, found) : undefined;

@@ -33,7 +33,7 @@ export type ClientAnswer = Readonly<Record<string, unknown>>;
 /** Without `begun`, the place shows whether it is a transaction. */
 export type SqlSender = Omit<Client, 'begun' | 'place'> & Partial<Pick<Client, 'begun'>>;
 
-/** Of a borrowed connection. */
+/** Ends a borrowed connection once the rollback is done. */
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {
   try {
     await rollback;

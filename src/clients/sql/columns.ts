@@ -84,7 +84,7 @@ WHERE t.oid = to_regclass(CAST(? AS text)) AND t.relkind IN ('r', 'p')`,
   mend: ({ name }, { type }) => `ALTER COLUMN "${name}" TYPE ${type}`,
 };
 
-/** So many looks at the session's zone, two weeks apart: no summer time is shorter. */
+/** How many looks at the session's zone, two weeks apart: no summer time is shorter. */
 const LOOKS = Array.from({ length: 27 }, (_, n) => `UNIX_TIMESTAMP() + ${n * 14 * 86_400}`);
 const OFFSETS = LOOKS.map((at) => {
   const utc = `TIMESTAMPADD(SECOND, ${at}, '1970-01-01')`;

@@ -31,7 +31,7 @@ const counting = new WeakSet<object>();
 
 const warnings = new Warnings();
 
-/** So many connections in a row may have been left in a transaction. */
+/** How many connections in a row may have been left in a transaction. */
 const MOST_LEFT_OPEN = 100;
 
 export class SqlConnection {
@@ -129,7 +129,7 @@ export class SqlConnection {
     }
     await one.end();
     if (state === 'manual') throw manual();
-    // MySQL 8 does not tell of an autocommit that is off for all.
+    // MySQL 8 does not report an autocommit that is off for all.
     if (this.dialect === 'mysql') await this.#mustCommit();
     return undefined;
   }
@@ -154,7 +154,7 @@ export class SqlConnection {
   }
 }
 
-/** @throws UsageError if `db` is no client of these packages. */
+/** @throws UsageError if `db` is not a client of these packages. */
 export function connectionOf(db: SqlDatabase): SqlConnection {
   return new SqlConnection(clientOf(db), db);
 }

@@ -24,7 +24,7 @@ export interface Database {
 }
 
 export interface DatabaseErrors extends Database {
-  /** What the server's reply means; undefined if this is no reply of the server. */
+  /** What the server's reply means; undefined if this is not a reply of the server. */
   failureOf(error: unknown): SqlFailure | undefined;
   readonly breaks?: Breaks;
   readonly reading?: Reading;

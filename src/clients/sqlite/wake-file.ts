@@ -51,7 +51,7 @@ const MAX_BYTES = 64 * 1024;
 /** More is not read: heartbeats show the same. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
-/** A file without writes for so long is left over. */
+/** A file without writes for this long is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MS = 10;
@@ -210,7 +210,7 @@ export class WakeFile {
     return openMarked(path);
   }
 
-  /** Makes a file for all users that may use the database; its last name is given to it whole. */
+  /** Makes a file for all users of the database; it is complete before it gets its final name. */
   #make(path: string): void {
     const mode = fs.statSync(this.#parts.database()).mode & 0o666;
     const first = this.#pathOf(randomAddress());

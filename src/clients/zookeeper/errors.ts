@@ -50,14 +50,14 @@ interface FailureOptions {
   readonly retryable: boolean;
   readonly outcome: 'failed' | 'unknown';
   readonly cause?: unknown;
-  /** Of a `multi`: which of its steps was refused. */
+  /** Which step of a `multi` was refused. */
   readonly step?: number | undefined;
 }
 
 /** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
   readonly reason: RefusalReason;
-  /** Of a `multi`: which of its steps was refused, from 0 on. */
+  /** Which step of a `multi` was refused, from 0 on. */
   readonly step: number | undefined;
 
   constructor(reason: RefusalReason, message: string, { step, ...options }: FailureOptions) {

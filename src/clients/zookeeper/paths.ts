@@ -1,5 +1,5 @@
 /**
- * Paths as ZooKeeper's own client allows them, for servers refuse or misread any other, and
+ * Paths as ZooKeeper's own client allows them, because servers refuse or misread any other, and
  * resources as names in them.
  *
  * A resource is one name, never a path of several. Its characters stay as they are, except those

@@ -50,7 +50,7 @@ const ENDED_BY: Readonly<Record<string, readonly WatchKind[]>> = {
 /** The order of the lists in `setWatches`. */
 const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
 
-/** Paths of so many bytes go into one frame, far below servers' limits. */
+/** This many bytes of paths go into one frame, far below servers' limits. */
 const BATCH_BYTES = 128 * 1024;
 
 export class NodeWatches {

@@ -160,7 +160,7 @@ export class ZookeeperSession extends Session {
     return this.ask(requests.setAcl(this.#full(path), acl, version), within);
   }
 
-  /** The watcher gets no more of this path. */
+  /** The watcher hears no more about this path. */
   unwatch(path: string, watcher: NodeWatcher): void {
     this.watches.drop(this.#full(path), watcher);
   }

@@ -1,14 +1,14 @@
 /**
  * A live claim of this process: its last confirmed state, and its deadline.
  *
- * Invariant: while `isHeld(now)`, the store cannot grant the claim to another. It holds because of
+ * Invariant: while `check(now)`, the store cannot grant the claim to another. It holds because of
  * the deadline, which only confirmed requests move. A hint grants with the deadline of the last
- * heartbeat, unless a copy of the claim may arrive late, for then the hint may concern a place that
- * is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in reply
- * to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves the
- * claim `unconfirmed`, with a timer at its deadline.
+ * heartbeat, unless a copy of the claim may arrive late, because then the hint may concern a place
+ * that is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in
+ * reply to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves
+ * the claim `unconfirmed`, with a timer at its deadline.
  * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
- * What would break it: to let a failed heartbeat, a timer or a hint move the deadline.
+ * What would break it: letting a failed heartbeat, a timer or a hint move the deadline.
  */
 import { OneTimer } from '../../base/clock.ts';
 import { detached } from '../../base/event-loop.ts';
@@ -43,7 +43,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   readonly services: Services;
   readonly #terms: ClaimTerms;
   readonly #claimant: Claimant;
-  readonly #unwatch: () => void;
+  readonly #watching: Disposable | undefined;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   constructor(services: Services, claim: Claim, terms: ClaimTerms, claimant: Claimant) {
@@ -57,7 +57,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => calls.claim.send(this.claim, this);
-    this.#unwatch = watch(calls.store, clock, { claim, wake: this.#wake, ready });
+    this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
   }
 
   get state(): State {
@@ -120,7 +120,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
-    // Who does not hold ends nothing that others wait for.
+    // A claim that does not hold ends nothing that others wait for.
     if ('doubled' in this.#state) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
@@ -153,9 +153,11 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#question = 'again';
     } else if (hint?.state === 'held' && state.at === 'held') {
       // A hint tells of one more, and may be anybody's: it never hides who waits.
-      this.#state = { ...state, waiters: Math.max(state.waiters, hint.waiters) };
+      const waiters = Math.max(state.waiters, hint.waiters);
+      this.#state = { ...state, waiters, hintedAt: clock.now() };
     } else if (hint?.state === 'waiting' && state.at === 'waiting') {
-      this.#askWhenDue(hint);
+      // After a failure it asks sooner.
+      if (!this.deadline.doubt) this.#askWhenDue(hint);
     } else {
       const now = clock.now();
       const sure = state.at === 'waiting' && !state.doubled && this.#terms.minHoldMs === 0;
@@ -167,17 +169,18 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   };
 
   #held(status: HeldStatus, sentAt: number): void {
-    // First, for this read may find that the clock stood still after the request was sent.
+    // First, because this read may find that the clock stood still after the request was sent.
     const now = this.services.clock.now();
     this.deadline.confirm(status.leftMs, sentAt);
-    const { waiters } = status;
-    if (this.#state.at === 'held') {
-      this.#state = { ...this.#state, waiters };
+    const state = this.#state;
+    if (state.at === 'held') {
+      const least = sentAt < state.hintedAt ? state.waiters : 0;
+      this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
     if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
       this.#wait(undefined);
-      // With a pause, for a store may never confirm a whole TTL.
+      // With a pause, because a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
     }
     this.#grant(status, now);
@@ -188,7 +191,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const { token: number, takeover, waiters, limit } = status;
     const queued = this.#state.at === 'waiting' && this.#state.queued;
     const grant = { number, lineage: lineageOf(calls.store), takeover, queued };
-    this.#state = { at: 'held', since: now, grant, waiters };
+    this.#state = { at: 'held', since: now, grant, waiters, hintedAt: now };
     this.deadline.doubt = undefined;
     this.#timer.clear();
     if (!this.deadline.fresh(now)) {
@@ -214,7 +217,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
-    // Last, for a listener may end the claim.
+    // Last, because a listener may end the claim.
     if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
     if (status.why === 'data-loss') {
       noticeQuarantine(this.services, this.claim, status.retryInMs);
@@ -285,6 +288,10 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.#state = OVER;
     this.#timer.clear();
     this.services.heartbeat.remove(this);
-    this.#unwatch();
+    try {
+      this.#watching?.[Symbol.dispose]();
+    } catch {
+      // Later hints find the claim over.
+    }
   }
 }

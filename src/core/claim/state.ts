@@ -54,6 +54,8 @@ export type State =
       readonly grant: Grant;
       /** Claims behind this one in the last reply or hint. */
       readonly waiters: number;
+      /** When a hint told of one: replies to requests sent before may not know it. */
+      readonly hintedAt: number;
     }
   | { readonly at: 'over' };
 

@@ -1,6 +1,12 @@
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
-import type { Claim, Store, Wake } from '../../contract/store.ts';
+import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
+
+interface WatchTerms {
+  readonly claim: Claim;
+  readonly wake: Wake;
+  readonly ready: () => void;
+}
 
 /**
  * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be
@@ -10,16 +16,14 @@ import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 export function watch(
   store: Store,
   clock: Clock,
-  {
-    claim,
-    wake,
-    ready,
-  }: { readonly claim: Claim; readonly wake: Wake; readonly ready: () => void },
-): () => void {
-  if (!store.watch) {
+  { claim, wake, ready }: WatchTerms,
+): Disposable | undefined {
+  const subscribed = subscribe(store, claim, wake);
+  if (!subscribed || isDisposable(subscribed)) {
     ready();
-    return () => {};
+    return subscribed;
   }
+  const watching = Promise.resolve(subscribed);
   let begin: (() => void) | undefined = ready;
   let limit: Timer | undefined;
   const go = (): void => {
@@ -27,9 +31,8 @@ export function watch(
     begin?.();
     begin = undefined;
   };
-  const watching = subscribe(store, claim, wake);
   watching.then(go, go);
-  // Most stores listen already, and a needless timer costs more than all else here.
+  // Many are ready in a moment, and a needless timer costs more than all else here.
   if (!store.traits.synchronous) {
     timers.queueMicrotask(() => {
       if (!begin) return;
@@ -37,18 +40,26 @@ export function watch(
       limit.unref();
     });
   }
-  return () => {
-    begin = undefined;
-    // Later hints find the claim over, so a failure here is harmless.
-    watching.then((subscribed) => subscribed?.[Symbol.asyncDispose]()).catch(() => {});
+  return {
+    [Symbol.dispose]() {
+      begin = undefined;
+      // Later hints find the claim over, so a failure here is harmless.
+      watching.then((ended) => ended?.[Symbol.asyncDispose]()).catch(() => {});
+    },
   };
 }
 
 /** If `watch` throws, all hints count as lost. */
-function subscribe(store: Store, claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
+function subscribe(store: Store, claim: Claim, wake: Wake): Subscribed | undefined {
   try {
-    return Promise.resolve(store.watch?.(claim, wake));
+    return store.watch?.(claim, wake);
   } catch {
-    return Promise.resolve(undefined);
+    return undefined;
   }
+}
+
+function isDisposable(
+  subscribed: Subscribed,
+): subscribed is Exclude<Subscribed, Promise<unknown>> {
+  return typeof (subscribed as Partial<Disposable>)[Symbol.dispose] === 'function';
 }

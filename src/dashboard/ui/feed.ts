@@ -45,7 +45,7 @@ export class Feed {
   view: PageView = NONE;
   readonly #changed: (view: PageView) => void;
   #second = 0;
-  /** In a row. */
+  /** Refusals in a row. */
   #refusals = 0;
 
   constructor(changed: (view: PageView) => void) {
@@ -55,7 +55,7 @@ export class Feed {
 
   #connect(): void {
     const source = new EventSource('events');
-    // What a new stream begins with is everything.
+    // A new stream begins with everything.
     source.onopen = () => {
       this.#refusals = 0;
       this.#set({ ...NONE, points: this.view.points });

@@ -12,9 +12,9 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
 ];
 
 /**
- * Which keys of the page count for what has the focus: none for a list of choices, which has its
- * own; while a person types, only those that write nothing; and the arrows only where nothing else
- * would move by them.
+ * Which keys of the page work, by what has the focus: none in a list of choices, which has its own;
+ * while a person types, only those that write nothing; and the arrows only where they would move
+ * nothing else.
  */
 export function counts(key: string, target: EventTarget | null): boolean {
   if (target instanceof HTMLSelectElement) return false;

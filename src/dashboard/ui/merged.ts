@@ -3,8 +3,8 @@ import type { QueueEvent } from '../wire.ts';
 const MAX_EVENTS = 2_000;
 
 /**
- * The newest lines in the order in which things happened, which need not be that in which they
- * came; of lines with the same id, the one that came last.
+ * The newest lines, in the order in which things happened, not in which they came; of lines with
+ * the same id, the one that came last.
  */
 export function merged(
   known: readonly QueueEvent[],

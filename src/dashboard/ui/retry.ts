@@ -1,7 +1,7 @@
 const [FIRST_MS, MAX_MS] = [2_000, 60_000];
 
 /**
- * How long until a stream that the server refused is asked for again, in ms, after so many
+ * How long until a stream that the server refused is asked for again, in ms, after this many
  * refusals in a row: a dashboard that is closed refuses for good.
  */
 export function retryMs(refusals: number): number {

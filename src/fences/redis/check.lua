@@ -9,7 +9,7 @@ local KEYS, ARGV = (function(keys, args)
   if tonumber(seen[3]) >= tonumber(seq) then return nil, 'seq' end
   redis.call('HSET', key, 'seq', seq)
   if keep ~= '0' then redis.call('PEXPIRE', key, keep) end
-  -- unpack can do no more than 8,000.
+  -- unpack takes no more than 8,000.
   local own, rest = {}, {}
   for i = 2, #keys do own[i - 1] = keys[i] end
   for i = 5, #args do rest[i - 4] = args[i] end

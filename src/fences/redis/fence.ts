@@ -39,8 +39,8 @@ export interface RedisFenceOptions {
   readonly tag?: (resource: string) => string;
   /**
    * Redis forgets a fence after this long without an entry or write; default never. An old entry
-   * never writes through a forgotten fence, but an old holder could still enter it: so take longer
-   * than any process may stand still. At least a minute.
+   * never writes through a forgotten fence, but an old holder could still enter it: so choose
+   * longer than any process may stand still. At least a minute.
    */
   readonly keep?: Duration;
 }

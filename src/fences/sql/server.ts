@@ -5,7 +5,7 @@ import { type SqlConnection, transactionOf } from '../../clients/sql/connection.
 import type { Dialect } from '../../clients/sql/sql.ts';
 import type { EntryStep, Steps } from './entering.ts';
 
-/** @throws UsageError if `tx` is no transaction of this dialect, or the table is missing. */
+/** @throws UsageError if `tx` is not a transaction of this dialect, or the table is missing. */
 export async function runOnServer(
   tx: SqlTransaction,
   { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },

@@ -23,7 +23,7 @@ export interface SqliteConnection {
 
 type SqliteStep = ReturnType<SqliteConnection['prepare']>;
 
-/** By their text. */
+/** Prepared statements by their text. */
 const prepared = new WeakMap<SqliteConnection, Map<string, WeakRef<SqliteStep>>>();
 
 /** @throws UsageError outside of a transaction */
@@ -68,7 +68,7 @@ function again<T>(act: () => T, mends: (error: unknown) => boolean): T {
   }
 }
 
-/** Of node:sqlite, where the connection was closed and opened again. */
+/** An error of node:sqlite, where the connection was closed and opened again. */
 function isFinalized(error: unknown): boolean {
   return isError(error) && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }

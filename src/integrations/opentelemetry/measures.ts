@@ -126,7 +126,7 @@ interface MeasuredWait {
   readonly why: WaitReason | undefined;
 }
 
-/** A taken lock and an aborted wait are no errors. */
+/** A taken lock and an aborted wait are not errors. */
 export function isFailure({ why }: LockEvents['missed']): boolean {
   return why === 'timeout' || why === 'failed';
 }

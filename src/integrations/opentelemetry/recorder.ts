@@ -33,11 +33,11 @@ export interface RecorderParts {
 interface Course extends Measured, Traced {
   readonly waits: boolean;
   held: boolean;
-  /** Of the wait, then of the hold. */
+  /** The span of the wait, then of the hold. */
   span: Span | undefined;
   /** When the wait or the hold began, in ms. */
   since: number;
-  /** Of a wait of a second or more. */
+  /** Why it waited, for a wait of a second or more. */
   why: WaitReason | undefined;
 }
 

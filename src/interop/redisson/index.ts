@@ -7,7 +7,7 @@
  * its own. Its watchdog and our heartbeats extend only a hold that is there. Redisson's messages
  * wake both sides; as they may be lost, waiting claims also ask by themselves.
  * What breaks it: a loss of data, after which programs with Holdfast wait and Java does not; and a
- * thread in Java that goes on after its lease is over, of which nothing there informs it.
+ * thread in Java that goes on after its lease is over, because nothing there informs it.
  */
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -27,8 +27,8 @@ export type { RedisClient } from '../../clients/redis/client.ts';
 
 export interface RedissonOptions extends ServerOptions {
   /**
-   * The name of a lock in Java, as a `NameMapper` there leaves it, made of the name with the prefix
-   * of the locks; default: the same. Different names must have different ones.
+   * The name of a lock in Java, as a `NameMapper` there leaves it, made from the name with the
+   * prefix of the locks; default: the same. Different names must have different ones.
    */
   readonly key?: (name: string) => string;
   /**

@@ -20,7 +20,7 @@ export interface RowLayout {
   readonly holderRoom: number;
   /** What a claim writes there: no other claim ever writes the same. */
   writes(claim: Claim): string;
-  /** What is there once the claim has been released but its row is kept: renewing it is over. */
+  /** The value once the claim has been released but its row is kept: it is renewed no longer. */
   leavesBehind(claim: Claim): string;
   /** The holder as that column shows it. */
   holderOf(holder: string): Pick<Holder, 'host' | 'pid'>;
@@ -54,7 +54,7 @@ export function plainTable(name: string, what: string): string {
   throw new UsageError(`${what} must be a plain name (${good}), not ${show(name)}.`);
 }
 
-/** A text for a column of so many characters, which some databases would truncate silently. */
+/** A text for a column of this many characters, which some databases would truncate silently. */
 export function fitting(text: string, most: number, what: string): string {
   const { length } = [...text];
   if (length > 0 && length <= most && !text.includes('\0')) return text;

@@ -72,7 +72,7 @@ const TRIES = 3;
 
 interface FoundRow {
   readonly holder: string;
-  /** By the column alone; negative if that moment has passed. */
+  /** The life left by the column alone; negative if that moment has passed. */
   readonly leftMs: number;
 }
 
@@ -187,7 +187,7 @@ export class ForeignRowStore implements Store {
 
   async #release(claim: Claim, afterMs: number): Promise<boolean> {
     const keepMs = claim.ttlMs + afterMs;
-    // First, for a copy may be under way.
+    // First, because a copy may be under way.
     if (claim.unanswered || afterMs > 0) this.#released.bury(claim.id, keepMs);
     const freed = await this.#free(claim, afterMs);
     if (!freed) this.#released.bury(claim.id, keepMs);
@@ -210,17 +210,17 @@ export class ForeignRowStore implements Store {
     return false;
   }
 
-  /** What the column says of a lease of ours that ends so many ms from now. */
+  /** The column's value for a lease of ours that ends this many ms from now. */
   #endIn(ms: number): number {
     return ms + this.#parts.skewMs - this.#parts.layout.addsMs;
   }
 
-  /** What the column says of a lease of ours that ends now. */
+  /** The column's value for a lease of ours that ends now. */
   get #alive(): number {
     return this.#endIn(0);
   }
 
-  /** Of a lease of ours (-1), or of another's (+1). */
+  /** The life left of a lease of ours (-1), or of another's (+1). */
   #leftOf({ leftMs }: FoundRow, whose: 1 | -1): number {
     const { layout, skewMs } = this.#parts;
     return leftMs + layout.addsMs + whose * skewMs;

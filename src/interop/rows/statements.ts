@@ -38,7 +38,7 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: 'UTC_TIMESTAMP(6)',
 };
 
-/** The moment that is so many µs from now. */
+/** The moment that is this many µs from now. */
 const SHIFTED: Readonly<Record<Dialect, string>> = {
   postgres: `${NOW.postgres} + CAST(? AS bigint) * interval '1 microsecond'`,
   mysql: `TIMESTAMPADD(MICROSECOND, CAST(? AS SIGNED), ${NOW.mysql})`,

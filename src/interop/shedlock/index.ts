@@ -17,14 +17,14 @@ export type { SqlDatabase } from '../../clients/sql/clients.ts';
 
 export interface ShedlockOptions {
   /**
-   * The name that ShedLock has for a lock, made of ours with the prefix of the locks; default: the
-   * same. Different names must stay different.
+   * ShedLock's name for a lock, made from ours with the prefix of the locks; default: the same.
+   * Different names must stay different.
    */
   readonly name?: (name: string) => string;
 }
 
 export interface ShedlockJdbcOptions extends ShedlockOptions, RowStoreOptions {
-  /** The table, as ShedLock is told; default `shedlock`. It may be `schema.name`. */
+  /** The table, as configured in ShedLock; default `shedlock`. It may be `schema.name`. */
   readonly table?: string;
   /**
    * By how much the clocks of Java programs may differ from the database's; default 0, which is
@@ -64,7 +64,7 @@ export function shedlockJdbcStore(db: SqlDatabase, options: ShedlockJdbcOptions 
 }
 
 export interface ShedlockRedisOptions extends ShedlockOptions, ServerOptions {
-  /** The environment, as ShedLock is told; default `default`. */
+  /** The environment, as configured in ShedLock; default `default`. */
   readonly environment?: string;
   /** What the keys begin with; default `job-lock`. */
   readonly keyPrefix?: string;

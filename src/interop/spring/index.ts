@@ -17,11 +17,11 @@ export type { SqlDatabase } from '../../clients/sql/clients.ts';
 
 export interface SpringJdbcOptions extends RowStoreOptions {
   /**
-   * The version of Spring Integration, for the table has a column more from 7 on: `6` is for all
-   * before. All programs of a table must have the same layout.
+   * The version of Spring Integration, because the table has one more column from 7 on: `6` is for
+   * all before. All programs of a table must have the same layout.
    */
   readonly version: 6 | 7;
-  /** The region, as the `DefaultLockRepository` is told; default `DEFAULT`. */
+  /** The region, as set in the `DefaultLockRepository`; default `DEFAULT`. */
   readonly region?: string;
   /** The table's name with its prefix; default `INT_LOCK`. It may be `schema.name`. */
   readonly table?: string;
@@ -32,7 +32,7 @@ export interface SpringJdbcOptions extends RowStoreOptions {
   readonly timeToLive?: Duration;
   /**
    * By how much the clocks of Java programs may differ from the database's; default 1 s. A lock
-   * whose holder crashed is free twice as much later.
+   * whose holder crashed is free later by twice that.
    */
   readonly clockSkew?: Duration;
 }

@@ -7,8 +7,8 @@
  * released when its work is done, or else by its TTL, so that no other term begins beside it. No
  * lease, and so no term, can stop a leader that ignores its signal: it may go on after the next one
  * has begun.
- * What would break it: a state kept beside the lease instead of read from it, or to stand while an
- * earlier body runs, for the candidate would hold the seat and not lead.
+ * What would break it: a state kept beside the lease instead of read from it, or standing while an
+ * earlier body runs, because the candidate would hold the seat and not lead.
  */
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
@@ -127,7 +127,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     }
   }
 
-  /** For `locks.close()`: stands no more; a leader may finish its work. */
+  /** For `locks.close()`: no longer stands; a leader may finish its work. */
   close(): void {
     this.#failure ??= new ClosedError();
     if (this.#bodies === 0 || !this.#lease?.held) void this.resign();

@@ -3,7 +3,7 @@
  *
  * Invariant: each yielded state differs from the one before it, and they come in look order.
  * Between two looks any candidate may have led, so every state but the first is marked `missed`.
- * What would break it: to look while the reader is busy, for the state would be old when yielded.
+ * What would break it: looking while the reader is busy, because the state would be old by then.
  */
 import { onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';

@@ -99,7 +99,7 @@ export type FromJson<T> = unknown extends T
               ? { [K in keyof T as FromJson<T[K]> extends never ? never : K]: FromJson<T[K]> }
               : T;
 
-/** Longest result, in bytes of JSON: half of a record, for the rest names the process. */
+/** Longest result, in bytes of JSON: half of a record, because the rest names the process. */
 const MAX_RESULT_BYTES = 8192;
 
 /** A longer label is cut. */

@@ -5,9 +5,9 @@
  * because a load runs under a mutex and reads once more before it begins, and the others then read
  * what it persists. In one process all waiters share one attempt, so a stampede costs one claim a
  * process. They share a failure as well, and, on a store that keeps records, so do all processes
- * for `retryAfter`: the record names the process that failed but not the error, for messages may
- * hold secrets. An attempt ends with its lease at the latest: after a load that hangs, this process
- * can still use what others load.
+ * for `retryAfter`: the record names the process that failed but not the error, because messages
+ * may hold secrets. An attempt ends with its lease at the latest: after a load that hangs, this
+ * process can still use what others load.
  * What would break it: a `load` that does not persist what `read` reads, or a `read` that returns a
  * stale value. A load that stalls for longer than its lease may overlap the next: where that
  * matters, persist through a fence.

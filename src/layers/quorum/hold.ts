@@ -12,10 +12,10 @@
  * that of Q, Q had m and w; so P had w only before it and m only after it, and never both.
  * A late `raise` is refused for a vote that has ended. Votes that are won back need not be raised,
  * because the members that were raised keep their numbers. A member that lost its memory votes
- * after `maxTtl` again, with numbers from its clock.
+ * again after `maxTtl`, with numbers from its clock.
  * The life of a hold is the least one in a majority, counted from when the round began, which is
  * before any of its requests left.
- * What would break it: to grant before a majority was raised, or to count a life from its reply.
+ * What would break it: granting before a majority was raised, or counting a life from its reply.
  */
 import type { HeldStatus, Takeover } from '../../contract/store.ts';
 import { leftOf, takeoverOf, tokenOf } from './counting.ts';
@@ -66,7 +66,7 @@ export class QuorumHold {
     return true;
   }
 
-  /** On the votes of a round that began then; the claim itself lives for so long from then on. */
+  /** On the votes of a round that began then; the claim itself lives for this long from then on. */
   prolong(startedAt: number, lifeMs: number): HeldStatus {
     const { held, votes, majority } = this.#quorum;
     // Fresh votes may outlive the claim, which only heartbeats prolong.

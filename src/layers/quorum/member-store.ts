@@ -5,7 +5,7 @@
  * Unlike in core's batchers, requests do not queue behind one another: a member that hangs must not
  * hold up later ones. Every request ends, at the latest as an error of unknown outcome, so a poll
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
- * because a vote that is left behind keeps all others waiting for so long.
+ * because a vote that is left behind keeps all others waiting for that long.
  */
 
 import { type Clock, timers } from '../../base/clock.ts';
@@ -18,7 +18,7 @@ import {
   type Wake,
 } from '../../contract/store.ts';
 import { checkBoolean, checkReplies, checkStatus, partOf } from '../../store-calls/replies.ts';
-import { answerWithin } from '../../store-calls/time-limit.ts';
+import { TimeLimits } from '../../store-calls/time-limit.ts';
 
 /** A member's time limit is the TTL divided by this: core waits a third, for two rounds. */
 export const PATIENCES_PER_TTL = 10;
@@ -49,10 +49,12 @@ export class MemberStore {
   readonly #quarantines = new Map<string, number>();
   readonly #options: MemberTerms;
   readonly #pending = new Map<string, MemberRequest[]>();
+  readonly #limits: TimeLimits;
 
   constructor(store: Store, options: MemberTerms) {
     this.store = store;
     this.#options = options;
+    this.#limits = new TimeLimits(store, options.clock);
   }
 
   /** As last known, it replies about this resource, and has not lost its memory. */
@@ -115,9 +117,12 @@ export class MemberStore {
    * @param ttlMs a share of it is the time limit; default for questions about no claim.
    * @throws the error of the verb, or a StoreError of unknown outcome.
    */
-  within<T>(verb: () => Promise<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
-    const { clock, patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
-    return answerWithin(patienceMs, { clock, store: this.store }, invoke(verb));
+  within<T>(
+    verb: () => T | PromiseLike<T>,
+    ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,
+  ): Promise<T> {
+    const { patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
+    return this.#limits.answer(verb, patienceMs);
   }
 
   #send(
@@ -198,9 +203,4 @@ export class MemberStore {
     };
     clock.setTimeout(again, pauseMs).unref();
   }
-}
-
-/** Turns a throw into a rejection. */
-async function invoke<T>(verb: () => Promise<T>): Promise<T> {
-  return verb();
 }

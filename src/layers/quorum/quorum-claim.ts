@@ -11,8 +11,8 @@
  * waits for one that waits at a higher member or nowhere: there is no circle, whichever members
  * each can reach (docs/design/0040-quorum.md). Other votes are tries, and given back in the
  * same round if they win nothing. A claim that cannot reach a majority keeps no vote.
- * What would break it: to keep a vote above the place, to wait for a member that lost its memory,
- * or to count a vote that was won back too late.
+ * What would break it: keeping a vote above the place, waiting for a member that lost its memory,
+ * or counting a vote that was won back too late.
  */
 import type { Clock } from '../../base/clock.ts';
 import type {

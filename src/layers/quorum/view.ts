@@ -29,7 +29,7 @@ interface SightingGroup {
 interface QuorumLook {
   readonly groups: readonly SightingGroup[];
   readonly limits: readonly number[];
-  /** Until a majority grants, of those that replied. */
+  /** How long until a majority grants, of those that replied. */
   readonly quarantineMs: number | undefined;
 }
 

@@ -2,8 +2,8 @@
  * One member's vote on a claim.
  *
  * A vote is a claim at the member, with an id that is used until the vote is given back; then the
- * next one has a new id, because release is final. At most one request of an id is under way, but
- * for the release, which leaves a tombstone against a request that is still under way.
+ * next one has a new id, because release is final. At most one request of an id is under way,
+ * except for the release, which leaves a tombstone against a request that is still under way.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

@@ -9,11 +9,11 @@
  * Invariant: a knot that all have confirmed was a deadlock, at the moment M of the first
  * confirmation. Each confirmed after it had read the waits of all, so all waits had begun by M; and
  * each said so itself, while it waited and its leases were held, at M or later. So at M all of them
- * waited and held, whatever is late, stalled or dead by now. It is the same knot at all: a wait has
- * one id for its whole life, and only fewer holds as it lasts. Of a knot there is one victim,
- * because all choose by what is published, and a wait is ended by its own process alone.
+ * waited and held, whatever is late, stalled or dead by now. It is the same knot for all of them: a
+ * wait has one id for its whole life, and only fewer holds as it lasts. Of a knot there is one
+ * victim, because all choose by what is published, and a wait is ended by its own process alone.
  * What breaks it: work that releases or downgrades a lock although a wait that it started goes on.
- * Such a wait belongs into `holding([], …)`. And a hold that is evicted at once counts until its
+ * Such a wait belongs in `holding([], …)`. And a hold that is evicted at once counts until its
  * holder knows.
  */
 import type { Timer } from '../../base/clock.ts';
@@ -43,7 +43,7 @@ export interface DeadlockOptions {
   readonly after?: Duration;
 }
 
-/** While a knot is not settled, looks are so many times as frequent as `after`. */
+/** While a knot is not settled, looks are this many times as frequent as `after`. */
 const HASTE = 4;
 
 /** The longest pause between two looks, in multiples of `after`. */
@@ -122,7 +122,7 @@ class Detector {
     detecting.delete(this.#engine);
   }
 
-  /** In the context of the caller. */
+  /** Runs in the context of the caller. */
   #begin(acquisition: Acquisition): void {
     const leases = heldAround(this.#services.calls.store);
     if (leases.length === 0) return;

@@ -2,13 +2,13 @@
  * Which waits can never end because of each other.
  *
  * Invariant: a wait is stuck if the permits of stuck holds and its own exceed its limit; a hold is
- * stuck if a wait of the task that has it is. So a wait for a mutex is stuck by its one holder, a
- * wait for a semaphore only if the permits that may still come free are too few, and a writer by
- * any one reader. The limit is the caller's own, which no other can raise. The stuck waits are the
- * largest set for which that holds; a knot are those of them that reach each other, and it counts
- * only if they are stuck by holds of their own, and not by another knot, which has to end first.
- * What would break it: to count a hold twice, or a claim that is before a wait and no hold, for it
- * may leave by itself.
+ * stuck if its task has a stuck wait. So a wait for a mutex is stuck by its one holder, a wait for
+ * a semaphore only if the permits that may still become free are too few, and a writer by any one
+ * reader. The limit is the caller's own, which no other can raise. The stuck waits are the largest
+ * set for which that holds; a knot is those of them that reach each other, and it counts only if
+ * they are stuck by holds of their own, and not by another knot, which has to end first. What would
+ * break it: counting a hold twice, or a claim before a wait that is not a hold, because it may
+ * leave by itself.
  */
 import type { PublishedWait } from '../../store-calls/waiting.ts';
 
@@ -60,7 +60,7 @@ function takenBy(waits: readonly PublishedWait[]): Map<string, Map<bigint, numbe
   return taken;
 }
 
-/** All to which a way of such steps leads. */
+/** All that a series of such steps leads to. */
 function reached<W>(all: readonly W[], own: W, leads: (from: W, to: W) => boolean): Set<W> {
   const found = new Set<W>();
   for (let next = [own]; next.length > 0; ) {
@@ -76,7 +76,7 @@ function blocks({ holds }: PublishedWait, wait: PublishedWait): boolean {
   return holds.some(({ resource }) => resource === wait.resource);
 }
 
-/** Each behind one that waits for it, as far as the knot is a ring. */
+/** The waits, each behind one that waits for it, as far as the knot is a ring. */
 function inOrder<W extends PublishedWait>(knot: readonly W[], own: W): readonly W[] {
   const left = new Set(knot);
   const order: W[] = [];

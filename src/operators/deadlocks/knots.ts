@@ -19,8 +19,8 @@ export function isConfirmed(knot: readonly WaitNote[]): boolean {
 }
 
 /**
- * The confirmed deadlock because of which this lock does not come free; empty if none is known, or
- * the store does not reply. For people who look; needs no detection in this process.
+ * The confirmed deadlock that keeps this lock from becoming free; empty if none is known, or the
+ * store does not reply. For people who look; needs no detection in this process.
  */
 export async function deadlockAround(
   locks: Locks,
@@ -31,7 +31,7 @@ export async function deadlockAround(
   return knotBefore(await notesAround(engine, [resource]), { resource, limit }).map(waitOf);
 }
 
-/** The confirmed knot because of which a wait for one permit, or to write, would never end. */
+/** The confirmed knot that would keep a wait for one permit, or to write, from ever ending. */
 export function knotBefore(
   notes: readonly WaitNote[],
   { resource, limit }: { readonly resource: string; readonly limit: number },

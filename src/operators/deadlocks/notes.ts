@@ -6,12 +6,12 @@
  * without an end, so that all are admitted. The name is made from a hash, because a name with a
  * prefix may have no room for more.
  *
- * Invariant: a reader that has read the queues of some holds knows what the wait said last about
+ * Invariant: a reader that has read the queues of some holds knows what each wait last said about
  * them. A task that has something new to say makes all its new notes before it releases an old one,
  * so each queue that is read has a note of the last turn, or of the one before. Both have the sum
  * of what is held, and holds only become fewer, and smaller: if the sums are equal, so are the
  * holds, and what the older note says about its hold is true of the last turn. If they differ, only
- * notes of the last turn count. A hold that is left out delays a verdict, and makes none.
+ * notes of the last turn count. A hold that is left out delays a verdict, but causes none.
  * What breaks it: a sum that can grow, or a hold in a note that was not held at its turn.
  */
 import { createHash } from 'node:crypto';
@@ -109,7 +109,7 @@ export function waitOf({
   return wait;
 }
 
-/** None if the store fails: then there is no verdict. */
+/** The notes in one queue; none if the store fails: then there is no verdict. */
 async function notesIn({ services }: Engine, name: string): Promise<readonly WaitNote[]> {
   const queue = await services.looks.inspect(name).catch(() => undefined);
   return queue?.holders.flatMap(noteIn) ?? [];

@@ -9,7 +9,7 @@ import type { Waiter } from '../../core/waiter.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
 import { isSame, labelOf, noteName, type WaitNote } from './notes.ts';
 
-// Drawn once, and not at each nested acquisition, of which few are published.
+// Drawn once, and not at each nested acquisition, few of which are published.
 let ours: string | undefined;
 let waits = 0;
 
@@ -18,7 +18,7 @@ function nextId(): string {
   return `${ours} ${++waits}`;
 }
 
-/** What listens to locks gets no events of notes, but that `heartbeat` counts them. */
+/** What listens to locks gets no events of notes, except that `heartbeat` counts them. */
 export class NoEvents extends Events {
   override emit(): void {}
 }

@@ -15,7 +15,7 @@ type OwnState = (typeof STATES)[number];
 
 export abstract class OwnClaim {
   readonly claim: Claim;
-  /** Of its place in the queue. */
+  /** The id of its place in the queue. */
   readonly id: string;
   /** Over by then unless it is renewed, in ms of the clock. */
   until: number;

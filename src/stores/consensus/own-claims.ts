@@ -2,11 +2,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Claim, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
+import type { Subscription } from '../subscription.ts';
 import type { OwnClaim } from './own-claim.ts';
 
 /** A queue that is followed. */
 export interface FollowedClaims<C> {
-  /** Those of this process in it, by their ids there. */
+  /** The claims of this process in it, by their ids there. */
   readonly claims: Map<string, C>;
 }
 
@@ -21,7 +22,7 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>>
     this.clock = clock;
   }
 
-  subscribe(claim: Claim, wake: Wake): AsyncDisposable {
+  subscribe(claim: Claim, wake: Wake): Subscription {
     return this.#wakes.subscribe(claim, wake);
   }
 

@@ -26,7 +26,7 @@ export interface QueuePlace extends Standing {
 interface Facts<N> {
   /** Default: the places are all. */
   readonly total?: number;
-  /** Of the queue. Default: that of the first place. */
+  /** The kind of the queue. Default: that of the first place. */
   readonly kind?: Kind | undefined;
   /** How the last hold ended, as far as that is noted. */
   readonly note?: N | undefined;

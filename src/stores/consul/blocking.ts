@@ -35,7 +35,7 @@ export async function blocking(ask: ConsulCall, changed: () => void): Promise<As
       const next = await look(last).catch(() => undefined);
       if (signal.aborted) return;
       if (next === undefined) await sleep(PAUSE_MS, undefined, { ref: false });
-      // After a failure the index of before is still right: what changed meanwhile is told.
+      // After a failure the previous index is still right: what changed meanwhile is reported.
       else if (next !== last) {
         last = next;
         changed();

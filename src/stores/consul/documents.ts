@@ -22,11 +22,11 @@ export interface ConsulOptions {
   readonly prefix?: string;
   /** Default: the agent's. */
   readonly datacenter?: string;
-  /** Of the authority that signed the agent's certificate, in PEM; default: those Node knows. */
+  /** The authority that signed the agent's certificate, in PEM; default: those Node knows. */
   readonly ca?: string;
 }
 
-/** Consul stores values of so many bytes (`kv_max_value_size`). */
+/** Consul stores values of at most this many bytes (`kv_max_value_size`). */
 const MAX_TEXT_BYTES = 512 * 1024;
 
 interface ConsulEntry {

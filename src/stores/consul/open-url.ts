@@ -14,7 +14,7 @@ export function openUrl(scheme: string, rest: string): Store {
   return consulStore(url, options);
 }
 
-/** Of the agent, as a token may ask that has `agent:read`; any may know the clock. */
+/** What the agent says: its version to a token with `agent:read`, its clock to any. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(scheme, rest);
   const client = new HttpClient({ url: new URL(url), ca: options.ca });

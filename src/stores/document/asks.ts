@@ -10,7 +10,7 @@ export interface QueueMoment {
 export type QueueStep<T> = (queue: ClaimQueue, moment: QueueMoment) => T;
 
 export interface AskTerms {
-  /** Of the claim: how long it may wait for a write, and a third of it for a request. */
+  /** The claim's ttl: how long it may wait for a write, and a third of it for a request. */
   readonly ttlMs: number;
   /** Once done, it stays done: `true` in a write that got no reply counts. */
   readonly lasts?: boolean;

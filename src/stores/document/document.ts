@@ -61,7 +61,7 @@ interface Draft {
 /** The patience of a look, in ms. */
 const LOOK_MS = 10_000;
 
-/** A document that has not been used for so long is forgotten, in ms. */
+/** A document that has not been used for this long, in ms, is forgotten. */
 const REST_MS = 60_000;
 
 /** Longest pause after a refused write, in ms. */

@@ -24,9 +24,9 @@ const DRIFT = 0.01;
 
 /** When claims end by this process's clock, by `signOf` their last sign of life. */
 export interface Signs {
-  /** Of writes of this process; the first try of each counts. */
+  /** When this process sent its writes; the first try of each counts. */
   readonly sent: ReadonlyMap<string, number>;
-  /** Of all others, since a reply first showed them. */
+  /** When a reply first showed the signs of all others. */
   readonly seen: Map<string, number>;
 }
 
@@ -35,7 +35,7 @@ export function signOf({ id, beat }: Pick<Entry, 'id' | 'beat'>): string {
 }
 
 export interface DocumentLife {
-  /** In the text, for all must go by the same. */
+  /** In the text, because all must go by the same. */
   readonly clock: 'service' | 'observed';
   /** Takes the time in a reply to a request that was sent then. @throws StoreError without one. */
   saw(nowMs: number | undefined, sentAt: number): void;

@@ -7,7 +7,7 @@ const FORMAT = 1;
 
 export interface WrittenQueue {
   readonly queue: ClaimQueue;
-  /** Of the write that this is. */
+  /** The name of the write that this is. */
   readonly write: string;
 }
 

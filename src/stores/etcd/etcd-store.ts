@@ -15,7 +15,15 @@ import type { EtcdClient } from '../../clients/etcd/client.ts';
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import { errorStatus } from '../each.ts';
 import { grouped } from '../grouped.ts';
 import type { KeySpace } from './layout.ts';
@@ -120,7 +128,7 @@ export class EtcdStore implements Store {
     return inspect(this.#parts, resource);
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#parts.own.subscribe(claim, wake);
   }
 

@@ -63,7 +63,7 @@ export class KeySpace {
     return `${this.#prefix}%/lease-${lease.toString(16)}`;
   }
 
-  /** All keys of names that begin so. */
+  /** All keys of names that begin like this. */
   beginning(name: string): Required<KeyRange> {
     const of = this.#of(name);
     return { key: of, end: of === '' ? LAST : `${of}${LAST}` };

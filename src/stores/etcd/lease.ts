@@ -72,7 +72,7 @@ export class EtcdLease {
   readonly #client: EtcdClient;
   readonly #clock: Clock;
   readonly #memo: LeaseContext['memo'];
-  /** Claims of which a copy may come late, by their ids; each doubt is another object. */
+  /** Claims whose copies may come late, by their ids; each doubt is another object. */
   readonly #doubted: Map<string, { readonly key: string }> = new Map();
   #ttlMs: number;
   #confirmedAt: number;

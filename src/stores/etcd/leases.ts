@@ -8,7 +8,7 @@ import { EtcdLease, type EtcdLeaseParts, type LeaseContext } from './lease.ts';
 
 /** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
-/** Lengths of memos that are at most so far apart share a lease. */
+/** Lengths of memos that are at most this far apart share a lease. */
 const STEP = 1.05;
 
 interface Wanted {

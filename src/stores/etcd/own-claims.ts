@@ -8,9 +8,9 @@ import type { KeySpace } from './layout.ts';
 import type { EtcdLease } from './lease.ts';
 import { EtcdClaim } from './own-claim.ts';
 
-/** A hold is followed after so long; most locks are not held so long. */
+/** A hold is followed after this long; most locks are not held so long. */
 const HOLDS_MS = 10;
-/** A queue is followed for so long after the last claim of this process has left it. */
+/** How long a queue is followed after the last claim of this process has left it. */
 const LINGER_MS = 5000;
 
 /** How often abandoned claims are forgotten. */
@@ -56,7 +56,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
 
-  /** It surely is not there any more. */
+  /** It is certainly gone. */
   forget(own: EtcdClaim): void {
     this.leave(own);
     own.lease.occupants.delete(own.claim.id);

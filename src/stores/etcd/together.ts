@@ -17,7 +17,7 @@ function bareIn({ compare, success, failure }: Txn): Operation | undefined {
   return compare || failure || success.length !== 1 ? undefined : success[0];
 }
 
-/** The outcomes of so many sent together. */
+/** The outcomes of this many sent together. */
 export function apart(reply: TxnOutcome, count: number): readonly TxnOutcome[] {
   if (count === 1) return [reply];
   return reply.answers.map((answer) => {

@@ -12,7 +12,7 @@ import type { Hazelcast, HazelcastMap } from './client.ts';
 /** What the names of all objects begin with, unless the options say otherwise. */
 export const PREFIX = 'holdfast/';
 
-/** An entry has arrived long before, in ms. */
+/** Entries live so long, in ms: every listener has had them long before. */
 export const ENTRY_MS = 60_000;
 
 /** The name of the map. */

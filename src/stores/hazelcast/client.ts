@@ -15,7 +15,7 @@ export interface Hazelcast {
   getCluster(): {
     addMembershipListener(listener: object): string;
     removeMembershipListener(id: string): boolean;
-    /** Their version is not of its public interface. */
+    /** Their version is not part of its public interface. */
     getMembers(): readonly { readonly version?: { toString(): string } }[];
   };
 }

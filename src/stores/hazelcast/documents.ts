@@ -1,8 +1,8 @@
 /**
  * Documents in atomic references of Hazelcast's CP Subsystem.
  *
- * A text is its own version, for no two writes have the same. `compareAndSet` is an entry in the
- * log of a Raft group, and so is `get`, so both are linearizable. Members may carry a write out
+ * A text is its own version, because no two writes have the same. `compareAndSet` is an entry in
+ * the log of a Raft group, and so is `get`, so both are linearizable. Members may carry a write out
  * again when their leader has changed (`fail-on-indeterminate-operation-state: false`); the second
  * time it finds its own text, which a read then recognises. Nothing is removed: Hazelcast would
  * refuse the name for ever. The members do not report their time.
@@ -59,8 +59,8 @@ export function hazelcastDocuments(
 }
 
 /**
- * The client sends a null as an object that says null, which no new reference is equal to, so it
- * could write nothing first. This sends none.
+ * The client sends a null as an object that no new reference is equal to, so a first write could
+ * not succeed. This sends none.
  */
 function withNull(reference: AtomicReference): AtomicReference {
   const toData = reference.toData?.bind(reference);

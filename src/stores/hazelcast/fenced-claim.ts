@@ -13,7 +13,7 @@ import type { Proxies } from './proxies.ts';
 
 export interface FencedClaimParts {
   readonly locks: Proxies<FencedLock>;
-  /** Of its lock. */
+  /** The name of its lock. */
   readonly name: string;
   readonly session: CpSession;
   readonly clock: Clock;
@@ -44,7 +44,10 @@ export class FencedClaim {
   #expiresAt = 0;
   #hold: FencedHold | undefined;
   #over: GoneReason | undefined;
-  /** How many wait is not told. Where this one had to, others may: turns inside a process end. */
+  /**
+   * The members do not say how many wait. Where this one had to, others may: turns inside a process
+   * end.
+   */
   #crowd: 0 | 1 = 0;
   #error: unknown;
 
@@ -166,7 +169,7 @@ export class FencedClaim {
     return this.#hold !== undefined;
   }
 
-  /** From now on for so long. */
+  /** From now on for this long. */
   #live(ms: number = this.claim.ttlMs): void {
     this.#expiresAt = this.#parts.clock.now() + ms;
     this.#timer.set(() => this.#expire(), ms);

@@ -20,6 +20,7 @@ import type {
   Member,
   Queue,
   Store,
+  Subscribed,
   Traits,
   Wake,
 } from '../../contract/store.ts';
@@ -105,7 +106,7 @@ export class FencedLockStore implements Store {
     );
   }
 
-  /** Of other programs' claims only that one holds is known. */
+  /** All that is known of other programs' claims is that one holds. */
   async inspect(resource: string): Promise<Queue> {
     const own = [...this.#claims.values()].filter(({ claim }) => claim.resource === resource);
     const holder = own.find(({ holds }) => holds);
@@ -116,7 +117,7 @@ export class FencedLockStore implements Store {
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.subscribe(claim, wake);
   }
 

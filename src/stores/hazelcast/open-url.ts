@@ -37,7 +37,7 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return documentStore({ ...documents, close }, common);
 }
 
-/** Of the members, and the clock of the one that has a new entry of the map of changes. */
+/** The version of the members, and the clock of the one with a new entry in the map of changes. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { connect, own } = await read(rest);
   const client = await connect();

@@ -5,13 +5,13 @@ import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 
 export interface KubernetesOptions {
-  /** Of the API server; default: that of the cluster in which this program runs. */
+  /** The API server's address; default: that of the cluster in which this program runs. */
   readonly url?: string;
   /** Whose leases they are; default: the namespace of the pod, else `default`. */
   readonly namespace?: string;
   /** A bearer token, or what returns the current one; default: the pod's, without `url`. */
   readonly token?: string | (() => string | Promise<string>);
-  /** Of the authority to trust, in PEM; default: the cluster's, without `url`. */
+  /** The authority to trust, in PEM; default: the cluster's, without `url`. */
   readonly ca?: string;
 }
 
@@ -27,7 +27,9 @@ const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The cluster changes a pod's token from time to time; it is read again after this, in ms. */
 const TOKEN_MS = 60_000;
 
-/** Checks what is given; what a pod is told is read by the first request. @throws UsageError */
+/**
+ * Checks what is given; the first request reads what the cluster gives a pod. @throws UsageError
+ */
 export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
   const known = ['url', 'namespace', 'token', 'ca'];
   const given = readOptions(options, known, what);

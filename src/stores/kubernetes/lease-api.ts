@@ -9,7 +9,7 @@ import type { LeaseObject, LeaseSpec } from './lease.ts';
 interface ApiPath {
   readonly client: HttpClient;
   readonly access: Access;
-  /** Of the leases of the namespace. */
+  /** The path of the namespace's leases. */
   readonly path: string;
 }
 
@@ -90,7 +90,7 @@ export class LeaseApi {
   }
 }
 
-/** @throws StoreError for a reply that is none of success. */
+/** @throws StoreError for a reply that reports no success. */
 export function read<T>(reply: HttpReply): T {
   if (reply.status >= 200 && reply.status < 300) return JSON.parse(reply.text) as T;
   throw unexpected(reply);

@@ -21,7 +21,7 @@ export interface LeaseLockStoreParts extends Omit<SharedLeaseParts, 'leases' | '
   readonly leases: Pick<LeaseApi, 'find' | 'write' | 'close'>;
 }
 
-/** What is seen of a lease is forgotten when it was not asked for so long, in ms. */
+/** What is seen of a lease is forgotten when nothing has asked for it for this long, in ms. */
 const REST_MS = 600_000;
 
 export class LeaseLockStore implements Store {

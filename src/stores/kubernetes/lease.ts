@@ -28,9 +28,9 @@ export interface LeaseSpec {
   readonly leaseTransitions?: number;
 }
 
-/** Annotations and text of all may have so many bytes. */
+/** How many bytes annotations and text may have in all. */
 const MAX_BYTES = 256 * 1024;
-/** Of a name that people can read; the rest tells it from others. */
+/** Longest part of a name that people can read; the rest tells it from others. */
 const MAX_SLUG = 60;
 
 const NAME = 'holdfast/name';
@@ -80,7 +80,7 @@ export function leaseOf(
   });
 }
 
-/** What a deletion is conditional on. */
+/** The condition of a deletion. */
 export function conditionOf(version: string): string {
   return JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: part(version) });
 }

@@ -17,7 +17,7 @@ export function lockName(resource: string): string {
   return NAME.test(resource) ? resource : leaseName(resource, 'sha512');
 }
 
-/** Of one claim alone, whose id stays secret. */
+/** The identity of one claim alone, whose id stays secret. */
 export function identityOf({ id, holder }: Claim): string {
   const { label, host, pid } = holder;
   const hash = createHash('sha256').update(id).digest('hex').slice(0, 32);
@@ -33,7 +33,7 @@ export function holderIn({ holderIdentity = '', acquireTime = '' }: LeaseSpec): 
   return { host, pid: Number(pid), since, ...(label !== undefined && { label }) };
 }
 
-/** Of a new holder; as in client-go, the first makes no transition. */
+/** The record of a new holder; as in client-go, the first makes no transition. */
 export function taken(
   { identity, ttlMs }: { readonly identity: string; readonly ttlMs: number },
   before: LeaseObject | undefined,
@@ -65,7 +65,7 @@ export function freed(before: LeaseObject | undefined, now: number): LeaseSpec {
   };
 }
 
-/** For so long, with a holder that no claim is. */
+/** For this long, with a holder that is not a claim. */
 export function kept(spec: LeaseSpec, ms: number, now: number): LeaseSpec {
   return renewed({ ...spec, holderIdentity: `${spec.holderIdentity} released` }, ms, now);
 }

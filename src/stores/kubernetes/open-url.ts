@@ -15,7 +15,7 @@ export function openUrl(_scheme: string, rest: string): Store {
   return kubernetesStore(optionsIn(rest));
 }
 
-/** Of the API server. */
+/** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
   const access = await accessFrom(own, 'kubernetesStore')();

@@ -27,7 +27,7 @@ import { freed, holderIn, identityOf, kept, renewed, taken, transitionsOf } from
 
 export interface SharedLeaseParts {
   readonly leases: Pick<LeaseApi, 'find' | 'write'>;
-  /** Of the claims of all leases. */
+  /** The tombstones of the claims of all leases. */
   readonly released: OwnTombstones;
   readonly clock: Clock;
   /** For people, and so that a renewal differs: in epoch ms. */
@@ -38,11 +38,11 @@ export interface SharedLeaseParts {
 
 interface SharedHold {
   readonly identity: string;
-  /** By this process's clock. */
+  /** When it ends, by this process's clock. */
   until: number;
   /** Undefined as long as no reply has said that it is held. */
   token: bigint | undefined;
-  /** In the last record that was its own. */
+  /** The transitions in the last record that was its own. */
   transitions: number;
 }
 
@@ -154,7 +154,7 @@ export class SharedLease {
   async release(claim: Claim, afterMs: number): Promise<boolean> {
     const { id, ttlMs } = claim;
     const { clock, wallMs, released } = this.#parts;
-    // First, for a copy may be under way.
+    // First, because a copy may be under way.
     released.bury(id, ttlMs + afterMs);
     const hold = this.#holds.get(id);
     if (!hold) return false;
@@ -187,7 +187,7 @@ export class SharedLease {
     return { resource, limit: 1, holders: [{ ...shown, holder: holderIn(spec) }], waiters: [] };
   }
 
-  /** By a lease that names it. */
+  /** The status of a claim that this lease names. */
   #granted(hold: SharedHold, lease: LeaseObject): ClaimStatus {
     hold.token ??= BigInt(lease.metadata.resourceVersion ?? 0);
     hold.transitions = transitionsOf(lease);
@@ -239,7 +239,7 @@ function recordOf(lease: LeaseObject | undefined): string {
 
 /**
  * How a hold has ended whose time is not over: by a program or a person that keeps no rules. One
- * that was only ended, and not taken since, for then there were more transitions, goes on.
+ * that was only ended goes on if it was not taken since: there would be more transitions.
  */
 function lossIn(lease: LeaseObject | undefined, hold: SharedHold): GoneStatus | undefined {
   if (!lease) return { state: 'gone', why: 'store-reset' };

@@ -8,7 +8,15 @@
  */
 import { type Clock, timers } from '../../base/clock.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
@@ -65,7 +73,7 @@ export class Memory implements Store {
     return this.#step(resource, (queue, now) => queue.describe(resource, now));
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.subscribe(claim, wake);
   }
 

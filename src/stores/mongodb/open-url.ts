@@ -24,7 +24,7 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return documentStore({ ...documents, close }, options);
 }
 
-/** Of the primary. */
+/** What the primary says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
   const ask = (command: object): Promise<HelloReply> =>

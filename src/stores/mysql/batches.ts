@@ -1,6 +1,6 @@
 /**
- * The steps of `holding.ts` for several claims at once, each on a lock of its own: to take free
- * rows, to renew holds, and to end those behind which no claim waits.
+ * The steps of `holding.ts` for several claims at once, each on a lock of its own: taking free
+ * rows, renewing holds, and ending those behind which no claim waits.
  *
  * Invariant: each is one transaction that first locks its rows. If another session has locked one,
  * it fails at once, with nothing changed, and the next one changes the rows that it can lock
@@ -9,7 +9,7 @@
  * If it changed all rows, their number says so. Else the rows, still locked, show what it did: a
  * changed row has the id of the claim, and the number or the time of this transaction. If another
  * session wrote both, it wrote them for the same claim, so they hold for this one.
- * What would break it: two claims of one lock; a row that is changed and was not locked before.
+ * What would break it: two claims of one lock; a row that is changed without having been locked.
  */
 import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
@@ -18,7 +18,7 @@ import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, type MysqlTables, NOW } from 
 import { isDue, type KnownHistory, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';
 
-/** What says that another session has a row. */
+/** The errors that say that another session has a row. */
 const LOCKED: readonly (number | undefined)[] = [1205, 3572];
 
 const TTL = WORDS.indexOf('ttl');
@@ -107,7 +107,7 @@ export class Batches {
   }
 }
 
-/** Those that are the only one of their lock. */
+/** The claims that are the only one of their lock. */
 function lone(claims: readonly Args[]): Args[] {
   const times = new Map<string | undefined, number>();
   for (const [name] of claims) times.set(name, (times.get(name) ?? 0) + 1);
@@ -139,9 +139,9 @@ function nthOf(claims: readonly Args[], nth: number): string {
 type Locking = 'NOWAIT' | 'SKIP LOCKED';
 
 interface RowChange {
-  /** Which of these rows. */
+  /** The condition on these rows. */
   readonly where: string;
-  /** Reads no column that it writes, but `rev`. */
+  /** Reads no column that it writes, except `rev`. */
   readonly set: string;
 }
 
@@ -214,7 +214,7 @@ VALUES ${rows.join(', ')};
 ${takeAll(tables, claims, how)}`;
 }
 
-/** Of claims that hold. Returns those that were renewed. */
+/** Renews claims that hold. Returns those that were renewed. */
 function beatAll({ lock }: MysqlTables, claims: readonly Args[], locking: Locking): string {
   const until = `@holdfast_now + ${nthOf(claims, 2)} * 1000`;
   const where = `${mine(claims)} AND ${lives(1)}`;

@@ -44,7 +44,7 @@ export const NEWLINE: string = `${literal('\n')} ${BIN}`;
 
 /**
  * For a statement that locks rows by their names. In a small table the server would rather read,
- * and lock, all: it reads no whole index that has not all it needs, if it is told to take that.
+ * and lock, all rows; told to take this index, it reads only those that are named.
  */
 export const BY_NAME = 'FORCE INDEX (PRIMARY)';
 
@@ -52,7 +52,6 @@ export function isOf(names: readonly string[]): string {
   return `rev > 0 AND name IN (${listOf(names)})`;
 }
 
-/** Without those that are not there, as in a name of no row. */
 export function listOf(values: readonly string[]): string {
   return values.map(literal).join(', ');
 }

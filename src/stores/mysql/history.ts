@@ -6,12 +6,12 @@
  * the rest on a replica, and in tables that were made anew from a copy, there or elsewhere. None of
  * it is kept in memory, so it can neither be replicated nor be missing. No session outlives its
  * server, so each asks once when that started, and every statement that grants compares what the
- * session knows with the row. Tables may be made anew while a session stands by: so its statements
- * look at the birth of the table, once a second. The start is not trusted before its second is
- * over: a server that started again within it would look the same. Nor is it where two seconds
+ * session knows with the row. Tables may be made anew under an open session, so its statements look
+ * at the birth of the table once a second. The start is not trusted before its second is over: a
+ * server that started again within it would look the same. Nor is it trusted where two seconds
  * meet: the server counts its own time by a clock that is some milliseconds late.
- * Data may be lost if the server does not wait for commits, or if this is other data than before.
- * The record that it did not wait is itself such a commit, and may be lost: so its settings of now
+ * Data may be lost if the server does not wait for commits, or if this data is not that of before.
+ * The record that it did not wait is itself such a commit, and may be lost: so its current settings
  * count as well.
  * What would break it: writing the history without having compared it.
  */

@@ -1,6 +1,6 @@
 /**
- * The steps that a statement makes by itself: to take a row or line up in it, to renew the hold,
- * and to end it.
+ * The steps that a statement makes by itself: taking a row or lining up in it, renewing the hold,
+ * and ending it.
  *
  * Invariant: a statement decides by the one row of its lock, which it has locked by then, and
  * raises its `rev`. Its assignments run from left to right, and each sees those before it: so a
@@ -28,7 +28,7 @@ import { CHANNEL } from './wake-session.ts';
 /** Numbers are greater than this one of 2001, and what tells of a wait is smaller. */
 const LEAST_NUMBER = 1e15;
 const PER_WAITER = 2 ** 32;
-/** So many places can be told. */
+/** How many places can be reported. */
 const MOST_WAITERS = 200_000;
 
 /** What a statement has found and done. */
@@ -97,10 +97,10 @@ function held(set: (column: string, value: string) => string): string {
   ].join(', ');
 }
 
-/** What a hold that begins does not have. */
+/** What a new hold does not have. */
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
-/** Of one claim, on a lock without a holder: with values for the server to put in. */
+/** For one claim, on a lock without a holder: with values for the server to put in. */
 export function takeFree(tables: MysqlTables, known: KnownHistory): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
@@ -116,7 +116,7 @@ export function freeValues(args: Args): string[] {
   return [ttl, ...args.slice(0, WORDS.length), holder];
 }
 
-/** Of one claim: takes the row, or lines up where one holds the whole limit and all before live. */
+/** One claim takes the row, or lines up where one holds the whole limit and all before it live. */
 export function takeAny(tables: MysqlTables, most: string, known: KnownHistory): string {
   const until = `${NOW} + VALUES(ttl) * 1000`;
   const same = ['kind', 'permits', 'capacity'].map((column) => `${column} = VALUES(${column})`);
@@ -144,7 +144,7 @@ export function anyValues(args: Args): string[] {
   return [...freeValues(args), trusts, holder];
 }
 
-/** Of one claim that holds; fails where another session has the row, and waits for none. */
+/** Renews one claim that holds; fails where another session has the row, and waits for none. */
 export function beat({ lock }: MysqlTables, [name = '', id = '', ttl = '']: Args): string {
   return `
 SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${literal(name)} FOR UPDATE NOWAIT;
@@ -154,7 +154,7 @@ WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND unti
   AND ${lives(1)} AND ${WRITABLE}`;
 }
 
-/** Of one claim behind which no other waits: with its name and id for the server to put in. */
+/** Ends one claim that none waits behind: with its name and id for the server to put in. */
 export function leaveFree({ lock }: MysqlTables): string {
   return `
 UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}
@@ -168,7 +168,7 @@ WHERE name = ? AND id = ? AND waiters = 0 AND state IS NULL AND until > ${NOW} A
  */
 export const NEXT = { none: 1, own: 2, unwoken: 3 } as const;
 
-/** Of one claim; the first line of the crowd holds, where there is one. */
+/** Ends one claim; the first line of the crowd holds then, where there is one. */
 export function leaveAny({ lock, store }: MysqlTables, known: KnownHistory): string {
   const next = (value: string, other = 'NULL'): string => `IF(waiters > 0, ${value}, ${other})`;
   const session = `COALESCE(IS_USED_LOCK(CONCAT(${literal(CHANNEL)}, LEFT(told, 16))), 0)`;

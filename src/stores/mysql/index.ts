@@ -40,7 +40,7 @@ const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix
  *
  * const locks = createLocks(mysqlStore(createPool('mysql://app:secret@localhost/shop')));
  *
- * @throws UsageError for anything that is no such client, or for bad options.
+ * @throws UsageError for anything but such a client, or for bad options.
  */
 export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Store {
   const { prefix, ...given } = checkOptions(options, CHECKS, 'mysqlStore');

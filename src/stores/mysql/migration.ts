@@ -52,7 +52,7 @@ export function mysqlMigration(options: MysqlMigrationOptions = {}): string {
  *
  * await migrateMysql(mysql); // once, where the other tables are made, too
  *
- * @throws UsageError for anything that is no client, StoreError if the database refuses.
+ * @throws UsageError for anything but a client, StoreError if the database refuses.
  */
 export async function migrateMysql(
   client: MysqlClient,

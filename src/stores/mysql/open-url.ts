@@ -30,7 +30,7 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
   await migrateMysql(client, prefixIn(options)).finally(() => client.end());
 }
 
-/** Of a server on which the store works. */
+/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `${options.prefix ?? PREFIX}…, layout ${LAYOUT}`;

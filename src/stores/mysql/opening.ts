@@ -10,7 +10,7 @@
  *   has been given up, or such sessions would pile up in the server;
  * - one time zone for all times that are compared, and the server's own time.
  * Each server of a Galera cluster or of a replication group has row locks, named locks and a clock
- * of its own: the store grants nothing there. A server that is read-only is no primary, whatever
+ * of its own: the store grants nothing there. A server that is read-only is not a primary, whatever
  * its user may do. With a binary log of statements, nothing can be written at READ COMMITTED.
  * What would break it: a proxy that gives statements of one session to several, and does not carry
  * these settings along.

@@ -27,7 +27,7 @@ const MOST_STUCK = 1000;
 export interface Common {
   readonly tables: MysqlTables;
   readonly maxTtlMs: number;
-  /** Until when names are asked about only in ways that do not wait. */
+  /** Names, and until when they are asked about only in ways that do not wait. */
   readonly stuck: Map<string, number>;
   wakeSession?: WakeSession | undefined;
 }
@@ -61,8 +61,9 @@ export class Requests {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
-      return await this.#again(ask, by);
+      return await ask(this.#session);
     } catch (error) {
+      if (this.#mayRepeat(error, by)) return this.#again(ask, by, TRIES - 1);
       if (numberOf(error) === TOO_LONG) {
         if (stuck.size >= MOST_STUCK) stuck.clear();
         stuck.set(name, performance.now() + STUCK_MS);
@@ -79,9 +80,12 @@ export class Requests {
     try {
       return await ask(this.#session);
     } catch (error) {
-      const again = numberOf(error) === DEADLOCK && tries > 1 && performance.now() < by;
-      if (!again) throw error;
+      if (tries === 1 || !this.#mayRepeat(error, by)) throw error;
       return this.#again(ask, by, tries - 1);
     }
+  }
+
+  #mayRepeat(error: unknown, by = Number.POSITIVE_INFINITY): boolean {
+    return numberOf(error) === DEADLOCK && performance.now() < by;
   }
 }

@@ -20,7 +20,9 @@ const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
 
 const READ = ['CONVERT(l.name USING utf8mb4)', ...COLUMNS.slice(1).map((name) => `l.${name}`)];
 
-/** A moment and a row, as the table reads them; a text, for clients read JSON in different ways. */
+/**
+ * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
+ */
 function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }
@@ -198,15 +200,16 @@ WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 
-/** What numbers those may have had that are to be swept away; committed before they go. */
+/** The numbers that rows to be swept away may have had; committed before they go. */
 export function raiseHighest({ store }: MysqlTables, [idle]: readonly string[]): string {
   return `UPDATE ${store} SET highest = GREATEST(highest, ${NOW} - ${Number(idle)})
 WHERE only_row = TRUE`;
 }
 
 /**
- * A portion of all names after the given one: what was of no use for so long goes. Returns the last
- * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
+ * A portion of all names after the given one: deletes what was of no use for this long. Returns the
+ * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
+ * ttl.
  */
 export function sweep({ lock, store, news, kept }: MysqlTables, args: readonly string[]): string {
   const [after = '', most = '', idle] = args;

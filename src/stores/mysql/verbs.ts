@@ -59,9 +59,8 @@ export class Verbs {
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
-  async call(statement: string, args: Args): Promise<Args> {
-    const ask = this.#asks[statement];
-    return ask ? ask(args) : [];
+  call(statement: string, args: Args): Promise<Args> {
+    return this.#asks[statement]?.(args) ?? Promise.resolve([]);
   }
 
   readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {
@@ -169,7 +168,7 @@ function isDone(row: TextRow | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }
 
-/** Each with what the lists say of it. */
+/** The claims, each with what the lists say of it. */
 function claimsIn(lists: Args): Args[] {
   const [names = [], ...more] = lists.map((list) => JSON.parse(list) as Args);
   return names.map((name, n) => [name, ...more.map((list) => list[n] ?? '')]);

@@ -7,7 +7,7 @@
  *
  * Invariant: no wake is missed. Whenever the wait has ended, it is begun anew, and a look that
  * finds it begun (by a named lock that it takes with it) is made after that: it finds what was
- * committed before, and who commits later interrupts while this session waits. The wait is one
+ * committed before, and whoever commits later interrupts while this session waits. The wait is one
  * statement: of several sent together, an interrupt between two would end all without an answer.
  * The other process finds this session by the named lock of its channel, so it never mistakes
  * another connection for one that has ended. When the other session ends, the gate opens, and this

@@ -7,7 +7,7 @@ import type { ObjectAccess } from '../../clients/objects/access.ts';
 import { probeObjects } from '../../clients/objects/probe.ts';
 import { objectDocuments } from './documents.ts';
 
-/** So many failed probes are a finding. */
+/** This many failed probes are a finding. */
 const PROBES = 3;
 
 /** Writes an object whose key is that of no lock, one for each machine. */

@@ -2,11 +2,11 @@
  * Sessions that were given up while the server was at work for them, and may be so still.
  *
  * A server does not notice that no client waits for its reply any more. It waits for a lock no
- * longer than opening.ts allows, but for a standby, or for its disk, as long as it takes. Ending a
- * session that waits for a standby would be wrong: the server then shows a commit that no standby
- * has, and would grant the claim that is asked again. So the store leaves such sessions alone, and
- * when there are too many, begins no more until one of them is over: one program must not use up
- * the connections of all.
+ * longer than opening.ts allows; for a standby, or for its disk, it waits as long as it takes.
+ * Ending a session that waits for a standby would be wrong: the server then shows a commit that no
+ * standby has, and would grant the claim that is asked again. So the store leaves such sessions
+ * alone, and when there are too many, begins no more until one of them is over: one program must
+ * not use up the connections of all.
  */
 
 import type { PostgresSession } from '../../clients/postgres/connection.ts';

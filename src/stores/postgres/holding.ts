@@ -1,6 +1,6 @@
 /**
- * The steps that a statement makes by itself: to take a row or line up in it, to renew the hold,
- * and to end it.
+ * The steps that a statement makes by itself: taking a row or lining up in it, renewing the hold,
+ * and ending it.
  *
  * Invariant: a statement decides by the one row of each lock, and raises its `rev`. Its condition
  * and its new values are evaluated on the newest version of the row, even if it had to wait for it.
@@ -13,7 +13,7 @@ import { lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './frag
 /** The number of the first claim of a lock: greater than those before it. */
 const DRAWN = 'greatest(l.last + 1, excluded.number)';
 
-/** When a claim ends that begins now. */
+/** When a claim that begins now ends. */
 const END = `${NOW} + excluded.ttl::bigint * 1000`;
 
 /** The columns of a claim that holds, and what they become where it takes the row. */
@@ -55,7 +55,10 @@ const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > 
   AND NOT EXISTS (SELECT FROM asked a WHERE a.name = excluded.name
     AND (NOT a.queue OR a.id = l.id OR strpos(l.crowd, a.id) > 0))`;
 
-/** Before these claims: the tag, without its address, and the number of who waits, or holds. */
+/**
+ * Before these claims: the tag, without its address, and the number of the claim that waits, or
+ * holds.
+ */
 const BEFORE = `(
     SELECT CASE WHEN l.waiters <= z.n THEN concat_ws(' ', split_part(l.tag, ' ', 2), l.number)
       ELSE (SELECT concat_ws(' ', split_part(split_part(line, E'\\t', 5), ' ', 2),
@@ -64,7 +67,7 @@ const BEFORE = `(
     FROM last z WHERE z.name = l.name
   )`;
 
-/** Those that are to wait, as row.ts reads them. */
+/** The claims that are to wait, as row.ts reads them. */
 function linesOf(name: string, first: string, which: string): string {
   const number = `${first} + a.n - 1`;
   const words = [number, `${NOW} + a.ttl::bigint * 1000`, 'a.id', 'a.ttl', 'a.tag', '$11::text'];
@@ -97,7 +100,7 @@ WHERE l.state IS NULL AND l.id IS NULL
 RETURNING l.id || ' ' || l.last || ' 0 0 - 0 ' || l.name`;
 }
 
-/** Of one claim behind which none waits. */
+/** Ends one claim that none waits behind. */
 export function leaveFree({ lock }: PostgresTables): string {
   return `
 UPDATE ${lock} l SET rev = l.rev + 1, id = NULL, until = ${NOW}
@@ -106,12 +109,12 @@ WHERE l.name = $1::text AND l.id = $2::text AND l.waiters = 0 AND l.state IS NUL
 RETURNING $2::text`;
 }
 
-/** Of claims on one lock; waits for its row. */
+/** Takes claims on one lock; waits for its row. */
 export function takeOne(tables: PostgresTables): string {
   return take(tables, { more: '', from: 'asked' });
 }
 
-/** Of claims on several locks; skips rows that are locked. */
+/** Takes claims on several locks; skips rows that are locked. */
 export function takeAll(tables: PostgresTables): string {
   const more = `, free AS MATERIALIZED (
   SELECT l.name FROM ${tables.lock} l WHERE l.name = ANY ($1::text[])
@@ -126,7 +129,7 @@ export function takeAll(tables: PostgresTables): string {
 
 interface TakingSql {
   readonly more: string;
-  /** Where those are that may be taken. */
+  /** Where the rows are that may be taken. */
   readonly from: string;
 }
 
@@ -166,7 +169,7 @@ RETURNING
     THEN ${notify('l.tag', ...words, ...ended)} END`;
 }
 
-/** Of claims on different locks. */
+/** Renews claims on different locks. */
 export function beat({ lock }: PostgresTables): string {
   return `
 WITH asked AS MATERIALIZED (
@@ -179,13 +182,13 @@ RETURNING
   concat_ws(' ', l.id, l.number, l.waiters, coalesce(l.ended, '-'), coalesce(l.ended_by, 0))`;
 }
 
-/** Of one claim; waits for its row. */
+/** Ends one claim; waits for its row. */
 export function leaveOne(tables: PostgresTables): string {
   const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
   return leave(tables, { asked, more: '', from: 'true' });
 }
 
-/** Of claims on different locks; skips rows that are locked. */
+/** Ends claims on different locks; skips rows that are locked. */
 export function leaveAll(tables: PostgresTables): string {
   const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
   const more = `, ${freeOf(tables.lock)}`;
@@ -206,8 +209,8 @@ interface LeavingSql {
 }
 
 /**
- * The first line of the crowd holds, where there is one: it wants all there is, as who leaves did,
- * whose secret it is told (wakes.ts).
+ * The first line of the crowd holds, where there is one: it wants all there is, as did the one that
+ * leaves, whose secret it is told (wakes.ts).
  */
 function leave({ lock, witness }: PostgresTables, { asked, more, from }: LeavingSql): string {
   const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];

@@ -49,7 +49,7 @@ const CHECKS = {
  *
  * const locks = createLocks(postgresStore(new Pool({ database: 'shop' })));
  *
- * @throws UsageError for anything that is no such client, or for bad options.
+ * @throws UsageError for anything but such a client, or for bad options.
  */
 export function postgresStore(client: PostgresClient, options: PostgresOptions = {}): Store {
   const { schema, durability, ...given } = checkOptions(options, CHECKS, 'postgresStore');

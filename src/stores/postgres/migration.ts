@@ -79,7 +79,7 @@ COMMIT;
  *
  * await migratePostgres(pool); // once, where the other tables are made, too
  *
- * @throws UsageError for anything that is no client, StoreError if the database refuses.
+ * @throws UsageError for anything but a client, StoreError if the database refuses.
  */
 export async function migratePostgres(
   client: PostgresClient,

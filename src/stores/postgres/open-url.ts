@@ -40,7 +40,7 @@ export async function migrate(_scheme: string, rest: string): Promise<void> {
   await migratePostgres(await clientByUrl(url), schemaIn(options));
 }
 
-/** Of a server on which the store works. */
+/** What a server on which the store works says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `in the schema ${options.schema ?? 'holdfast'}, layout ${LAYOUT}`;

@@ -2,10 +2,10 @@
  * Checks a connection before the store claims anything on it.
  *
  * A pooler that gives each transaction another session of the server loses messages, prepared
- * statements and settings. That does not show in what works, which may be luck, but in the process
- * number: the server names one when the connection starts, and the session, when asked, names its
- * own. A pooler makes up the first. If the two differ, the store uses no LISTEN, no statement kept
- * under a name, and no setting of the session, which another client would inherit.
+ * statements and settings. Whatever works may work by luck, so the process number decides: the
+ * server names one when the connection starts, and the session, when asked, names its own. A pooler
+ * makes up the first. If the two differ, the store uses no LISTEN, no statement kept under a name,
+ * and no setting of the session, which another client would inherit.
  */
 
 import type { PostgresSession, PostgresStatement } from '../../clients/postgres/connection.ts';
@@ -16,7 +16,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { type KnownSchema, settle } from './history.ts';
 import { quoted } from './literal.ts';
 
-/** How long a statement waits for a row, in ms: a slow commit keeps one so long. */
+/** How long a statement waits for a row, in ms: a slow commit keeps one that long. */
 const ROW_MS = 50;
 
 /** The oldest server on which all statements work. */

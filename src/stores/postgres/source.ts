@@ -12,10 +12,10 @@ import { type StatementName, statementsOf } from './statements.ts';
 
 /** Where a program stands still in a transaction, the server ends its session. */
 const BEGIN = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 1000; ';
-/** In line for one row, which is hot but moves, in ms. */
+/** How long to wait in line for one row, which is hot but moves, in ms. */
 const LINE_MS = 250;
 
-/** What follows in it. */
+/** The statements that follow in a transaction. */
 const IN_TRANSACTION = ['write_locked', 'rollback'];
 
 export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSource {
@@ -38,14 +38,9 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
           connection.query({ text: `${prelude ?? ''}${text}` }),
       };
       let busy = false;
-      const simply = async (text: string): Promise<string[]> => {
-        return columnOf(await connection.query({ text }));
-      };
-      const ask = async (statement: string, values: readonly string[]): Promise<string[]> => {
-        if (statement === 'settle') {
-          await settle(bounded, known);
-          return [];
-        }
+      const simply = (text: string): Promise<readonly TextRow[]> => connection.query({ text });
+      const ask = (statement: string, values: readonly string[]): Promise<readonly TextRow[]> => {
+        if (statement === 'settle') return settle(bounded, known).then(() => []);
         const text = texts[statement as StatementName];
         if (statement === 'lock') {
           const line = `SET LOCAL lock_timeout = ${LINE_MS}; `;
@@ -53,14 +48,21 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
         }
         if (IN_TRANSACTION.includes(statement)) return simply(literal(text, values));
         if (!direct) return simply(`${prelude}${literal(text, values)}`);
-        return columnOf(await named(connection, statement, { text, values }));
+        return named(connection, statement, { text, values });
       };
       return {
         call(statement, values) {
           busy = true;
-          return ask(statement, values).finally(() => {
-            busy = false;
-          });
+          return ask(statement, values).then(
+            (rows) => {
+              busy = false;
+              return columnOf(rows);
+            },
+            (error: unknown) => {
+              busy = false;
+              throw error;
+            },
+          );
         },
         listen: direct ? (channel) => connection.listen(channel) : undefined,
         ping: () => connection.query({ text: 'SELECT 1' }),

@@ -5,7 +5,7 @@ import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from 
 
 const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
 
-/** What a write sets, as JSON has it. */
+/** What a write sets, as JSON. */
 const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
   permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
   waiters integer, crowd text, tail bigint, state text`;
@@ -152,7 +152,7 @@ WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT $2::integer`;
 }
 
-/** What numbers those may have had that are to be swept away; committed before they go. */
+/** The numbers that rows to be swept away may have had; committed before they go. */
 function raiseHighest({ store, witness }: PostgresTables): string {
   return `
 WITH raised AS (
@@ -163,8 +163,9 @@ FROM raised r WHERE w.written = w.xmin`;
 }
 
 /**
- * A portion of all names after the given one: what was of no use for so long goes. Returns the last
- * name if there are more. Behind a holder that is dead for so long, no claim has lived for a ttl.
+ * A portion of all names after the given one: deletes what was of no use for this long. Returns the
+ * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
+ * ttl.
  */
 function sweep({ lock, store, kept }: PostgresTables): string {
   return `

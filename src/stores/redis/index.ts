@@ -21,8 +21,8 @@ export interface RedisOptions extends ServerOptions {
 
 /**
  * A store on the server of this client, an object of the package `ioredis` or `redis`. It opens
- * connections of its own with the same settings, one for commands and, once a claim may wait, one
- * for messages; closing the locks closes those, never the client.
+ * connections of its own with the same settings, with the first claim: one for commands, one for
+ * messages; closing the locks closes those, never the client.
  *
  * @example
  * import { createLocks } from 'holdfast';
@@ -31,7 +31,7 @@ export interface RedisOptions extends ServerOptions {
  *
  * const locks = createLocks(redisStore(new Redis('redis://localhost')));
  *
- * @throws UsageError for anything that is no such client, or for bad options.
+ * @throws UsageError for anything but such a client, or for bad options.
  */
 export function redisStore(client: RedisClient, options: RedisOptions = {}): Store {
   const given = checkOptions(options, { ...SERVER, maxWaiters }, 'redisStore');

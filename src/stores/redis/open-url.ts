@@ -20,7 +20,7 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return redisStore(client, options);
 }
 
-/** In a cluster, of one of its primaries. */
+/** What the server says of itself; in a cluster, one of its primaries. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await clientAt(scheme.replace('redisson+', ''), rest);
   const link = linkOf(client);

@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly namespace?: string;
   /**
    * Longest ttl that any program asks for, the same in all programs that use these locks; default
-   * 30 s. After a loss of data the store grants nothing for so long. A smaller value than others
+   * 30 s. After a loss of data the store grants nothing for this long. A smaller value than others
    * have may end that too early; the store then warns.
    */
   readonly maxTtl?: Duration;
@@ -30,7 +30,7 @@ export interface ServerOptions {
    * time.
    */
   readonly afterDataLoss?: 'wait' | 'trust';
-  /** A grant or heartbeat counts once so many replicas have it (`WAIT`); default 0. */
+  /** A grant or heartbeat counts once this many replicas have it (`WAIT`); default 0. */
   readonly replicas?: number;
   /**
    * What to do about a server that may lose locks (docs/stores/redis.md lists when); default

@@ -51,7 +51,7 @@ export class Places {
     return key.slice(this.#prefix.length);
   }
 
-  /** The record of the server of which this is the lowest slot. */
+  /** The record of the server whose lowest slot this is. */
   serverRecordOf(slot: number): string {
     return `${this.#record}:server{${tagOf(slot)}}`;
   }

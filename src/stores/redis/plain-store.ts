@@ -22,8 +22,8 @@ import { sharedStore } from './shared-store.ts';
 
 export interface PlainRedisOptions extends ServerOptions {
   /**
-   * The key of a lock, made of its name with the prefix of the locks, exactly as the other programs
-   * have it; default: the name itself. Different names must have different keys.
+   * The key of a lock, made from its name with the prefix of the locks, exactly as the other
+   * programs have it; default: the name itself. Different names must have different keys.
    */
   readonly key?: (name: string) => string;
   /**
@@ -58,12 +58,12 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
 
 /** How other programs have their locks. */
 export interface KeysTerms {
-  /** Of the store. */
+  /** The name of the store. */
   readonly name: string;
   readonly key: (name: string) => string;
   /** The mean pause between tries, in ms. */
   readonly retryMs: number;
-  /** What the names of the channels begin with to which a release is published, then its key. */
+  /** How the names of the channels begin on which releases are published; the key follows. */
   readonly channels?: string;
 }
 

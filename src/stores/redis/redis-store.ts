@@ -10,7 +10,15 @@ import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import type { ClockWatch } from './clock-watch.ts';
@@ -36,8 +44,14 @@ export interface RedisStoreParts {
   readonly replicas: number;
 }
 
-/** Those that take a batch. */
+/** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
+
+interface VerbCall {
+  readonly verb: RedisVerb;
+  readonly claims: readonly Claim[];
+  readonly argumentOf: (claim: Claim) => string;
+}
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -74,22 +88,18 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
-    const replies = await this.#verb('release', claims, ({ id, ttlMs, unanswered, secret }) => {
+    const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
       const ttl = Math.ceil(ttlMs);
       const shown = proves && secret !== undefined ? ` 0 ${secret}` : '';
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
-    });
-    return replies.map((reply) => {
-      if (typeof reply === 'number') return reply === 1;
-      throw garbled(reply);
-    });
+    };
+    return this.#verb({ verb: 'release', claims, argumentOf }, (replies) =>
+      replies.map(isReleased),
+    );
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -101,7 +111,7 @@ export class RedisStore implements Store {
     return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
   }
 
-  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.watch(claim, wake);
   }
 
@@ -134,23 +144,22 @@ export class RedisStore implements Store {
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
     const script = recorded(form.scripts.keep);
-    const replies = await this.#runner.run(script, keys, args, this.#spreadOf([claim]));
-    const [kept = null] = replies;
-    if (kept === 0 || kept === 1) return kept === 1;
-    throw garbled(kept);
+    const call = { script, keys, args, spread: this.#spreadOf([claim]) };
+    return this.#runner.run(call, ([kept = null]) => {
+      if (kept === 0 || kept === 1) return kept === 1;
+      throw garbled(kept);
+    });
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     const { form, places } = this.#parts;
-    const found = await this.#runner.run(
-      recorded(form.scripts.recall),
-      [places.keptOf(resource)],
-      [],
-    );
-    const [text, leftMs] = found;
-    if (found.length === 0) return undefined;
-    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-    return { text, leftMs };
+    const script = recorded(form.scripts.recall);
+    return this.#runner.run({ script, keys: [places.keptOf(resource)], args: [] }, (found) => {
+      const [text, leftMs] = found;
+      if (found.length === 0) return undefined;
+      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+      return { text, leftMs };
+    });
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
@@ -189,21 +198,25 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  /** Throws at once what it cannot send. */
-  #verb(
-    verb: RedisVerb,
-    claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Promise<readonly RedisReply[]> | readonly RedisReply[] {
-    if (claims.length === 0) return [];
+  #verb<T>(
+    { verb, claims, argumentOf }: VerbCall,
+    read: (replies: readonly RedisReply[]) => readonly T[],
+  ): Promise<readonly T[]> {
+    if (claims.length === 0) return Promise.resolve([]);
+    const { form, places } = this.#parts;
     const keys: string[] = [];
     const args: string[] = [];
-    for (const claim of claims) {
-      for (const key of this.#parts.places.keysOf(claim)) keys.push(key);
-      args.push(argumentOf(claim));
+    try {
+      for (const claim of claims) {
+        for (const key of places.keysOf(claim)) keys.push(key);
+        args.push(argumentOf(claim));
+      }
+    } catch (error) {
+      // A user's function made a key that cannot be.
+      return Promise.reject(error);
     }
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run(this.#parts.form.scripts[verb], keys, args, spread);
+    return this.#runner.run({ script: form.scripts[verb], keys, args, spread }, read);
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -212,24 +225,24 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  async #statuses(
+  #statuses(
     verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    const replies = await this.#verb(verb, claims, argumentOf);
-    return claims.map((claim, i) => {
-      const status = statusOf(replies[i], claim.ttlMs);
-      this.#wakes.saw(claim, status);
-      return status;
-    });
+    return this.#verb({ verb, claims, argumentOf }, (replies) =>
+      claims.map((claim, i) => {
+        const status = statusOf(replies[i], claim.ttlMs);
+        this.#wakes.saw(claim, status);
+        return status;
+      }),
+    );
   }
 
-  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
+  #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
     const { form, places } = this.#parts;
-    const { change } = form.scripts;
-    const [answer = null] = await this.#runner.run(change, places.lookOf(resource), args);
-    return answer;
+    const call = { script: form.scripts.change, keys: places.lookOf(resource), args };
+    return this.#runner.run(call, ([answer = null]) => answer);
   }
 
   async #look(resource: string): Promise<RedisLook> {
@@ -247,6 +260,12 @@ export class RedisStore implements Store {
 interface RedisLook {
   readonly standings: readonly StandingLine[];
   readonly quarantineMs: number | undefined;
+}
+
+function isReleased(reply: RedisReply): boolean {
+  if (typeof reply === 'number') return reply === 1;
+  const status = statusOf(reply, 0);
+  throw status.state === 'error' ? status.error : garbled(reply);
 }
 
 /** A form without records has no verbs for them. */

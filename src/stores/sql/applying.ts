@@ -2,7 +2,7 @@
  * Steps of queues, each written onto the row that it was made on.
  *
  * Invariant: a step takes effect with one write, on the condition that the row is still the one
- * that was read; else it is made again, on what is there by then. A lock has one such write of
+ * that was read; otherwise it is made again, on what is there by then. A lock has one such write of
  * this process under way at a time, with all the steps that waited for the one before, so that a
  * process competes with others only, and never with itself.
  * A row that another session keeps locked delays no steps on other rows: a write of several rows
@@ -149,7 +149,7 @@ export class Applying {
     }
   }
 
-  /** What waited for this name is next. */
+  /** The tasks that waited for this name are next. */
   #follow(own: Map<string, Task[]>, name: string): void {
     const next = this.#waiting.get(name) ?? [];
     if (next.length > 0) {

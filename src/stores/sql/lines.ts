@@ -45,7 +45,7 @@ export function takenIn(
     const turn = turnIn(String(token), tag, number);
     const beforeMs = retryInMs;
     [retryInMs, tag, number] = [leftMs, asked.tag.split(' ')[1], String(token)];
-    // Of those that came with it, a wake says more.
+    // A wake says more about those that came with it.
     if (id === holder) return [id, { state: 'held', token, leftMs, waiters: 0 }];
     const ahead = Number(waiters) - behind;
     const status: TurnStatus = {

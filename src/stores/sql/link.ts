@@ -47,7 +47,7 @@ export function linkOf(source: SqlSource): SqlLink {
   };
   return {
     own: source.own,
-    call: (statement, args, terms) => exchange(async (wire) => wire.call(statement, args), terms),
+    call: (statement, args, terms) => exchange((wire) => wire.call(statement, args), terms),
     exchange,
     aside() {
       const session = new KeptConnection(source);
@@ -57,7 +57,7 @@ export function linkOf(source: SqlSource): SqlLink {
         session.close();
       };
       return {
-        call: (statement, args) => session.ask(async (wire) => wire.call(statement, args)),
+        call: (statement, args) => session.ask((wire) => wire.call(statement, args)),
         close,
       };
     },

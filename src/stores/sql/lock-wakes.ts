@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.ts';
 import { Polling } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
@@ -30,8 +30,16 @@ export class LockWakes {
     return this.#wakes.tagOf(claim);
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     const known = this.#table.link.sendsWakes();
+    return known === true ? this.#wakes.watch(claim, wake) : this.#watch(claim, wake, known);
+  }
+
+  async #watch(
+    claim: Claim,
+    wake: Wake,
+    known: boolean | Promise<boolean>,
+  ): Promise<AsyncDisposable> {
     const sends = typeof known === 'boolean' ? known : await known.catch(() => true);
     if (sends) return this.#wakes.watch(claim, wake);
     const { id, resource } = claim;

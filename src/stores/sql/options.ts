@@ -7,7 +7,7 @@ import type { SqlRowStoreParts } from './row-store.ts';
 export interface SqlOptions {
   /**
    * Longest ttl that any program asks for, the same in all programs that use these locks; default
-   * 30 s. After a loss of data the store grants nothing for so long.
+   * 30 s. After a loss of data the store grants nothing for this long.
    */
   readonly maxTtl?: Duration;
   /** Longest queue of waiting claims of one resource; default 10,000. */

@@ -4,9 +4,9 @@
  *
  * Invariant: each verb is one step of the queue in the row, on the server's clock, in one
  * transaction, and the reply comes after its commit. Four kinds of steps are statements that
- * decide by the row alone: to take a free row or to line up behind its holder, to renew the hold,
- * and to end it. All other steps are made here on the queue that was read, and written back if the
- * row is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
+ * decide by the row alone: taking a free row or lining up behind its holder, renewing the hold, and
+ * ending it. All other steps are made here on the queue that was read, and written back if the row
+ * is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
  * statement may enter come first, so that they take effect in their order.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -14,7 +14,15 @@ import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import { garbled } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
@@ -72,10 +80,21 @@ export class SqlRowStore implements Store {
     this.#sweeper = new Sweeper(clock, table);
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const since = this.#parts.clock.now();
+    const [alone] = claims;
+    const inAnyWay = (): Promise<readonly ClaimStatus[]> => this.#claimAll(claims, since);
+    if (claims.length !== 1 || !alone || !this.#table.isQuiet(alone.resource)) return inAnyWay();
+    this.#sweeper.due();
+    return this.#table.takeFree({ claim: alone, tag: this.#wakes.tagOf(alone) }).then(
+      (status) => (status ? [this.#saw(alone, status)] : inAnyWay()),
+      (error) => orBlocked(error, inAnyWay),
+    );
+  }
+
+  async #claimAll(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
     const { maxWaiters, trust, clock } = this.#parts;
     // However many statements it takes: the tombstone of a claim that is given up ends soon after.
-    const since = clock.now();
     const asked = runs(claims, maxWaiters).map((claim) => {
       return { claim, tag: this.#wakes.tagOf(claim) };
     });
@@ -110,11 +129,19 @@ export class SqlRowStore implements Store {
     );
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = Math.max(0, after?.ms ?? 0);
+    const [alone] = claims;
+    const inAnyWay = (): Promise<readonly boolean[]> => this.#releaseAll(claims, afterMs);
+    const simple = claims.length === 1 && alone && afterMs === 0 && !alone.unanswered;
+    if (!simple || !this.#table.isQuiet(alone.resource)) return inAnyWay();
+    return this.#table.leaveFree(alone).then(
+      (left) => (left ? [true] : inAnyWay()),
+      (error) => orBlocked(error, inAnyWay),
+    );
+  }
+
+  async #releaseAll(claims: readonly Claim[], afterMs: number): Promise<readonly boolean[]> {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
     const left = await this.#quick(() => this.#table.leave(simple));
     const rest = claims.filter(({ id }) => !left.has(id));
@@ -137,7 +164,7 @@ export class SqlRowStore implements Store {
     );
   }
 
-  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.watch(claim, wake);
   }
 
@@ -216,11 +243,14 @@ export class SqlRowStore implements Store {
     // A claim alone is the whole verb.
     if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
     const others = replies.map(statusOf).values();
-    return claims.map((claim) => {
-      const status = known.get(claim.id) ?? others.next().value ?? statusOf(undefined);
-      this.#wakes.saw(claim, status);
-      return status;
-    });
+    return claims.map((claim) =>
+      this.#saw(claim, known.get(claim.id) ?? others.next().value ?? statusOf(undefined)),
+    );
+  }
+
+  #saw(claim: Claim, status: ClaimStatus): ClaimStatus {
+    this.#wakes.saw(claim, status);
+    return status;
   }
 
   /** Nothing is known of the claims whose rows could not be had. */
@@ -249,6 +279,11 @@ export class SqlRowStore implements Store {
     const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
     return made as Promise<T>;
   }
+}
+
+/** What could not be had at once is had in another way. */
+function orBlocked<T>(error: unknown, otherwise: () => Promise<T>): Promise<T> {
+  return isBlocked(error) ? otherwise() : Promise.reject(error);
 }
 
 function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {

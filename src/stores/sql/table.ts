@@ -32,7 +32,7 @@ interface TakingTerms {
 const TRIES = 3;
 
 const MOST_CROWDED = 1000;
-/** How many of the terms of a claim are those of one that would have a free row. */
+/** To take a free row needs so many of the terms of a claim, the first. */
 const FREE = 8;
 
 const CLAIMS = { lane: 'claims' } as const;
@@ -50,57 +50,56 @@ export class Table implements Rows {
     this.channel = parts.channel;
   }
 
+  /** No claim is known to wait for this lock: the quicker statements may do. */
+  isQuiet(resource: string): boolean {
+    return !this.#crowded.has(toText(resource));
+  }
+
+  /** Takes the row if it is free and no claim waits for it; else undefined. */
+  takeFree(asked: TaggedClaim): Promise<ClaimStatus | undefined> {
+    const { resource, ttlMs } = asked.claim;
+    const args = [...termsOf(asked, 1).slice(0, FREE).map(String), ...this.#known];
+    const terms = { ...CLAIMS, withinMs: ttlMs };
+    return this.link.call('take_free', args, terms).then(([line]) => {
+      if (line === undefined) return undefined;
+      const [[, status] = []] = takenIn(line, new Map([[toText(resource), [asked]]]));
+      return status;
+    });
+  }
+
   /**
-   * Takes free rows and lines up behind holders; returns what has become of the claims of those
-   * locks for which it did. The claims of a lock are in their order.
+   * Takes free rows and lines up behind holders; returns the outcome for the claims of the locks
+   * where it succeeded. The claims of a lock are in their order.
    */
   async take(
     asked: readonly TaggedClaim[],
     { maxWaiters, trust, leftMs }: TakingTerms,
   ): Promise<ReadonlyMap<string, ClaimStatus>> {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
-    const [[first, ...others] = [], ...more] = runs.values();
+    const [[first] = [], ...more] = runs.values();
     if (!first) return new Map();
-    const { maxTtlMs, fast, listOf } = this.#parts;
-    const known = [String(maxTtlMs * 1000), String(fast)];
-    const ttlMs = shortest(asked.map(({ claim }) => claim));
-    const how = () => ({ ...CLAIMS, withinMs: leftMs(ttlMs) });
-    const any = () => {
-      const call = more.length > 0 ? 'take_all' : 'take';
-      const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
-      const lists = transposed(rows).map(listOf);
-      return this.link.call(
-        call,
-        [...lists, trust ? 't' : 'f', ...known, String(maxWaiters)],
-        how(),
-      );
-    };
-    const free = () =>
-      this.link.call(
-        'take_free',
-        [...termsOf(first, 1).slice(0, FREE).map(String), ...known],
-        how(),
-      );
-    const lone = more.length === 0 && others.length === 0;
-    const lines = await (lone
-      ? this.#crowdless(toText(first.claim.resource), { free, any })
-      : any());
+    const { listOf } = this.#parts;
+    const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
+    const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
+    const lists = transposed(rows).map(listOf);
+    const lines = await this.link.call(
+      more.length > 0 ? 'take_all' : 'take',
+      [...lists, trust ? 't' : 'f', ...this.#known, String(maxWaiters)],
+      { ...CLAIMS, withinMs },
+    );
+    if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
-  /** Tries the quicker statement where no claim is known to wait. */
-  async #crowdless(
-    name: string,
-    ask: Readonly<Record<'free' | 'any', () => Promise<readonly string[]>>>,
-  ): Promise<readonly string[]> {
-    if (!this.#crowded.has(name)) {
-      const lines = await ask.free();
-      if (lines.length > 0) return lines;
-    }
-    const lines = await ask.any();
-    if (isAlone(lines)) this.#crowded.delete(name);
-    else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(name);
-    return lines;
+  /** From what a statement says of one claim. */
+  #noteCrowd(resource: string, lines: readonly string[]): void {
+    if (isAlone(lines)) this.#crowded.delete(toText(resource));
+    else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(toText(resource));
+  }
+
+  get #known(): string[] {
+    const { maxTtlMs, fast } = this.#parts;
+    return [String(maxTtlMs * 1000), String(fast)];
   }
 
   async beat(claims: readonly Claim[]): Promise<ReadonlyMap<string, ClaimStatus>> {
@@ -113,6 +112,13 @@ export class Table implements Rows {
     return new Map(lines.map((line) => heldIn(line, ttls)));
   }
 
+  /** True if the claim held the row and is gone now, and none waited for it. */
+  leaveFree({ resource, id, ttlMs }: Claim): Promise<boolean> {
+    const terms = { lane: 'releases', withinMs: ttlMs } as const;
+    const asked = this.link.call('leave_free', [toText(resource), id], terms);
+    return asked.then((ids) => ids.length > 0);
+  }
+
   /** Returns the ids of those that held and are gone now. */
   async leave(claims: readonly Claim[]): Promise<ReadonlyMap<string, true>> {
     if (claims.length === 0) return new Map();
@@ -121,16 +127,10 @@ export class Table implements Rows {
       claims.map(({ resource, id, secret = '' }) => [toText(resource), id, secret]),
     );
     const one = claims.length === 1;
-    const all = lists.map((list) => (one ? String(list[0]) : listOf(list)));
+    const args = lists.map((list) => (one ? String(list[0]) : listOf(list)));
     const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
-    const ask = (call: string, args = all) => this.link.call(call, args, terms);
-    const [name = '', id = ''] = all;
-    const ids = await (one
-      ? this.#crowdless(name, {
-          free: () => ask('leave_free', [name, id]),
-          any: () => ask('leave'),
-        })
-      : ask('leave_all'));
+    const ids = await this.link.call(one ? 'leave' : 'leave_all', args, terms);
+    if (one) this.#noteCrowd(claims[0]?.resource ?? '', ids);
     return new Map(ids.map((id) => [id, true]));
   }
 
@@ -173,8 +173,7 @@ export class Table implements Rows {
   }
 
   #named(names: readonly string[]): string[] {
-    const { maxTtlMs, fast, listOf } = this.#parts;
-    return [listOf(names), String(maxTtlMs * 1000), String(fast)];
+    return [this.#parts.listOf(names), ...this.#known];
   }
 
   write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]> {
@@ -182,7 +181,7 @@ export class Table implements Rows {
     return this.link.call(call, textsOf(writes), terms);
   }
 
-  /** With `rev`, if the row is still that; else if the claim holds it plainly. */
+  /** Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. */
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
@@ -207,7 +206,7 @@ export class Table implements Rows {
   }
 }
 
-/** Of a claim that took the row, and behind which none waits. */
+/** Whether a claim took the row, and none waits behind it. */
 function isAlone([line = '']: readonly string[]): boolean {
   return line.split(' ', 3)[2] === '0';
 }

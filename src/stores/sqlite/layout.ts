@@ -1,5 +1,5 @@
 /**
- * Joining a file: its layout, its lineage, and the reboot between now and its last use.
+ * Joining a file: its layout, its lineage, and a reboot since its last use.
  *
  * The file records its layout and the oldest one whose programs can still use it. A program that is
  * not too old for a newer file goes on with it, and brings an older file up to its own layout in

@@ -69,8 +69,11 @@ export class LockDatabase {
   }
 
   /** Opens the file, and repeats the step while it is busy. @throws StoreError, ClosedError */
-  async untilFree<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
-    if (!this.#opened) await this.#open();
+  untilFree<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
+    return this.#opened ? this.#once(step) : this.#open().then(() => this.#once(step));
+  }
+
+  #once<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
     return untilFree(this.#parts.file, this.#parts.busyMs, () => {
       if (this.#opened) return this.#try(this.#opened, step);
       if (this.#closed) throw new ClosedError('This store is closed');

@@ -15,7 +15,7 @@ export function openUrl(_scheme: string, rest: string): Store {
   return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
 }
 
-/** Of the library that opens the file. */
+/** The version of the library that opens the file. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const connection = await openConnection(read(rest).file, 0);
   try {

@@ -79,7 +79,7 @@ type PartStatement =
 
 type PartStatements = Readonly<Record<PartStatement, SqliteStatement>>;
 
-/** What to read of which queue. */
+/** Which queue to read, and what of it. */
 export interface Extent {
   /** The text of its resource. */
   readonly name: string;

@@ -133,6 +133,18 @@ export class Queues {
     return this.#note(claims, statuses);
   }
 
+  /**
+   * One statement, which is a transaction by itself: it draws no number, so it may have read the
+   * clock before it has the write lock. False if the claim may concern others.
+   */
+  releaseAlone(claim: Claim): boolean {
+    if (claim.unanswered || !this.#isAlone(claim)) return false;
+    this.begin();
+    const left = this.#quiet.leave([claim], this).size > 0;
+    if (left) this.#forget(claim);
+    return left;
+  }
+
   release(claims: readonly Claim[], afterMs: number): boolean[] {
     const alone = afterMs > 0 ? [] : claims.filter(this.#isAlone);
     const left = this.#quiet.leave(
@@ -142,11 +154,13 @@ export class Queues {
     const found = this.#each<boolean>(claims, left, (claim, queue, { now }) =>
       queue.leave(claim, now, afterMs),
     );
-    for (const { id } of claims) {
-      this.known.delete(id);
-      this.#parts.lost.delete(id);
-    }
+    for (const claim of claims) this.#forget(claim);
     return found;
+  }
+
+  #forget({ id }: Claim): void {
+    this.known.delete(id);
+    this.#parts.lost.delete(id);
   }
 
   inspect(resource: string): Queue {

@@ -9,7 +9,7 @@
  * now. No program has used them before, since none from the boot before is still running.
  * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
  *   longer by the time since the note, and never has more left than it had there.
- * - One that is far ahead when the machine starts cannot be told from a long rest: records end.
+ * - One that is far ahead when the machine starts cannot be told from a long shutdown: records end.
  * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
  *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.
  * What would break it: an end noted as wall time, which is known only once the network has set the
@@ -40,10 +40,10 @@ const SQL = {
   look: 'UPDATE holdfast_clocks SET monotonic = ?, wall = ?',
 } as const;
 
-/** Each new record removes so many old ones, so that none pile up. */
+/** Each new record removes this many old ones, so that none pile up. */
 const SWEPT_EACH = 2;
 
-/** A sweep removes so many, once a minute, where nothing new is kept. */
+/** A sweep removes this many, once a minute, where nothing new is kept. */
 const SWEPT_AT_ONCE = 1000;
 
 export class Records {

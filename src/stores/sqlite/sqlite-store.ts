@@ -6,7 +6,15 @@ import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
@@ -14,7 +22,7 @@ import { SqliteWakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
   readonly watchFile: WatchFile;
-  /** Of its timers; lives count on that of the machine. */
+  /** The clock of its timers; lives count on that of the machine. */
   readonly clock: Clock;
 }
 
@@ -71,6 +79,12 @@ export class SqliteStore implements Store {
     claims: readonly Claim[],
     after?: { readonly ms: number },
   ): Promise<readonly boolean[]> {
+    const [alone] = claims;
+    // On the program's own connection it could be part of a transaction of the program.
+    if (claims.length === 1 && alone && !after?.ms && !this.#parts.database) {
+      const left = await this.#database.untilFree(({ queues }) => queues.releaseAlone(alone));
+      if (left) return [true];
+    }
     return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
   }
 
@@ -78,7 +92,7 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.inspect(resource));
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#wakes.watch(claim, wake);
   }
 

@@ -20,9 +20,9 @@ import type { ClaimWake } from './queues.ts';
 const LISTEN_AFTER_MS = 50;
 
 /** One object for each claim that is watched. */
-class ClaimWatch implements AsyncDisposable {
+class ClaimWatch implements Disposable, AsyncDisposable {
   readonly wake: Wake;
-  /** When the last of what is known of it was true. */
+  /** When its last known state was true. */
   at = 0;
   readonly #watches: Map<string, ClaimWatch>;
   readonly #id: string;
@@ -33,8 +33,12 @@ class ClaimWatch implements AsyncDisposable {
     this.wake = wake;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     if (this.#watches.get(this.#id) === this) this.#watches.delete(this.#id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this[Symbol.dispose]();
   }
 }
 
@@ -58,7 +62,7 @@ export class SqliteWakes {
     return this.#file.address;
   }
 
-  watch({ id }: Claim, wake: Wake): AsyncDisposable {
+  watch({ id }: Claim, wake: Wake): ClaimWatch {
     const watch = new ClaimWatch(this.#watches, id, wake);
     this.#watches.set(id, watch);
     return watch;

@@ -1,5 +1,5 @@
 /**
- * Documents as rows of a table in PostgreSQL, MySQL, MariaDB, and databases that speak as they do.
+ * Documents as rows of a table in PostgreSQL, MySQL, MariaDB, and databases that speak like them.
  *
  * A version is a random id that each write brings along, so that none comes twice. A write is one
  * statement that commits by itself, and whose condition names the version: the database locks the

@@ -10,8 +10,8 @@ export { tableSchema } from './statements.ts';
 export interface TableStoreOptions extends TableOptions, DocumentStoreOptions {}
 
 /**
- * Locks as rows of a plain table, through any client of PostgreSQL, MySQL, MariaDB, and of what
- * speaks as they do. Make the table first: `tableSchema` has its statement.
+ * Locks as rows of a plain table, through any client of PostgreSQL, MySQL, MariaDB, and whatever
+ * speaks like them. Make the table first: `tableSchema` has its statement.
  *
  * @example
  * import { tableStore } from 'holdfast/table';

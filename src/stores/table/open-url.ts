@@ -30,7 +30,7 @@ export async function migrate(scheme: string, rest: string): Promise<void> {
   await making.finally(() => db.end());
 }
 
-/** Of a server on which the store works. */
+/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { dialect, options, client } = read(scheme, rest);
   const found = await sqlFacts(await client(), dialect);

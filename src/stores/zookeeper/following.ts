@@ -27,7 +27,7 @@ import { readSuccession, takeoverOf } from './takeover.ts';
 
 export interface QueueParts {
   readonly clock: Clock;
-  /** Of its node. */
+  /** The path of its node. */
   readonly path: string;
   /** Wakes it: with its status, if that has changed, or to ask. */
   readonly wake: (own: ZookeeperClaim, changed: boolean) => void;
@@ -40,7 +40,7 @@ interface ListedQueue {
   readonly note?: NodeNote | undefined;
 }
 
-/** Watches begin after so long a hold; most locks are not held so long. */
+/** Watches begin when a hold has lasted this long; most locks are not held so long. */
 const HOLDS_MS = 10;
 
 export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {

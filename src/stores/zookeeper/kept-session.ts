@@ -18,7 +18,7 @@ import { lineageOf, type Recipe, type Tree } from './layout.ts';
 export const LONGER = 1.5;
 /** The protocol has no number for a longer session, in ms: nearly 25 days. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** An unused session stays open for so long, for the next claim. */
+/** How long an unused session stays open for the next claim. */
 const LINGER_MS = 30_000;
 /** No reply takes longer, in ms, nor than a fifth of the session. */
 const MOST_PATIENCE_MS = 3000;
@@ -73,7 +73,7 @@ export class KeptSession {
     this.#sweepBy(this.#usedAt + LINGER_MS);
   }
 
-  /** Of all queues that it has claims in. */
+  /** The recipe of all queues that it has claims in. */
   get recipe(): Recipe {
     return this.#parts.tree.recipe;
   }

@@ -38,7 +38,7 @@ export class Tree {
     return `${this.root}/${nodeName(resource)}`;
   }
 
-  /** What has to be there before a claim, from the top: containers. */
+  /** The containers that must exist before a claim, from the top. */
   containers(resource: string): readonly string[] {
     return [this.queue(resource)];
   }

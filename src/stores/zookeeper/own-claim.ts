@@ -16,7 +16,7 @@ export class ZookeeperClaim extends OwnClaim {
   kept: KeptSession;
   /** The session for a delayed release that outlives this process. */
   apart: KeptSession | undefined;
-  /** Of its node, once that is known to have been made. */
+  /** The path of its node, once that is known to have been made. */
   path: string | undefined;
   version = 0;
   /** The number in its node's name. */

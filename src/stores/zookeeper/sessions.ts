@@ -15,7 +15,7 @@ export class Sessions {
   readonly #byTimeout = new Map<number | 'listing', KeptSession>();
   readonly #apart = new Set<KeptSession>();
   #closed = false;
-  /** Of the servers by their last reply: they may have lost their data since. */
+  /** The servers' lineage by their last reply: they may have lost their data since. */
   lineage: string | undefined;
 
   constructor(parts: SessionParts) {

@@ -28,7 +28,7 @@ import {
 import { readNote } from './reading.ts';
 
 interface NodeTaking {
-  /** Of the queue. */
+  /** The path of the queue. */
   readonly path: string;
   readonly view: NodeView;
   /** If it has been read. */

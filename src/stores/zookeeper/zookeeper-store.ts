@@ -16,7 +16,15 @@ import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
@@ -72,7 +80,7 @@ function follows(before: Claim, claim: Claim): boolean {
   return before.queue && claim.queue && alike;
 }
 
-/** All kinds are the same latch, which one at a time has. */
+/** All kinds are the same latch, which one at a time holds. */
 function alone(claim: Claim): Claim {
   return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
 }
@@ -135,7 +143,7 @@ export class ZookeeperStore implements Store {
     return inspect(this.#parts, resource);
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+  watch(claim: Claim, wake: Wake): Subscribed {
     return this.#parts.own.subscribe(claim, wake);
   }
 

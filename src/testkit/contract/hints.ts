@@ -225,7 +225,7 @@ interface WatchedClaims {
   woken(): number[];
   /** The last hint with a status. */
   hint(i: number): ClaimStatus | undefined;
-  /** Waits for hints to so many claims and for stragglers; returns `woken()` and clears it. */
+  /** Waits for hints to this many claims and for stragglers; returns `woken()` and clears it. */
   settled(count: number): Promise<number[]>;
 }
 

@@ -87,7 +87,7 @@ export const keep: Topic = {
         const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
         const most = MAX_KEPT_MS * 1.2;
         assert.ok(leftMs > MAX_KEPT_MS - MINUTE && leftMs <= most, `${leftMs} ms`);
-        // So that no record stays on a user's own server for so long.
+        // So that no record stays on a user's own server for that long.
         assert.equal(await bed.store.keep?.(a, { text: '', ms: 0 }), true);
       },
     },

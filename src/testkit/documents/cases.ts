@@ -277,7 +277,7 @@ function isWon(outcome: PromiseSettledResult<unknown> | undefined): boolean {
   return outcome?.status === 'fulfilled' && outcome.value !== 'other';
 }
 
-/** Any other error than of doubt, or of a service that is too busy, fails the case. */
+/** Any error fails the case, except doubt and a service that is too busy. */
 function isDoubtful(outcome: PromiseSettledResult<unknown> | undefined): boolean {
   if (outcome?.status !== 'rejected') return false;
   const { reason } = outcome;

@@ -31,7 +31,7 @@ export interface DocumentsSuiteOptions {
     losing<T>(work: () => Promise<T>): Promise<T>;
     close(): Promise<void>;
   }>;
-  /** How soon the service tells of a change, in ms; default 10 s. */
+  /** How soon the service reports a change, in ms; default 10 s. */
   readonly noticeMs?: number;
 }
 

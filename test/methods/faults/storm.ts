@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { paced } from '../../support/this-run.ts';
-import { checkHistory } from '../histories/check-history.ts';
+import { disorderOf } from '../histories/holds.ts';
 import { Child } from '../processes/child.ts';
 import type { Stormed, StormerOptions } from '../processes/children/stormer.ts';
 
@@ -26,7 +26,7 @@ export async function expectOrderIn(stores: readonly string[]): Promise<string[]
   for (const child of all) child.tell({ type: 'go' });
   const told = await Promise.all(all.map((child) => child.next<Stormed>('stormed')));
   const holds = told.flatMap((each) => each.holds);
-  expect(checkHistory(holds)).toEqual([]);
+  expect(disorderOf(holds)).toEqual([]);
   expect(holds.length).toBe(PROCESSES * (RESOURCES.length - 1) * ROUNDS);
   return [...new Set(told.flatMap(({ said }) => said))];
 }

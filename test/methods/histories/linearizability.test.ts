@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../support/cases.ts';
 import { shareOf } from '../../support/this-run.ts';
-import { checkHistory, type HoldRecord } from './check-history.ts';
-import { correctHistory } from './correct-history.ts';
 import { correctOperations, type Recorded } from './correct-operations.ts';
 import { Courses } from './courses.ts';
+import { disorderOf } from './holds.ts';
 import { checkLinearizability, type Model, type Operation } from './linearizability.ts';
 import { counterModel, type LockOperation, lockModel } from './models.ts';
 
@@ -123,51 +122,29 @@ describe('agrees with trying every order', () => {
   test('counter', () => agree(counterModel, counterOperation));
 });
 
-describe('agrees with the rules for holds', () => {
-  /** A hold as two operations; nothing is known of when the store learned of its end. */
-  function operations(record: HoldRecord, holder: string): LockOperation[] {
-    const { resource, permits, limit, token: output = true, requestedAt, grantedAt } = record;
-    return [
-      {
-        ...{ resource, calledAt: requestedAt, returnedAt: grantedAt },
-        ...{ input: { verb: 'acquire', holder, permits, limit }, output },
-      },
-      { resource, calledAt: record.endedAt, input: { verb: 'release', holder } },
-    ];
-  }
+describe('holds that processes believed in', () => {
+  const hold = (token: bigint, [requestedAt, grantedAt, endedAt]: [number, number, number]) => {
+    const lock = { resource: 'r', permits: 1, limit: 1, process: Number(token) };
+    return { ...lock, token, requestedAt, grantedAt, endedAt };
+  };
+  const first = hold(1n, [0, 10, 20]);
 
-  const shake = fc.record({
-    at: fc.nat(1_000),
-    field: fc.constantFrom('requestedAt', 'grantedAt', 'endedAt', 'token'),
-    by: fc.integer({ min: -6, max: 6 }),
+  test('in turn, also where one touches the next', () => {
+    expect(disorderOf([hold(2n, [5, 20, 30]), first])).toEqual([]);
   });
 
-  test('what they refuse is illegal', () => {
-    const counts = { legal: 0, illegal: 0 };
-    const seed = fc.integer({ min: 1, max: 1_000 });
-    const property = fc.property(seed, fc.array(shake, { maxLength: 3 }), (from, shakes) => {
-      const records = correctHistory(from, { fair: false });
-      for (const { at, field, by } of shakes) {
-        const index = at % records.length;
-        const record = records[index] as HoldRecord;
-        const change = field === 'token' ? BigInt(by) : by;
-        records[index] = {
-          ...record,
-          queuedAt: undefined,
-          [field]: (record[field] as never) + change,
-        };
-      }
-      const violations = checkHistory(records);
-      // A hold that ended before its holder knew of it is legal, but no record of a belief.
-      fc.pre(violations.every(({ rule }) => rule !== 'times'));
-      const history = records.flatMap((record, i) => operations(record, String(i)));
-      const { verdict: found } = checkLinearizability(lockModel, history);
-      if (violations.length > 0) expect(found).toBe('illegal');
-      counts[found as 'legal' | 'illegal']++;
-    });
-    fc.assert(property, cases(150));
-    expect(Math.min(counts.legal, counts.illegal)).toBeGreaterThan(shareOf(6));
+  test('at once where that is allowed, whichever is told first', () => {
+    const shared = [first, hold(2n, [5, 15, 30])].map((each) => ({ ...each, limit: 2 }));
+    expect(disorderOf(shared)).toEqual([]);
+    expect(disorderOf(shared.toReversed())).toEqual([]);
   });
+
+  test.each([
+    ['two at once', hold(2n, [5, 19, 30])],
+    ['a token used twice', hold(1n, [25, 26, 30])],
+    ['a token that does not grow', hold(0n, [25, 26, 30])],
+    ['a grant before the request', hold(2n, [26, 25, 30])],
+  ])('%s', (_name, second) => expect(disorderOf([first, second])).toHaveLength(1));
 });
 
 describe('says what is wrong', () => {

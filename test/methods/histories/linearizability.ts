@@ -14,10 +14,6 @@
  * other is left out. And of several with the same input, only the first to be called is tried.
  * What would break it: times from clocks that do not compare, or a model whose `key` is the same
  * for states that behave differently.
- *
- * For holds alone `checkHistory` is enough: it takes no search, names the rule that was broken, and
- * knows fair order. This is for what it cannot see: tries that were refused, requests that got no
- * answer, releases, and the data behind a fence.
  */
 import { inspect } from 'node:util';
 

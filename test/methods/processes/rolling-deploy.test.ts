@@ -5,7 +5,7 @@ import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { connect } from '../../stores/sqlite/bed.ts';
 import { NEXT_LAYOUTS } from '../../stores/sqlite/next-layout.ts';
 import { paced } from '../../support/this-run.ts';
-import { checkHistory } from '../histories/check-history.ts';
+import { disorderOf } from '../histories/holds.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions, Told } from './children/contender.ts';
 
@@ -37,7 +37,7 @@ test('a deploy from one layout to the next, process by process', async () => {
 
   const holds = all.flatMap((child) => child.heard<Told>('hold'));
   expect(holds.length).toBe(3 * 120 + 4 * 40);
-  expect(checkHistory(holds.map(({ record }) => record))).toEqual([]);
+  expect(disorderOf(holds.map(({ record }) => record))).toEqual([]);
   expect(readFileSync(`${file}.counter`, 'utf8')).toBe(String(holds.length));
   // They stood in one queue: old ones were granted the lock after new ones had held it.
   const lastOld = old.map((child) => child.heard<Told>('hold').at(-1)?.record.grantedAt ?? 0);

@@ -169,7 +169,7 @@ export class Server {
         }),
       watch: (claim, wake) => {
         const life = this.#life;
-        return reach(() =>
+        return reach(async () =>
           memory.watch!(claim, (hint) => {
             if (this.#down || life !== this.#life) return;
             if (hint) grants.told(process, claim, hint, BEFORE_ALL);

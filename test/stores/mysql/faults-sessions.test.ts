@@ -68,6 +68,18 @@ describe.concurrent.each(PRODUCTS)('%s', (product, start) => {
       await scene.expectUndisturbed(ttl * 1.2);
     });
 
+    test('of mariadb reaches no server: that is said, with no warning of a pool', async () => {
+      await using bed = new Bed(start);
+      const pool = mariadbPool({ host: '127.0.0.1', port: 1, user: bed.name, database: 'test' });
+      bed.use({ close: () => pool.end() });
+      const warnings = bed.use(hearWarnings());
+      const store = bed.use(mysqlStore(pool, { prefix: bed.name }));
+      const message = expect.stringContaining('its server may not be running');
+      const failed = { code: 'STORE', retryable: true, outcome: 'failed', message };
+      await expect(store.inspect('a')).rejects.toMatchObject(failed);
+      expect(warnings.codes).toEqual([]);
+    });
+
     test('of mariadb lends none: it is said at once, and locks go on when it does', async () => {
       await using bed = new Bed(start);
       const { host, port } = await bed.server();

@@ -177,6 +177,21 @@ describe('a key that is taken by something else', () => {
     await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
   });
 
+  test.concurrent('a claim without its parts: a release says why, others take effect', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const store = bed.store(server);
+    const [holder, first, other] = ['bad', 'bad', 'c'].map((name) => claimOf(name));
+    for (const claim of [holder!, first!, other!]) await store.claim([claim]);
+    const spoil = "redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack({}))";
+    await server.command('EVAL', spoil, '1', 'holdfast:bad', first!.id);
+    await expect(store.release([holder!, other!])).rejects.toMatchObject({
+      ...{ code: 'STORE', outcome: 'failed', retryable: false },
+      message: expect.stringContaining('refused this claim alone'),
+    });
+    expect(await store.release([other!])).toEqual([false]);
+  });
+
   test.concurrent('its lock fails at once, others go on', async () => {
     await using bed = new Bed();
     const { server } = await meet(bed, ['SET', 'holdfast:bad', 'a text']);

@@ -12,7 +12,7 @@ export class MalformedError extends Error {
 
 const FIRST_BYTES = 512;
 const MAX_DEPTH = 32;
-/** So many bits of a number are read as an integer of 32 bits. */
+/** How many bits of a number are read as an integer of 32 bits. */
 const SMALL_BITS = 28;
 /** The bit of a byte after which another one of the same number comes. */
 const MORE = 128;

@@ -2,15 +2,15 @@
  * Connections to the primaries of a cluster.
  *
  * The client package finds the slots; the connections are our own, one to a primary, so that
- * `Connection`'s rules hold for them and commands keep their order. A server that replies MOVED,
+ * the rules of `KeptConnection` hold and commands keep their order. A server that replies MOVED,
  * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
  * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
  * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
  * before it on its own connection, would count the wrong server's writes, and is refused.
- * What would break it: a client that follows MOVED for a single command of a row.
+ * What would break it: a client that follows MOVED for a single command of a series.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { closed } from '../../kept-connection.ts';
+import { closed } from '../../wire.ts';
 import {
   greeted,
   REDIS,

@@ -20,7 +20,7 @@ export const MAX_ANSWER: number = 16 * 1024 * 1024;
 /** A frame beyond the limit: the connection cannot be read any further. */
 export class LongFrameError extends GarbageError {
   readonly bytes: number;
-  /** Of the request that it would answer. */
+  /** The number of the request that it would answer. */
   readonly xid: number;
 
   constructor(bytes: number, xid: number) {
@@ -30,7 +30,7 @@ export class LongFrameError extends GarbageError {
   }
 }
 
-/** Of a frame: its length. */
+/** The head of a frame: its length. */
 export const HEAD: Head = {
   bytes: 4,
   lengthIn: (start) => {

@@ -75,8 +75,8 @@ export interface Label extends Spot {
 }
 
 /**
- * Each label as near to the middle of its arrow as it can be upon no box and no other label, above
- * or below: far enough down there is room.
+ * Each label as near to the middle of its arrow as it can be without covering a box or a label,
+ * above or below: far enough down there is room.
  */
 export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): readonly Label[] {
   const boxes = nodes.map(edgesOf);

@@ -1,8 +1,8 @@
-/** Where in a picture those stand who wait, and which ways the arrows take. */
+/** Where in a picture the waiting ones stand, and which ways the arrows take. */
 import type { QueueRow, QueueWait } from '../../wire.ts';
 import { componentsOf, markOf, type Party, partiesOf, type WaitMark } from './waits.ts';
 
-/** Most boxes in the picture: more are no picture. */
+/** Most boxes in the picture: more would be illegible. */
 const MAX_NODES = 40;
 
 /** A place in the grid: the column, and the line. */
@@ -36,7 +36,7 @@ export interface Picture {
   readonly edges: readonly Edge[];
   readonly hidden: number;
   readonly deadlocks: number;
-  /** Those that may be deadlocks. */
+  /** How many cycles may be deadlocks. */
   readonly cycles: number;
   /** How many columns and lines it takes. */
   readonly columns: number;
@@ -79,7 +79,7 @@ export function pictureOf(rows: Iterable<QueueRow>, waits: readonly QueueWait[])
   };
 }
 
-/** Of arrows that say the same, the uppermost has the label. */
+/** Where arrows say the same, the uppermost has the label. */
 function named(edges: readonly Omit<Edge, 'named'>[]): readonly Edge[] {
   const first = new Map<string, Omit<Edge, 'named'>>();
   const saying = ({ names }: Omit<Edge, 'named'>): string => names.join('\n');

@@ -4,12 +4,12 @@ import { clockTime, dateTime } from '../text.ts';
 
 const MAX_LINES = 200;
 
-/** What is older, in ms, has its date. */
+/** Anything older, in ms, has its date. */
 const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
   readonly events: readonly QueueEvent[];
-  /** Also says of which resource. */
+  /** Also names the resource. */
   readonly named: boolean;
   readonly choose?: (name: string) => void;
 }

@@ -1,4 +1,4 @@
-/** Who holds or waits, in one order wherever it is said: label, host, pid. */
+/** Who holds or waits, in the same order everywhere: label, host, pid. */
 import type { ComponentChildren } from 'preact';
 import type { Seat } from '../../wire.ts';
 import { placeOf } from '../text.ts';

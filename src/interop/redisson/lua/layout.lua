@@ -66,11 +66,11 @@ end
 local function serve(fields, steps)
   local answers = { stamp }
   if VERB == 'change' then
-    local id = ARGV[ARGS + 2] or ''
-    answers[2] = steps[ARGV[ARGS + 1]](claimAt(fields, 2, id))
+    local id = ARGV[3] or ''
+    answers[2] = steps[ARGV[2]](claimAt(fields, 2, id))
   else
     for i = 2, #KEYS, #fields do
-      local asked = ARGV[ARGS + (i - 2) / #fields + 1]
+      local asked = ARGV[2 + (i - 2) / #fields]
       local c = claimAt(fields, i, sub(asked, 1, 32))
       answers[#answers + 1] = apart(steps[VERB], c, sub(asked, 33))
     end

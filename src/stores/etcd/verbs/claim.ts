@@ -46,7 +46,7 @@ async function enter(
   );
 }
 
-/** Those that took their queues for empty. */
+/** Enters the claims that took their queues for empty. */
 async function enterBehind(
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],

@@ -21,7 +21,7 @@ import type { RecordTerms } from '../../consensus/terms.ts';
 import { firstIn, readQueue } from '../reading.ts';
 import type { EtcdParts } from './parts.ts';
 
-/** A lease lives so much longer, so that later records can share it. */
+/** How much longer a lease lives, so that later records can share it. */
 const MORE = 1.1;
 /** Tolerance for clock rates. */
 const DRIFT = 1.01;

@@ -38,7 +38,7 @@ export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Prom
   return left;
 }
 
-/** The claim ends so much later, even if this process dies first. */
+/** The claim ends this much later, even if this process dies first. */
 export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
   const { client, keys, leases } = parts;
   const { view } = await readQueue(client, keys, claim.resource);

@@ -4,7 +4,7 @@
 -- include functions.lua
 -- include queue.lua
 -- The rarer verbs, on one claim or queue. ARGV: the verb and its arguments.
-local verb = ARGV[ARGS + 1]
+local verb = ARGV[2]
 local q = load(KEYS[2])
 settle(q)
 
@@ -12,7 +12,7 @@ local function downgrade(id)
   local claim = live(q, id)
   if not claim then return missing(q, id) end
   if claim.kind == 'w' and claim.admitted and not claim.sealed then
-    q.queue.used = q.queue.used - claim.permits + 1
+    q.head.used = q.head.used - claim.permits + 1
     claim.kind, claim.permits = 'r', 1
     q.dirty[id], q.changed = true, true
     q.asking = id
@@ -27,8 +27,8 @@ local function raise(id, number)
   if not claim then return missing(q, id) end
   if claim.admitted and number > claim.number then
     claim.number = number
-    q.queue.raised = math.max(q.queue.raised or 0, number)
-    q.queue.last = math.max(q.queue.last, number)
+    q.head.raised = math.max(q.head.raised or 0, number)
+    q.head.last = math.max(q.head.last, number)
     q.dirty[id], q.changed = true, true
   end
   return status(q, claim)
@@ -38,7 +38,7 @@ local function evict(number, reason, atOnce)
   for _, claim in ipairs(all(q)) do
     if claim.number == number then
       claim.sealed, claim.detail = 'evicted', reason
-      q.queue.number = nil
+      q.head.number = nil
       q.dirty[claim.id], q.changed = true, true
       if claim.address ~= '-' then q.evicted = claim end
       if atOnce or not claim.admitted then
@@ -65,11 +65,11 @@ end
 
 local answer
 if verb == 'downgrade' then
-  answer = downgrade(ARGV[ARGS + 2])
+  answer = downgrade(ARGV[3])
 elseif verb == 'raise' then
-  answer = raise(ARGV[ARGS + 2], tonumber(ARGV[ARGS + 3]))
+  answer = raise(ARGV[3], tonumber(ARGV[4]))
 elseif verb == 'evict' then
-  answer = evict(tonumber(ARGV[ARGS + 2]), ARGV[ARGS + 3], ARGV[ARGS + 4] == 'now')
+  answer = evict(tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'now')
 else
   answer = quarantined(inspect())
 end

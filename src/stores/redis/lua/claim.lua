@@ -10,7 +10,7 @@ local numberText = format('%016.0f', number)
 local ttl, expires, keepFor
 for i = 2, #KEYS do
   if open then
-    local asked = ARGV[ARGS + i - 1]
+    local asked = ARGV[i]
     local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
     -- Most claims of a batch have the same ttl, and formatting numbers is slow.
     if own ~= ttl then ttl, expires, keepFor = own, format('%013.0f', now + own), own + REMEMBER end
@@ -38,7 +38,7 @@ if #rest > 0 then
       local own = find(q, id)
       if own and own.expires <= now and not own.admitted then remove(q, own) end
       settle(q)
-      local queue = q.queue
+      local head = q.head
       own = find(q, id)
       if own then
         local answer = status(q, own)
@@ -46,36 +46,36 @@ if #rest > 0 then
         return answer
       end
       local claim = terms(id, text)
-      local occupied = queue.count + queue.waiters > 0
-      if occupied and queue.kind ~= claim.kind
-        and (queue.kind == 'm' or queue.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
+      local occupied = head.count + head.waiters > 0
+      if occupied and head.kind ~= claim.kind
+        and (head.kind == 'm' or head.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
         save(q)
-        return 'g mismatch ' .. queue.kind
+        return 'g mismatch ' .. head.kind
       end
       claim.trusts = trusts or nil
-      local admitted = queue.waiters == 0 and fits(q, claim)
+      local admitted = head.waiters == 0 and fits(q, claim)
       if not admitted and try then
         save(q)
         return refusal()
       end
       local _, maxWaiters = settings()
-      if not admitted and queue.waiters >= tonumber(maxWaiters) then
+      if not admitted and head.waiters >= tonumber(maxWaiters) then
         save(q)
         return 'g full maxWaiters is ' .. maxWaiters
       end
-      claim.number, claim.expires, claim.place = fresh(queue.last), now + claim.ttl, queue.next
-      queue.last, queue.next, queue.kind = claim.number, queue.next + 1, claim.kind
+      claim.number, claim.expires, claim.place = fresh(head.last), now + claim.ttl, head.next
+      head.last, head.next, head.kind = claim.number, head.next + 1, claim.kind
       q.claims[id], q.dirty[id], q.changed = claim, true, true
       if admitted then
-        queue.first = queue.next
+        head.first = head.next
         admit(q, claim)
       else
         claim.waits = true
-        queue.waiters = queue.waiters + 1
-        q.ids[claim.place], queue.newest = id, id
-        if queue.waiters == 1 then
-          queue.first, queue.told = claim.place, claim.place
-          queue.fore = claim.expires
+        head.waiters = head.waiters + 1
+        q.ids[claim.place], head.newest = id, id
+        if head.waiters == 1 then
+          head.first, head.told = claim.place, claim.place
+          head.fore = claim.expires
           for _, holder in ipairs(holders(q)) do tell(q, holder) end
         end
       end
@@ -94,7 +94,7 @@ if #rest > 0 then
     enter = enter or wholeQueue()
     return enter(key, asked)
   end
-  for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[ARGS + i - 1]) end
+  for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[i]) end
 end
 keep()
 return answers

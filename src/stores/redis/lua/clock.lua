@@ -1,6 +1,5 @@
 -- The start of every script. Only the server's clock counts.
 local call, sub, format = redis.call, string.sub, string.format
-local ARGS = 1
 local REMEMBER = 600000
 -- Numbers are exact up to 2^53. A clock beyond this is wrong and not followed, so numbers still
 -- have room to grow once it is set right.

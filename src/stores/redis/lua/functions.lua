@@ -15,10 +15,16 @@ local function unpacked(key, text)
   if not ok or type(value) ~= 'table' then refuse(key) end
   return value
 end
+-- The head has: the place of the first waiter and the next one (first, next); how many wait (waiters),
+-- hold (count) and what they use (used); the kind, the limits of the holders and the least of them
+-- (limits, limit); the last number (last) and up to which all were raised (raised); when the first
+-- holder dies (death), the id and number of an only one (only, number); when the first waiter dies
+-- (fore), and which place was told that it is the first (told); who came last (newest); how the last
+-- hold ended (ended, endedBy); tombstones (firstGrave, nextGrave, buriedTo); when the key goes (keptTo).
 local function unpackedHead(key, text)
-  local queue = unpacked(key, text)
-  if not queue.nextGrave then refuse(key) end
-  return queue
+  local head = unpacked(key, text)
+  if not head.nextGrave then refuse(key) end
+  return head
 end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')

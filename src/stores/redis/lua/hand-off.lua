@@ -1,19 +1,18 @@
 -- The common way out of a queue: the holder of everything leaves, and the first waiter, which lives
--- and wants as much, comes in. It sends the same messages as queue.lua and leaves the same queue,
--- but reads less and needs none of its functions. Anything unusual it leaves to queue.lua before
--- it writes. The head says enough: the id of the only holder (only), its number unless it is
--- sealed, and that it lives (death).
--- Only this way passes on the leaver's secret, as a proof (wakes.ts): the leaver held everything,
--- and no claim stands between the two.
+-- and wants as much, comes in. It leaves the queue as queue.lua would, but reads less and needs none
+-- of its functions. Anything unusual it leaves to queue.lua before it writes. The head says enough:
+-- the id of the only holder (only), its number unless it is sealed, and that it lives (death).
+-- Its message is that of queue.lua with the leaver's secret, a proof (wakes.ts): the leaver held
+-- everything, and no claim stands between the two.
 local function handOff(key, asked)
   local id = sub(asked, 1, 32)
-  local head = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')
-  if type(head) ~= 'string' then return nil end
-  local queue = unpackedHead(key, head)
-  local first, waiters = queue.first, queue.waiters - 1
-  if queue.only ~= id or not queue.number or now >= queue.death or queue.used ~= queue.limit
-    or waiters < 0 or queue.told ~= first or queue.ended or queue.raised
-    or queue.last > math.max(highest, micros) then
+  local packed = sub(asked, 33, 33) == '-' and redis.pcall('HGET', key, '#')
+  if type(packed) ~= 'string' then return nil end
+  local head = unpackedHead(key, packed)
+  local first, waiters = head.first, head.waiters - 1
+  if head.only ~= id or not head.number or now >= head.death or head.used ~= head.limit
+    or waiters < 0 or head.told ~= first or head.ended or head.raised
+    or head.last > math.max(highest, micros) then
     return nil
   end
   local ids = call('HMGET', key, first, first + 1)
@@ -23,19 +22,19 @@ local function handOff(key, asked)
   local claim = unpacked(key, texts[1])
   local follower = waiters > 0 and unpacked(key, texts[2])
   local expires = claim.expires
-  if expires <= now or not over and not claim.trusts or claim.permits ~= queue.used or claim.limit ~= queue.limit
-    or follower and (follower.expires <= now or follower.limit ~= queue.limit)
-    or expires + REMEMBER / 2 > queue.keptTo then
+  if expires <= now or not over and not claim.trusts or claim.permits ~= head.used or claim.limit ~= head.limit
+    or follower and (follower.expires <= now or follower.limit ~= head.limit)
+    or expires + REMEMBER / 2 > head.keptTo then
     return nil
   end
-  claim.admitted, claim.waits, claim.ended, claim.endedBy = true, nil, 'released', queue.number
-  queue.only, queue.number, queue.death, queue.waiters = claim.id, claim.number, expires, waiters
-  queue.first = queue.next
+  claim.admitted, claim.waits, claim.ended, claim.endedBy = true, nil, 'released', head.number
+  head.only, head.number, head.death, head.waiters = claim.id, claim.number, expires, waiters
+  head.first = head.next
   if follower then
-    queue.first, queue.told, queue.fore = first + 1, first + 1, follower.expires
+    head.first, head.told, head.fore = first + 1, first + 1, follower.expires
   end
   call('HDEL', key, id, first)
-  call('HSET', key, claim.id, pack(claim), '#', pack(queue))
+  call('HSET', key, claim.id, pack(claim), '#', pack(head))
   local _, _, prefix = settings()
   local proof = string.match(asked, ' 0( .*)', 34) or ''
   local letter = claim.address ~= '-' and format('%s h %.0f %.0f %.0f - released %.0f%s',

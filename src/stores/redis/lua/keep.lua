@@ -7,7 +7,7 @@
 -- still for longer than its lease writes nothing. The check is that of renew.lua, but extends
 -- no claim.
 -- KEYS after the record: the queue, the key of what is kept.
-local key, id = KEYS[2], ARGV[ARGS + 1]
+local key, id = KEYS[2], ARGV[2]
 local text = call('TYPE', key).ok == 'string' and call('GET', key)
 local holds = text and sub(text, 1, 32) == id and tonumber(sub(text, 49, 61)) > now
 if not holds then

@@ -2,11 +2,11 @@
 -- its own key, begins with the layout and expires by itself: no queue knows of it.
 -- ARGV: the id of the claim, how many ms to keep it, the text.
 local function note(kept)
-  local ms = ARGV[ARGS + 2]
+  local ms = ARGV[3]
   if ms == '0' then
     call('DEL', kept)
   else
-    call('SET', kept, '1' .. ARGV[ARGS + 3], 'PX', ms)
+    call('SET', kept, '1' .. ARGV[4], 'PX', ms)
   end
   return 1
 end

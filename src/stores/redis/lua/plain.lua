@@ -91,12 +91,12 @@ local answers = { stamp }
 if VERB == 'inspect' then
   answers[2] = quarantined(inspect(KEYS[2]))
 elseif VERB == 'keep' then
-  local own, sealed = find(KEYS[2], ARGV[ARGS + 1])
+  local own, sealed = find(KEYS[2], ARGV[2])
   answers[2] = own and not sealed and note(KEYS[3]) or 0
 else
   local step = ({ claim = claim, renew = renew, release = release })[VERB]
   for i = 2, #KEYS, 2 do
-    local asked = ARGV[ARGS + i / 2]
+    local asked = ARGV[1 + i / 2]
     answers[#answers + 1] = apart(step, KEYS[i], KEYS[i + 1], sub(asked, 1, 32), sub(asked, 33))
   end
 end

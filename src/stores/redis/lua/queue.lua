@@ -22,15 +22,15 @@ local function terms(id, text)
 end
 
 local function load(key)
-  local queue = {
+  local head = {
     first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
     limits = {}, firstGrave = 1, nextGrave = 1,
   }
   local form, text = call('TYPE', key).ok, false
   if form == 'hash' then
-    local head = call('HGET', key, '#')
-    if not head then refuse(key) end
-    queue = unpackedHead(key, head)
+    local packed = call('HGET', key, '#')
+    if not packed then refuse(key) end
+    head = unpackedHead(key, packed)
   elseif form == 'string' then
     text = call('GET', key)
     local plain = string.find(text, '^[mrwp] %d+ %d+ %d+ %S+ %S+ ', 62)
@@ -39,18 +39,18 @@ local function load(key)
     refuse(key)
   end
   local q = {
-    key = key, queue = queue, claims = {}, ids = {}, graves = {},
+    key = key, head = head, claims = {}, ids = {}, graves = {},
     dirty = {}, left = {}, buried = {}, tell = {},
   }
   if text then
     local claim = terms(sub(text, 1, 32), sub(text, 62))
     claim.number, claim.expires = tonumber(sub(text, 33, 48)), tonumber(sub(text, 49, 61))
     claim.place, claim.admitted = 1, true
-    queue.first, queue.next, queue.count = 2, 2, 1
-    queue.last, queue.used, queue.limit = claim.number, claim.permits, claim.limit
-    queue.death, queue.kind = claim.expires, claim.kind
-    queue.only, queue.number = claim.id, claim.number
-    queue.limits[claim.limit] = 1
+    head.first, head.next, head.count = 2, 2, 1
+    head.last, head.used, head.limit = claim.number, claim.permits, claim.limit
+    head.death, head.kind = claim.expires, claim.kind
+    head.only, head.number = claim.id, claim.number
+    head.limits[claim.limit] = 1
     q.claims[claim.id], q.dirty[claim.id], q.text = claim, true, true
   end
   return q
@@ -92,9 +92,9 @@ local function all(q)
 end
 
 local function holders(q)
-  local queue = q.queue
-  if queue.count == 0 then return {} end
-  if queue.count == 1 and queue.only then return { find(q, queue.only) } end
+  local head = q.head
+  if head.count == 0 then return {} end
+  if head.count == 1 and head.only then return { find(q, head.only) } end
   local list = {}
   for _, claim in ipairs(all(q)) do
     if claim.admitted then list[#list + 1] = claim end
@@ -104,67 +104,67 @@ end
 
 -- Works out again, from the holders, what the head says of them.
 local function survey(q)
-  local queue = q.queue
+  local head = q.head
   local list = holders(q)
-  queue.death, queue.number = nil, nil
-  queue.only = #list == 1 and list[1].id or nil
+  head.death, head.number = nil, nil
+  head.only = #list == 1 and list[1].id or nil
   for _, claim in ipairs(list) do
-    queue.death = math.min(queue.death or claim.expires, claim.expires)
+    head.death = math.min(head.death or claim.expires, claim.expires)
   end
   q.changed = true
 end
 
 -- `more` more holders have this limit.
-local function hold(queue, limit, more)
-  local count = (queue.limits[limit] or 0) + more
-  queue.limits[limit] = count > 0 and count or nil
-  queue.limit = nil
-  for each in pairs(queue.limits) do queue.limit = math.min(queue.limit or each, each) end
+local function hold(head, limit, more)
+  local count = (head.limits[limit] or 0) + more
+  head.limits[limit] = count > 0 and count or nil
+  head.limit = nil
+  for each in pairs(head.limits) do head.limit = math.min(head.limit or each, each) end
 end
 
 local function remove(q, claim)
-  local queue = q.queue
+  local head = q.head
   q.claims[claim.id], q.dirty[claim.id] = false, nil
   q.left[#q.left + 1] = claim.id
   q.changed = true
   if not claim.admitted then
     q.ids[claim.place] = false
     q.left[#q.left + 1] = claim.place
-    queue.waiters = queue.waiters - 1
+    head.waiters = head.waiters - 1
     return
   end
-  queue.count, queue.used = queue.count - 1, queue.used - claim.permits
-  queue.only = nil
-  hold(queue, claim.limit, -1)
+  head.count, head.used = head.count - 1, head.used - claim.permits
+  head.only = nil
+  hold(head, claim.limit, -1)
 end
 
 local function admit(q, claim)
-  local queue = q.queue
+  local head = q.head
   if claim.waits then
     q.left[#q.left + 1] = claim.place
     q.ids[claim.place] = false
-    queue.waiters = queue.waiters - 1
+    head.waiters = head.waiters - 1
     claim.waits = nil
   end
   claim.admitted = true
   -- Claims that arrived before a number was raised get one above it.
-  if queue.raised and claim.number <= queue.raised then
-    queue.raised = queue.raised + 1
-    claim.number = queue.raised
-    queue.last = math.max(queue.last, claim.number)
+  if head.raised and claim.number <= head.raised then
+    head.raised = head.raised + 1
+    claim.number = head.raised
+    head.last = math.max(head.last, claim.number)
   end
-  queue.only = queue.count == 0 and claim.id or nil
-  queue.number = queue.only and claim.number
-  queue.death = queue.count == 0 and claim.expires or math.min(queue.death, claim.expires)
-  hold(queue, claim.limit, 1)
-  queue.count, queue.used = queue.count + 1, queue.used + claim.permits
-  claim.ended, claim.endedBy = queue.ended, queue.endedBy
+  head.only = head.count == 0 and claim.id or nil
+  head.number = head.only and claim.number
+  head.death = head.count == 0 and claim.expires or math.min(head.death, claim.expires)
+  hold(head, claim.limit, 1)
+  head.count, head.used = head.count + 1, head.used + claim.permits
+  claim.ended, claim.endedBy = head.ended, head.endedBy
   q.dirty[claim.id], q.changed = true, true
 end
 
 local function fits(q, claim)
-  local queue = q.queue
-  return (over or claim.trusts) and queue.used + claim.permits <= math.min(queue.limit or claim.limit, claim.limit)
+  local head = q.head
+  return (over or claim.trusts) and head.used + claim.permits <= math.min(head.limit or claim.limit, claim.limit)
 end
 
 local function tell(q, claim)
@@ -173,53 +173,53 @@ end
 
 -- The first living waiter.
 local function front(q)
-  local queue = q.queue
-  while queue.first < queue.next do
-    local claim = queue.waiters > 0 and waiting(q, queue.first)
-    if queue.waiters == 0 then
-      queue.first = queue.next
+  local head = q.head
+  while head.first < head.next do
+    local claim = head.waiters > 0 and waiting(q, head.first)
+    if head.waiters == 0 then
+      head.first = head.next
     elseif claim and claim.expires > now then
       return claim
     else
       if claim then remove(q, claim) end
-      queue.first = queue.first + 1
+      head.first = head.first + 1
     end
     q.changed = true
   end
 end
 
 -- How a hold ended concerns claims admitted in the same step, or the next where none holds.
-local function forget(queue)
-  if queue.count > 0 or queue.ended == 'released' then queue.ended, queue.endedBy = nil, nil end
+local function forget(head)
+  if head.count > 0 or head.ended == 'released' then head.ended, head.endedBy = nil, nil end
 end
 
 -- `how` and `number` are of the hold that has just ended.
 local function settle(q, how, number)
-  local queue = q.queue
-  forget(queue)
-  if how then queue.ended, queue.endedBy = how, number end
-  if queue.count > 0 and now >= queue.death then
+  local head = q.head
+  forget(head)
+  if how then head.ended, head.endedBy = how, number end
+  if head.count > 0 and now >= head.death then
     for _, claim in ipairs(holders(q)) do
       if claim.expires <= now then
         remove(q, claim)
         local sealed = claim.sealed == 'evicted' and 'evicted' or claim.sealed and 'released'
-        queue.ended, queue.endedBy = sealed or 'expired', claim.number
+        head.ended, head.endedBy = sealed or 'expired', claim.number
       end
     end
-    if queue.count > 0 then survey(q) end
+    if head.count > 0 then survey(q) end
   end
   local claim = front(q)
   while claim and fits(q, claim) do
     admit(q, claim)
-    queue.first = queue.first + 1
+    head.first = head.first + 1
     tell(q, claim)
     claim = front(q)
   end
-  if claim and queue.fore ~= claim.expires then
-    queue.fore, q.changed = claim.expires, true
+  if claim and head.fore ~= claim.expires then
+    head.fore, q.changed = claim.expires, true
   end
-  if claim and queue.told ~= claim.place then
-    queue.told, q.changed = claim.place, true
+  if claim and head.told ~= claim.place then
+    head.told, q.changed = claim.place, true
     tell(q, claim)
   end
 end
@@ -237,41 +237,41 @@ local function taken(q, from, to)
 end
 
 local function ahead(q, claim)
-  local queue = q.queue
-  local before = claim.place - queue.first
-  if before > queue.waiters - 1 or queue.next - queue.first > queue.waiters then
-    before = before <= 32 and taken(q, queue.first, claim.place - 1)
-      or math.min(before, queue.waiters - 1)
+  local head = q.head
+  local before = claim.place - head.first
+  if before > head.waiters - 1 or head.next - head.first > head.waiters then
+    before = before <= 32 and taken(q, head.first, claim.place - 1)
+      or math.min(before, head.waiters - 1)
   end
-  return queue.count + before
+  return head.count + before
 end
 
 -- The claim right before a waiter: another waiter, or the only holder; none if several hold, or
 -- the search takes too long.
 local function predecessor(q, claim)
-  local queue, least = q.queue, claim.place - 100
-  for place = claim.place - 1, math.max(queue.first, least), -1 do
+  local head, least = q.head, claim.place - 100
+  for place = claim.place - 1, math.max(head.first, least), -1 do
     local before = waiting(q, place)
     if before and before.expires > now then return before end
     if before then remove(q, before) end
   end
-  return queue.first >= least and queue.only and find(q, queue.only)
+  return head.first >= least and head.only and find(q, head.only)
 end
 
 local function status(q, claim)
-  local queue = q.queue
+  local head = q.head
   if claim.sealed then return 'g ' .. claim.sealed .. ' ' .. (claim.detail or '') end
   local left = claim.expires - now
-  local inForce = math.min(queue.limit or claim.limit, claim.limit)
+  local inForce = math.min(head.limit or claim.limit, claim.limit)
   local limit = inForce < claim.limit and format('%.0f', inForce) or '-'
   if claim.admitted then
     local ended = claim.ended and format('%s %.0f', claim.ended, claim.endedBy) or '- 0'
-    return format('h %.0f %.0f %.0f %s %s', claim.number, left, queue.waiters, limit, ended)
+    return format('h %.0f %.0f %.0f %s %s', claim.number, left, head.waiters, limit, ended)
   end
   -- The first waits for the earliest death of a holder, others for that of the claim before.
   local before, why, retry = predecessor(q, claim), 'data-loss', openAt - now
   if over or claim.trusts then
-    why, retry = 'queue', (before and before.expires or queue.death) - now
+    why, retry = 'queue', (before and before.expires or head.death) - now
   end
   local turn = before and format(' %.0f %s %.0f', claim.number, before.tag, before.number) or ''
   return format('w %.0f %.0f %s %s %.0f%s', left, ahead(q, claim), limit, why, retry, turn)
@@ -287,9 +287,9 @@ end
 
 -- Each new one removes up to two old ones, or they would pile up in a queue that is never empty.
 local function bury(q, id, ttl, why, detail)
-  local queue = q.queue
-  for _ = 1, math.min(2, queue.nextGrave - queue.firstGrave) do
-    local place = queue.firstGrave
+  local head = q.head
+  for _ = 1, math.min(2, head.nextGrave - head.firstGrave) do
+    local place = head.firstGrave
     local old = call('HGET', q.key, 'T' .. place)
     local there = old and grave(q, old)
     if there and there.place == place then
@@ -298,17 +298,17 @@ local function bury(q, id, ttl, why, detail)
       q.left[#q.left + 1] = 'T' .. old
     end
     q.left[#q.left + 1] = 'T' .. place
-    queue.firstGrave = place + 1
+    head.firstGrave = place + 1
   end
-  q.graves[id] = { to = now + ttl, why = why, detail = detail, place = queue.nextGrave }
-  queue.nextGrave = queue.nextGrave + 1
-  queue.buriedTo = math.max(queue.buriedTo or 0, now + ttl)
+  q.graves[id] = { to = now + ttl, why = why, detail = detail, place = head.nextGrave }
+  head.nextGrave = head.nextGrave + 1
+  head.buriedTo = math.max(head.buriedTo or 0, now + ttl)
   q.buried[#q.buried + 1], q.changed = id, true
 end
 
 -- The reply to late copies of a claim that has left, if it left a tombstone.
 local function buried(q, id)
-  local there = q.queue.buriedTo and grave(q, id)
+  local there = q.head.buriedTo and grave(q, id)
   if there and there.to > now then return 'g ' .. there.why .. ' ' .. (there.detail or '') end
 end
 
@@ -353,21 +353,21 @@ local function pass(verb, key, list)
 end
 
 local function keepQueue(q)
-  local queue, key = q.queue, q.key
-  forget(queue)
-  if queue.buriedTo and queue.buriedTo <= now then queue.buriedTo = nil end
-  local idle = queue.count + queue.waiters == 0 and not queue.ended
+  local head, key = q.head, q.key
+  forget(head)
+  if head.buriedTo and head.buriedTo <= now then head.buriedTo = nil end
+  local idle = head.count + head.waiters == 0 and not head.ended
   -- Once the key has expired, a number ahead of the clock would be given again.
-  if queue.last > highest and (idle or queue.last > micros) then
-    highest, write = queue.last, true
+  if head.last > highest and (idle or head.last > micros) then
+    highest, write = head.last, true
   end
-  if idle and not queue.buriedTo then return call('DEL', key) end
+  if idle and not head.buriedTo then return call('DEL', key) end
   if q.text then
     call('DEL', key)
   elseif #q.left > 0 then
     pass('HDEL', key, q.left)
   end
-  local keepTo = math.max(queue.buriedTo or 0, now)
+  local keepTo = math.max(head.buriedTo or 0, now)
   local fields = {}
   for id in pairs(q.dirty) do
     local claim = q.claims[id]
@@ -380,11 +380,11 @@ local function keepQueue(q)
     fields[#fields + 1], fields[#fields + 2] = 'T' .. id, pack(there)
     fields[#fields + 1], fields[#fields + 2] = 'T' .. there.place, id
   end
-  local late = idle or q.text or keepTo + REMEMBER / 2 > queue.keptTo
-  if late then queue.keptTo = idle and keepTo or keepTo + REMEMBER end
-  fields[#fields + 1], fields[#fields + 2] = '#', pack(queue)
+  local late = idle or q.text or keepTo + REMEMBER / 2 > head.keptTo
+  if late then head.keptTo = idle and keepTo or keepTo + REMEMBER end
+  fields[#fields + 1], fields[#fields + 2] = '#', pack(head)
   pass('HSET', key, fields)
-  if late then call('PEXPIREAT', key, queue.keptTo) end
+  if late then call('PEXPIREAT', key, head.keptTo) end
 end
 
 -- Messages go out last: until then the write might fail.

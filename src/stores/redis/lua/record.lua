@@ -33,7 +33,7 @@ local data = at and sub(replication, at + 1, at + 40) or none
 local record = call('GET', KEYS[1])
 local openAt, highest, maxTtl, tail, same = 0, 0, 0, '', false
 local write, trusts = sub(ARGV[1], 1, 1) == 'w', sub(ARGV[1], 2, 2) == 't'
-local longest, place = string.match(ARGV[1], '(%d+)/(%S+)')
+local longest, database = string.match(ARGV[1], '(%d+)/(%S+)')
 local swapped = false
 if record then
   local layout = sub(record, 1, 1)
@@ -46,8 +46,8 @@ if record then
     return redis.error_reply('NUMBERS end before 2^53: ' .. KEYS[1] .. ' has one beyond')
   end
   local stored = string.match(tail, '^(%S+) ')
-  if place == '?' then place = stored or place end
-  swapped = stored and stored ~= place and stored ~= '?'
+  if database == '?' then database = stored or database end
+  swapped = stored and stored ~= database and stored ~= '?'
   same = at and not swapped and sub(record, 2, 41) == data
 end
 longest = tonumber(longest)
@@ -116,7 +116,7 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
     end
     openAt, write = since + maxTtl, true
   end
-  local text = format('%s %s %.0f %s %s', place, run, losses, following, how)
+  local text = format('%s %s %.0f %s %s', database, run, losses, following, how)
   write = write or not same or text ~= tail
   tail = text
 end

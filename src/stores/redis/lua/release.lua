@@ -12,7 +12,7 @@ local known = record and sub(record, 1, 1) == '1' and #record >= 83
 local latest = known and sub(record, 55, 70)
 local newest = latest
 for i = 2, #KEYS do
-  local asked, text = ARGV[ARGS + i - 1], known and texts[i]
+  local asked, text = ARGV[i], known and texts[i]
   if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub(asked, 33, 33) == '-'
     and tonumber(sub(text, 49, 61)) > now then
     local number = sub(text, 33, 48)
@@ -45,8 +45,8 @@ local function wholeQueue()
       depart(q, claim)
     elseif claim and not claim.sealed then
       claim.sealed, claim.expires = 'unknown', now + after
-      q.queue.number = nil
-      q.queue.death = math.min(q.queue.death, claim.expires)
+      q.head.number = nil
+      q.head.death = math.min(q.head.death, claim.expires)
       q.dirty[id], q.changed = true, true
       -- The first waiter must ask at another time.
       local first = front(q)
@@ -69,7 +69,7 @@ local function step(key, asked)
   return leave(key, asked)
 end
 for _, i in ipairs(rest) do
-  local answer = apart(step, KEYS[i], ARGV[ARGS + i - 1])
+  local answer = apart(step, KEYS[i], ARGV[i])
   -- A key that is not ours holds no claim.
   answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
 end

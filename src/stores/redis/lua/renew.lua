@@ -6,7 +6,7 @@
 local answers, rest = { stamp }, {}
 local texts = call('MGET', unpack(KEYS))
 for i = 2, #KEYS do
-  local asked, text = ARGV[ARGS + i - 1], texts[i]
+  local asked, text = ARGV[i], texts[i]
   if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then
     local ttl = sub(asked, 33)
     local renewed = sub(text, 1, 48) .. format('%013.0f', now + ttl) .. sub(text, 62)
@@ -32,11 +32,11 @@ if #rest > 0 then
       if not claim.sealed then
         claim.expires = now + ttl
         q.dirty[id], q.changed = true, true
-        local queue = q.queue
-        if claim.admitted and queue.count == 1 then
-          queue.only, queue.death, queue.number = id, claim.expires, claim.number
-        elseif claim.place == queue.first then
-          queue.fore = claim.expires
+        local head = q.head
+        if claim.admitted and head.count == 1 then
+          head.only, head.death, head.number = id, claim.expires, claim.number
+        elseif claim.place == head.first then
+          head.fore = claim.expires
         end
       end
       answer = status(q, claim)
@@ -45,7 +45,7 @@ if #rest > 0 then
     return answer
   end
   for _, i in ipairs(rest) do
-    local asked = ARGV[ARGS + i - 1]
+    local asked = ARGV[i]
     answers[i] = apart(beat, KEYS[i], sub(asked, 1, 32), sub(asked, 33))
   end
 end

@@ -67,7 +67,7 @@ export class SemaphoreClaim {
     return step;
   }
 
-  /** What heartbeats of `parts`, its `standing` of then, have told. @throws StoreError */
+  /** What heartbeats of `parts`, its `standing` of then, have returned. @throws StoreError */
   async statusOf(
     store: Store,
     parts: readonly Claim[],
@@ -139,7 +139,7 @@ function idOf({ id }: Claim, n: number): string {
   return createHash('sha256').update(`${id} ${n}`).digest('hex').slice(0, id.length);
 }
 
-/** Of several parts: the worst that is said of any. */
+/** The status of several parts: the worst of any. */
 function together(statuses: readonly ClaimStatus[]): ClaimStatus {
   const [first = UNKNOWN] = statuses;
   if (statuses.length < 2) return first;

@@ -130,7 +130,7 @@ export class SemaphoreStore implements Store {
   }
 }
 
-/** Of what these nodes cannot carry. */
+/** The refusal of what these nodes cannot carry. */
 function refusalOf({ kind, permits }: Claim): ClaimStatus | undefined {
   if (kind === 'read') {
     return { state: 'gone', why: 'mismatch', detail: 'it is a semaphore, without readers' };

@@ -51,7 +51,7 @@ interface NodeHold {
 interface FoundRecord extends RecordTerms {
   readonly path: string;
   readonly version: number;
-  /** By the servers' clock. */
+  /** When it ends, by the servers' clock. */
   readonly until: number;
 }
 

@@ -5,7 +5,7 @@
  * in the same step, at the queue's node, how the hold ended. No note means that the holder had no
  * time to write one, or that its own process deleted it because it was not renewed. A release with
  * an unknown outcome is tried again until the node is surely gone, or the session is over. A
- * delayed release stays where it is if its session is sure to live so long without this process;
+ * delayed release stays where it is if its session is sure to live that long without this process;
  * otherwise it goes to a session of its own.
  */
 

@@ -16,7 +16,7 @@ import type { KeptSession } from '../kept-session.ts';
 import type { Tree } from '../layout.ts';
 import { uuidOf } from '../places.ts';
 
-/** A tombstone unread for so long belongs to a dead process. */
+/** A tombstone unread for this long belongs to a dead process. */
 const FORGOTTEN_MS = 600_000;
 export class Tombstones {
   readonly #tree: Tree;

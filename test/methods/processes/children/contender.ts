@@ -4,7 +4,7 @@ import { createLocks, type Lease, type Lock, type Locks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { storeWith } from '../../../stores/sqlite/children/store-with.ts';
 import { NEXT_LAYOUTS } from '../../../stores/sqlite/next-layout.ts';
-import type { HoldRecord } from '../../histories/check-history.ts';
+import type { HoldRecord } from '../../histories/holds.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface ContenderOptions {
@@ -77,14 +77,13 @@ function recordOf(
   lease: Lease,
   times: Pick<HoldRecord, 'requestedAt' | 'grantedAt' | 'endedAt'>,
 ): HoldRecord {
-  const { resource, permits, token, lineage } = lease;
+  const { resource, permits, token } = lease;
   const whole = 2 ** 30;
   const shape = {
-    mutex: { kind: 'mutex', permits: 1, limit: 1 },
-    permits: { kind: 'permits', permits, limit },
-    read: { kind: 'read', permits: 1, limit: whole },
-    write: { kind: 'write', permits: whole, limit: whole },
+    mutex: { permits: 1, limit: 1 },
+    permits: { permits, limit },
+    read: { permits: 1, limit: whole },
+    write: { permits: whole, limit: whole },
   } as const;
-  const who = { resource, token, lineage, fair, process: process.pid };
-  return { ...who, ...shape[lease.kind], ...times };
+  return { resource, token, process: process.pid, ...shape[lease.kind], ...times };
 }

@@ -1,7 +1,7 @@
 /** Several tasks that take locks again and again, as quickly as they can. */
 import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
 import { openStore } from 'holdfast/connect';
-import type { HoldRecord } from '../../histories/check-history.ts';
+import type { HoldRecord } from '../../histories/holds.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
 export interface StormerOptions {
@@ -38,10 +38,10 @@ async function storm(resource: string): Promise<void> {
     const grantedAt = machineMs();
     await sleep(Math.random() * 2);
     const endedAt = lease.held ? machineMs() : grantedAt;
-    const { token, lineage } = lease;
+    const { token } = lease;
     holds.push({
-      ...{ resource, token, lineage, kind: 'mutex', permits: 1, limit: 1, fair: true },
-      ...{ process: process.pid, requestedAt, grantedAt, endedAt },
+      ...{ resource, token, permits: 1, limit: 1, process: process.pid },
+      ...{ requestedAt, grantedAt, endedAt },
     });
     await lease.release();
   }

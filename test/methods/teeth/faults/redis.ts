@@ -65,15 +65,15 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'Redis: a dead holder holds on',
-    find: 'if queue.count > 0 and now >= queue.death then',
-    replace: 'if queue.count > 0 and now >= queue.death + 1e12 then',
+    find: 'if head.count > 0 and now >= head.death then',
+    replace: 'if head.count > 0 and now >= head.death + 1e12 then',
     why: 'a process that died keeps its lock for ever',
     by: inTest(IOREDIS, 'try: a try after the death of the holder is held'),
   },
   {
     ...queue,
     name: 'Redis: what is in use is not counted',
-    find: 'queue.used + claim.permits <= math.min',
+    find: 'head.used + claim.permits <= math.min',
     replace: 'claim.permits <= math.min',
     why: 'everybody holds',
     by: inTest(IOREDIS, 'try: of tries that arrive together one is held'),
@@ -81,8 +81,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     ...queue,
     name: 'Redis: what waits is admitted in the quarantine',
-    find: 'return (over or claim.trusts) and queue.used',
-    replace: 'return queue.used',
+    find: 'return (over or claim.trusts) and head.used',
+    replace: 'return head.used',
     why: 'after a crash two hold the same lock',
     by: inTest(
       FAULTS_SERVER,
@@ -153,7 +153,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     file: 'src/stores/redis/lua/hand-off.lua',
     name: 'Redis: the common way out does not look who holds',
-    find: 'if queue.only ~= id or not',
+    find: 'if head.only ~= id or not',
     replace: 'if not',
     why: 'a waiter that gives up takes the lock away from its holder',
     by: inTest(IOREDIS, 'release: a waiter that leaves does not disturb the others'),
