@@ -17,7 +17,7 @@ const FIRST = [
   'set @auth_root_socket = null;',
 ];
 
-const MARIADB: MysqlProduct = {
+export const MARIADB: MysqlProduct = {
   name: 'mariadb',
   options: ['--innodb-log-file-size=8M'],
   first: FIRST,

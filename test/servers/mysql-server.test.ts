@@ -1,19 +1,23 @@
 import { existsSync } from 'node:fs';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { until } from '../support/until.ts';
-import { startMariadb } from './mariadb-server.ts';
-import { type MysqlServer, startMysql } from './mysql-server.ts';
+import { MARIADB, startMariadb } from './mariadb-server.ts';
+import { MYSQL, type MysqlServer, newData, startMysql } from './mysql-server.ts';
 import { alive, stateOf } from './process-table.ts';
-import { missing } from './programs.ts';
+import { findProgram, missing } from './programs.ts';
+import { serverFolder } from './server-process.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const PRODUCTS = [
-  { name: 'mariadb', start: startMariadb, version: /^10\.11\.\d+-MariaDB/ },
-  { name: 'mysql', start: startMysql, version: /^8\.0\./ },
+  { name: 'mariadb', product: MARIADB, start: startMariadb, version: /^10\.11\.\d+-MariaDB/ },
+  { name: 'mysql', product: MYSQL, start: startMysql, version: /^8\.0\./ },
 ] as const;
 
-describe.for(PRODUCTS)('a server of $name', async ({ name, start: begin, version }) => {
+describe.for(PRODUCTS)('a server of $name', async ({ name, product, start: begin, version }) => {
   const why = await missing(name);
   const closing: { close(): Promise<void> | void }[] = [];
 
@@ -38,6 +42,18 @@ describe.for(PRODUCTS)('a server of $name', async ({ name, start: begin, version
     );
     expect(row).toMatchObject({ address: '127.0.0.1', flush: 1, place: 'test' });
     expect(row?.version).toMatch(version);
+  });
+
+  it('removes no temporary table of another one that begins beside it', async ({ skip }) => {
+    skip(why !== undefined, why);
+    const folder = serverFolder(join(tmpdir(), 'holdfast-begin-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const all = serverFolder(join(folder, 'all-'));
+    await writeFile(join(all, '#sql-temptable-1-1-1.MAI'), '');
+    vi.stubEnv('TMPDIR', all);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await newData(product, await findProgram(name), join(folder, 'data'));
+    expect(await readdir(all)).toEqual(['#sql-temptable-1-1-1.MAI']);
   });
 
   it('keeps what was committed when it stops and when it crashes', async ({ skip }) => {

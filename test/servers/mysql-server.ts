@@ -185,19 +185,14 @@ export class MysqlServer extends LocalServer {
     return join(this.folder, 'socket');
   }
 
-  get #home(): string {
-    return dirname(folderOf(this.#program));
-  }
-
   get #command(): readonly string[] {
-    return [...this.#program, '--no-defaults', `--basedir=${this.#home}`, ...this.#product.options];
+    return commandOf(this.#product, this.#program);
   }
 
   async #begin(): Promise<this> {
     try {
-      const { first, makeData } = this.#product;
-      const recipe = [...this.#command, ...first];
-      await copyTemplate(this.#data, recipe, (data) => makeData(this.#command, this.#home, data));
+      const recipe = [...this.#command, ...this.#product.first];
+      await copyTemplate(this.#data, recipe, (data) => newData(this.#product, this.#program, data));
       await this.start();
       return this;
     } catch (error) {
@@ -211,13 +206,24 @@ export class MysqlServer extends LocalServer {
   }
 }
 
+function commandOf(product: MysqlProduct, program: Command): readonly string[] {
+  const home = dirname(folderOf(program));
+  return [...program, '--no-defaults', `--basedir=${home}`, ...product.options];
+}
+
+/** Temporary tables are beside it: a MariaDB that begins removes all that it finds in its place. */
+export function newData(product: MysqlProduct, program: Command, data: string): Promise<void> {
+  const command = [...commandOf(product, program), `--tmpdir=${dirname(data)}`];
+  return product.makeData(command, dirname(folderOf(program)), data);
+}
+
 const ROOT = [
   'create database test;',
   "create user root@'127.0.0.1';",
   "grant all on *.* to root@'127.0.0.1' with grant option;",
 ];
 
-const MYSQL: MysqlProduct = {
+export const MYSQL: MysqlProduct = {
   name: 'mysql',
   options: [
     '--mysqlx=OFF',
