@@ -2,7 +2,7 @@ import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
-interface WatchTerms {
+interface WatchingTerms {
   readonly claim: Claim;
   readonly wake: Wake;
   readonly ready: () => void;
@@ -16,7 +16,7 @@ interface WatchTerms {
 export function watch(
   store: Store,
   clock: Clock,
-  { claim, wake, ready }: WatchTerms,
+  { claim, wake, ready }: WatchingTerms,
 ): Disposable | undefined {
   const subscribed = subscribe(store, claim, wake);
   if (!subscribed || isDisposable(subscribed)) {
@@ -58,8 +58,6 @@ function subscribe(store: Store, claim: Claim, wake: Wake): Subscribed | undefin
   }
 }
 
-function isDisposable(
-  subscribed: Subscribed,
-): subscribed is Exclude<Subscribed, Promise<unknown>> {
+function isDisposable(subscribed: Subscribed): subscribed is Exclude<Subscribed, Promise<unknown>> {
   return typeof (subscribed as Partial<Disposable>)[Symbol.dispose] === 'function';
 }
