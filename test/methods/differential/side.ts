@@ -5,11 +5,16 @@ import { type Step, UNIT_MS } from './steps.ts';
 /** So that the clock of the server does not reach it at once. */
 const RAISE = 100_000_000n;
 
+/**
+ * The highest number that a store of this name has given in any world: where an idle queue leaves
+ * nothing behind, a new claim goes on from that of all.
+ */
+const highest = new Map<string, bigint>();
+
 export class Side {
   readonly #stores: readonly Store[];
   /** Whose a token is. Tokens are each store's own, so they are compared by that and by order. */
   readonly #whose = new Map<string, string>();
-  readonly #highestOf = new Map<string, bigint>();
   readonly #watching: AsyncDisposable[] = [];
   /** The last one that each was told. */
   readonly hints: Map<string, string> = new Map();
@@ -41,7 +46,7 @@ export class Side {
       case 'raise': {
         // No two alike: those who hold a resource together are told apart by their numbers.
         const numbers = claims.map((claim) => {
-          return this.#highest(claim.resource) + RAISE + BigInt(labelOf(claim));
+          return (highest.get(store.name) ?? 0n) + RAISE + BigInt(labelOf(claim));
         });
         return this.#told(claims, (await store.raise?.(claims, numbers)) ?? []);
       }
@@ -111,13 +116,10 @@ export class Side {
     return [{ limit, holders: show(holders), waiters: show(waiters) }];
   }
 
-  #highest(resource: string): bigint {
-    return this.#highestOf.get(resource) ?? 0n;
-  }
-
   #learn(resource: string, token: bigint, label: string): void {
     this.#whose.set(`${resource} ${token}`, label);
-    if (token > this.#highest(resource)) this.#highestOf.set(resource, token);
+    const { name } = this.#store(0);
+    if (token > (highest.get(name) ?? 0n)) highest.set(name, token);
   }
 }
 
