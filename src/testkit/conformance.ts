@@ -18,7 +18,6 @@ import { keep } from './contract/keep.ts';
 import { locks } from './contract/locks.ts';
 import { names } from './contract/names.ts';
 import { order } from './contract/order.ts';
-import { parts } from './contract/parts.ts';
 import { permits } from './contract/permits.ts';
 import { raise } from './contract/raise.ts';
 import { readWrite } from './contract/read-write.ts';
@@ -88,7 +87,6 @@ export const TOPICS: readonly Topic[] = [
   names,
   inspect,
   dataLoss,
-  parts,
   locks,
 ];
 
