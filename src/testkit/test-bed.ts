@@ -52,6 +52,8 @@ export class TestBed {
   readonly ttlMs: number;
   /** How much a life may differ from the requested one, in ms: rounding. */
   readonly slackMs: number;
+  /** Many times the rounding of the store's clock, in ms. */
+  readonly pauseMs: number;
   readonly #fixture: Fixture;
   readonly #patienceMs: number;
   readonly #stores: Set<Store>;
@@ -70,6 +72,7 @@ export class TestBed {
     const { slackMs = 0 } = fixture;
     this.ttlMs = Math.ceil(short / step) * step;
     this.slackMs = step + slackMs + 2;
+    this.pauseMs = 30 + 5 * this.slackMs;
   }
 
   /** `patienceMs` is how long `until` looks. */
@@ -204,6 +207,12 @@ export class TestBed {
     return new Promise((resolve) => {
       this.clock.setTimeout(resolve, ms);
     });
+  }
+
+  /** Lets time pass; returns how much is left then, at most, of a life that was not prolonged. */
+  async age(leftMs: number): Promise<number> {
+    await this.sleep(this.pauseMs);
+    return leftMs - this.pauseMs + this.slackMs;
   }
 
   /** Fails if the work has not settled in time. */

@@ -11,8 +11,7 @@ export const renew: Topic = {
       async run(bed) {
         const a = bed.claim();
         const first = held(await bed.enter(a));
-        // Many times the rounding of a store's clock.
-        await bed.sleep(30 + 5 * bed.slackMs);
+        await bed.sleep(bed.pauseMs);
         const aged = held(await bed.enter(a));
         const renewed = held(await bed.beat(a));
         assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
@@ -26,8 +25,7 @@ export const renew: Topic = {
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
         await bed.enterAll([a, b]);
-        // Many times the rounding of a store's clock.
-        await bed.sleep(30 + 5 * bed.slackMs);
+        await bed.sleep(bed.pauseMs);
         const aged = waiting(await bed.enter(b));
         const renewed = waiting(await bed.beat(b));
         assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
