@@ -7,21 +7,7 @@ export const tries: Topic = {
   promise: 'False: enter only if admitted at once.',
   cases: [
     {
-      name: 'a try of a free resource is held',
-      needs: ['atomic try'],
-      async run(bed) {
-        held(await bed.enter(bed.claim({ queue: false })));
-      },
-    },
-    {
-      name: 'a try of a held resource is refused',
-      async run(bed) {
-        held(await bed.enter(bed.claim()));
-        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
-      },
-    },
-    {
-      name: 'a refused try leaves nothing behind',
+      name: 'a refused try leaves nothing behind, and may be repeated',
       needs: ['atomic try'],
       async run(bed) {
         const a = bed.claim();
@@ -31,9 +17,10 @@ export const tries: Topic = {
         const queue = await bed.look();
         assert.deepEqual([queue.holders.length, queue.waiters.length], [1, 0]);
         gone(await bed.beat(refused));
+        gone(await bed.enter(refused), 'refused');
         await bed.leave(a);
         assert.equal((await bed.look()).holders.length, 0);
-        held(await bed.enter(bed.claim({ queue: false })));
+        held(await bed.enter(refused));
       },
     },
     {
@@ -72,29 +59,6 @@ export const tries: Topic = {
         await bed.leave(a);
         held(await bed.beat(b));
         waiting(await bed.beat(c));
-      },
-    },
-    {
-      name: 'a refused try may be repeated and is held once the resource is free',
-      needs: ['atomic try'],
-      async run(bed) {
-        const a = bed.claim();
-        const attempt = bed.claim({ queue: false });
-        await bed.enter(a);
-        gone(await bed.enter(attempt), 'refused');
-        gone(await bed.enter(attempt), 'refused');
-        await bed.leave(a);
-        held(await bed.enter(attempt));
-      },
-    },
-    {
-      name: 'a held try is repeated like any claim',
-      needs: ['atomic try', 'tokens'],
-      async run(bed) {
-        const attempt = bed.claim({ queue: false });
-        const { token } = held(await bed.enter(attempt));
-        assert.equal(held(await bed.enter(attempt)).token, token);
-        assert.equal(held(await bed.beat(attempt)).token, token);
       },
     },
     {
