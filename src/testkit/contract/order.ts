@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, states, waiting } from '../expect.ts';
 
@@ -67,25 +66,6 @@ export const order: Topic = {
         await bed.leave(a);
         held(await bed.beat(c));
         gone(await bed.beat(dead));
-      },
-    },
-    {
-      name: 'a waiter that leaves the middle of the queue leaves the order as it was',
-      async run(bed) {
-        const claims = Array.from({ length: 5 }, () => bed.claim());
-        const [a, b, c, d, e] = claims as [Claim, Claim, Claim, Claim, Claim];
-        await bed.enterAll(claims);
-        await bed.leave(c);
-        for (const [each, next] of [
-          [a, b],
-          [b, d],
-          [d, e],
-        ] as const) {
-          held(await bed.beat(each));
-          waiting(await bed.beat(next));
-          await bed.leave(each);
-        }
-        held(await bed.beat(e));
       },
     },
     {
