@@ -230,7 +230,7 @@ interface WatchedClaims {
 }
 
 /** Subscribes to the claims and enters them in order, then waits for quiet. */
-async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<WatchedClaims> {
+export async function watchAll(bed: TestBed, claims: readonly Claim[]): Promise<WatchedClaims> {
   const latest = new Map<number, ClaimStatus | undefined>();
   for (const [i, each] of claims.entries()) {
     await bed.watch(each, (hint) => latest.set(i, hint ?? latest.get(i)));
