@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Wake } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
@@ -41,6 +41,9 @@ export const LONG_MS = 20_000;
 const SHORT_MS = 400;
 /** The same where each request crosses a network and waits its turn at a server. */
 const SHORT_REMOTE_MS = 600;
+
+/** The ways to end a hold so that the resource is free. */
+export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
@@ -191,8 +194,28 @@ export class TestBed {
     return one(await this.store.release([claim], after));
   }
 
+  /** Ends the hold of a claim that is to end like this, and frees the case's one resource. */
+  async end(how: Takeover['reason'], claim: Claim, token: bigint): Promise<void> {
+    if (how === 'released') await this.leave(claim);
+    else if (how === 'expired') await this.untilDead(claim);
+    else await this.evict({ token, now: true });
+  }
+
+  /** Evicts the claim of the case's one resource that has this number. */
+  evict({ token, now }: { readonly token: bigint; readonly now: boolean }): Promise<boolean> {
+    assert.ok(this.store.evict, 'the store has evict()');
+    return this.store.evict(this.name(), token, { reason: 'test', now });
+  }
+
   look(resource: string = this.name()): Promise<Queue> {
     return this.store.inspect(resource);
+  }
+
+  /** The listed resources of this case whose names begin so. */
+  async list(prefix = ''): Promise<string[]> {
+    const listed: string[] = [];
+    for await (const each of this.store.list?.(this.name(prefix)) ?? []) listed.push(each);
+    return listed.sort();
   }
 
   /** Subscribes to the claim's hints until the case ends. */

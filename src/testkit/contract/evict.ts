@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
 
 export const evict: Topic = {
   topic: 'evict',
@@ -16,7 +14,7 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        assert.equal(await drive(bed, { token, now: false }), true);
+        assert.equal(await bed.evict({ token, now: false }), true);
         gone(await bed.beat(a), 'evicted');
         waiting(await bed.beat(b));
         assert.equal((await bed.look()).holders[0]?.number, token);
@@ -48,7 +46,7 @@ export const evict: Topic = {
         const from = bed.clock.now();
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await drive(bed, { token, now: false });
+        await bed.evict({ token, now: false });
         await bed.until('b was admitted', async () => {
           // A heartbeat of the evicted must not move its end.
           gone(await bed.beat(a));
@@ -65,7 +63,7 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        assert.equal(await drive(bed, { token, now: true }), true);
+        assert.equal(await bed.evict({ token, now: true }), true);
         held(await bed.beat(b));
         gone(await bed.beat(a), 'evicted');
         assert.equal((await bed.look()).holders.length, 1);
@@ -78,9 +76,9 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await drive(bed, { token, now: false });
-        assert.equal(await drive(bed, { token, now: true }), true);
-        assert.equal(await drive(bed, { token, now: true }), false);
+        await bed.evict({ token, now: false });
+        assert.equal(await bed.evict({ token, now: true }), true);
+        assert.equal(await bed.evict({ token, now: true }), false);
         held(await bed.beat(b));
         gone(await bed.beat(a), 'evicted');
       },
@@ -92,7 +90,7 @@ export const evict: Topic = {
         const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
         await bed.enterAll([a, b, c]);
         const [first] = (await bed.look()).waiters;
-        assert.equal(await drive(bed, { token: first?.number ?? 0n, now: false }), true);
+        assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
         gone(await bed.beat(b), 'evicted');
         await bed.leave(a);
         held(await bed.beat(c));
@@ -103,7 +101,7 @@ export const evict: Topic = {
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
-        assert.equal(await drive(bed, { token: token + 1n, now: true }), false);
+        assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
         const elsewhere = await bed.store.evict?.(bed.name('other'), token, {
           reason: 'test',
           now: true,
@@ -115,15 +113,10 @@ export const evict: Topic = {
     {
       name: 'an evicted claim cannot come back by the same id',
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        for (const [each, now] of [
-          [a, false],
-          [b, true],
-        ] as const) {
-          const resource = bed.name(`now ${now}`);
-          const claim: Claim = { ...each, resource };
+        for (const now of [false, true]) {
+          const claim = bed.claim({ resource: bed.name(`now ${now}`) });
           const { token } = held(await bed.enter(claim));
-          await bed.store.evict?.(resource, token, { reason: 'test', now });
+          await bed.store.evict?.(claim.resource, token, { reason: 'test', now });
           gone(await bed.enter(claim), 'evicted');
         }
       },
@@ -135,7 +128,7 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await drive(bed, { token, now: false });
+        await bed.evict({ token, now: false });
         assert.equal(await bed.leave(a), true);
         held(await bed.beat(b));
       },
@@ -148,7 +141,7 @@ export const evict: Topic = {
         const [a, b, c] = [of(), of(), of()];
         const { token } = held(await bed.enter(a));
         await bed.enterAll([b, c]);
-        await drive(bed, { token, now: true });
+        await bed.evict({ token, now: true });
         held(await bed.beat(b));
         held(await bed.beat(c));
       },
@@ -161,7 +154,7 @@ export const evict: Topic = {
         let wakes = 0;
         await bed.watch(a, () => wakes++);
         const { token } = held(await bed.enter(a));
-        await drive(bed, { token, now: false });
+        await bed.evict({ token, now: false });
         await bed.until('the holder was told', () => wakes > 0);
       },
     },
@@ -176,14 +169,9 @@ export const evict: Topic = {
         await bed.enter(b);
         await bed.quiet();
         wakes = 0;
-        await drive(bed, { token, now: true });
+        await bed.evict({ token, now: true });
         await bed.until('the waiter was told', () => wakes > 0);
       },
     },
   ],
 };
-
-function drive(bed: TestBed, how: { readonly token: bigint; readonly now: boolean }) {
-  assert.ok(bed.store.evict, 'the store has evict()');
-  return bed.store.evict(bed.name(), how.token, { reason: 'test', now: how.now });
-}

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../case.ts';
 import { held } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
 
 export const inspect: Topic = {
   topic: 'inspect and list',
@@ -21,7 +20,7 @@ export const inspect: Topic = {
       needs: ['list'],
       async run(bed) {
         await bed.look();
-        assert.deepEqual(await list(bed), []);
+        assert.deepEqual(await bed.list(), []);
       },
     },
     {
@@ -61,9 +60,13 @@ export const inspect: Topic = {
       async run(bed) {
         // More than ten, to catch numbers compared as text.
         const claims = Array.from({ length: 12 }, () => bed.claim({ kind: 'permits', limit: 2 }));
-        await bed.enterAll(claims);
+        const granted = (await bed.enterAll(claims)).slice(0, 2).map((each) => held(each).token);
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [2, 10]);
+        assert.deepEqual(
+          holders.map((member) => member.number),
+          granted,
+        );
         const shown = [...holders, ...waiters];
         assert.deepEqual(
           shown.map((member) => member.holder.label),
@@ -125,7 +128,7 @@ export const inspect: Topic = {
         const released = of('released');
         await bed.enterAll([of('a'), of('a'), of('b'), released]);
         await bed.leave(released);
-        assert.deepEqual(await list(bed), [bed.name('a'), bed.name('b')]);
+        assert.deepEqual(await bed.list(), [bed.name('a'), bed.name('b')]);
       },
     },
     {
@@ -134,14 +137,8 @@ export const inspect: Topic = {
       async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: bed.ttlMs });
         await bed.enterAll([of('a'), of('b')]);
-        await bed.until('the list was empty', async () => (await list(bed)).length === 0);
+        await bed.until('the list was empty', async () => (await bed.list()).length === 0);
       },
     },
   ],
 };
-
-async function list(bed: TestBed): Promise<string[]> {
-  const listed: string[] = [];
-  for await (const resource of bed.store.list?.(bed.name('')) ?? []) listed.push(resource);
-  return listed.sort();
-}

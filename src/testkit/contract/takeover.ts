@@ -82,7 +82,7 @@ export const takeover: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        await bed.evict({ token, now: true });
         assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
       },
     },
@@ -93,7 +93,7 @@ export const takeover: Topic = {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: false });
+        await bed.evict({ token, now: false });
         assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
       },
     },
@@ -103,7 +103,7 @@ export const takeover: Topic = {
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        await bed.evict({ token, now: true });
         const { takeover } = held(await bed.enter(bed.claim()));
         assert.deepEqual(takeover, { reason: 'evicted', token });
       },
