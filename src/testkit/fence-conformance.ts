@@ -11,8 +11,12 @@ import assert from 'node:assert/strict';
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { StaleTokenError } from '../fences/errors.ts';
-import type { FenceFixture } from './fence-fixture.ts';
-import { type FenceStep, inEveryOrder, type Tally } from './fence-interleavings.ts';
+import {
+  type FenceFixture,
+  type FenceStep,
+  inEveryOrder,
+  type Tally,
+} from './fence-interleavings.ts';
 
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
