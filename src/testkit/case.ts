@@ -1,5 +1,6 @@
 import { OPTIONAL_VERBS, type OptionalVerb, type Traits } from '../contract/store.ts';
-import type { FixtureOptions, TestBed } from './test-bed.ts';
+import type { FixtureOptions } from './fixture.ts';
+import type { TestBed } from './test-bed.ts';
 
 /** What a case needs of a store; without it the suite skips the case and shows the reason. */
 export type Need = keyof typeof MISSING | OptionalVerb;

@@ -26,7 +26,8 @@ import { renew } from './contract/renew.ts';
 import { takeover } from './contract/takeover.ts';
 import { tokens } from './contract/tokens.ts';
 import { tries } from './contract/try.ts';
-import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
+import type { Fixture, FixtureOptions } from './fixture.ts';
+import { TestBed } from './test-bed.ts';
 
 export interface ConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */

@@ -6,33 +6,7 @@ import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contra
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
-
-export interface FixtureOptions {
-  /** Longest queue of waiting claims of one resource; the store's default if undefined. */
-  readonly maxWaiters?: number | undefined;
-  /** For how many ms the store grants nothing after `forget()`. */
-  readonly quarantineMs?: number | undefined;
-}
-
-/** Where one case runs: data of its own, which all its connections share. */
-export interface Fixture {
-  /** A store on the fixture's data. The suite closes each store that it connects. */
-  connect(): Store | Promise<Store>;
-  /** The clock of the store, if the store takes one; otherwise time is real. */
-  readonly clock?: Clock;
-  /** Makes the store lose its data, like a server that crashes and keeps nothing on disk. */
-  forget?(): void | Promise<void>;
-  /** As `connect`, for a program that does not wait after `forget()` as all others do. */
-  trusting?(): Store | Promise<Store>;
-  /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
-  readonly shortMs?: number;
-  /** How much later than asked for a claim may end, in ms, by the steps of the store's clock. */
-  readonly slackMs?: number;
-  /** Moves the clock by which the store counts lives forward, at once or nearly so. */
-  leap?(ms: number): void | Promise<void>;
-  /** Removes the data, after all connections have been closed. */
-  dispose?(): void | Promise<void>;
-}
+import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
 export const LONG_MS = 20_000;
@@ -194,17 +168,17 @@ export class TestBed {
     return one(await this.store.release([claim], after));
   }
 
-  /** Ends the hold of a claim that is to end like this, and frees the case's one resource. */
+  /** Ends the hold like this; a claim that is to expire must live for a short time. */
   async end(how: Takeover['reason'], claim: Claim, token: bigint): Promise<void> {
     if (how === 'released') await this.leave(claim);
     else if (how === 'expired') await this.untilDead(claim);
-    else await this.evict({ token, now: true });
+    else await this.evict({ resource: claim.resource, token, now: true });
   }
 
-  /** Evicts the claim of the case's one resource that has this number. */
-  evict({ token, now }: { readonly token: bigint; readonly now: boolean }): Promise<boolean> {
+  evict(how: { token: bigint; now: boolean; resource?: string }): Promise<boolean> {
     assert.ok(this.store.evict, 'the store has evict()');
-    return this.store.evict(this.name(), token, { reason: 'test', now });
+    const { resource = this.name(), token, now } = how;
+    return this.store.evict(resource, token, { reason: 'test', now });
   }
 
   look(resource: string = this.name()): Promise<Queue> {
@@ -306,9 +280,7 @@ async function inParts<R>(
   await Promise.all(
     [...parts.values()].map(async (those) => {
       const answered = await ask(those);
-      those.forEach((claim, i) => {
-        answers.set(claim, answered[i] as R);
-      });
+      for (const [i, claim] of those.entries()) answers.set(claim, answered[i] as R);
     }),
   );
   return claims.map((claim) => answers.get(claim) as R);

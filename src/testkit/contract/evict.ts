@@ -92,10 +92,7 @@ export const evict: Topic = {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
         assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
-        const elsewhere = await bed.store.evict?.(bed.name('other'), token, {
-          reason: 'test',
-          now: true,
-        });
+        const elsewhere = await bed.evict({ resource: bed.name('other'), token, now: true });
         assert.equal(elsewhere, false);
         held(await bed.beat(a));
       },
@@ -106,7 +103,7 @@ export const evict: Topic = {
         for (const now of [false, true]) {
           const claim = bed.claim({ resource: bed.name(`now ${now}`) });
           const { token } = held(await bed.enter(claim));
-          await bed.store.evict?.(claim.resource, token, { reason: 'test', now });
+          await bed.evict({ resource: claim.resource, token, now });
           gone(await bed.enter(claim), 'evicted');
         }
       },

@@ -131,18 +131,17 @@ export const hints: Topic = {
       async run(bed) {
         const woken: string[] = [];
         const expected: string[] = [];
-        for (const [i, pair] of PAIRS.entries()) {
-          const [, one, other] = pair;
+        for (const [i, [, one, other]] of PAIRS.entries()) {
           // Names of different pairs may be the same.
-          const [left, kept] = [one, other].map((text) => bed.name(`${i}/${text}`));
-          for (const resource of [left, kept] as string[]) {
+          const [left, kept] = [bed.name(`${i}/${one}`), bed.name(`${i}/${other}`)];
+          for (const resource of [left, kept]) {
             const [holder, waiter] = [bed.claim({ resource }), bed.claim({ resource })];
             await bed.enter(holder);
             await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && woken.push(resource));
             await bed.enter(waiter);
             if (resource === left) await bed.leave(holder);
           }
-          expected.push(left as string);
+          expected.push(left);
         }
         await bed.until('all were told', () => new Set(woken).size >= expected.length);
         await bed.quiet();
