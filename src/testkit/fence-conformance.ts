@@ -32,7 +32,6 @@ interface FenceCase {
 
 /** One number, and leases of its lock. */
 interface FenceBed extends FenceFixture {
-  readonly resource: string;
   lease(token: bigint, more?: Partial<FencingToken>): FencingToken;
 }
 
@@ -149,7 +148,6 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
       const resource = `suite:${n} ß/{x}`;
       const fixture = await create(resource);
       const bed: FenceBed = {
-        resource,
         lease: (token, more = {}) => ({ resource, lineage: 'suite', token, ...more }),
         enter: async (lease) => fixture.enter(lease),
         adopt: async (lease) => fixture.adopt(lease),

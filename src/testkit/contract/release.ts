@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimStatus } from '../../contract/store.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import { LONG_MS } from '../test-bed.ts';
+import { watchAll } from './hints.ts';
 
 export const release: Topic = {
   topic: 'release',
@@ -146,25 +147,16 @@ export const release: Topic = {
       name: 'the first waiter behind a hold that is released with `after` hears of its end in time',
       needs: ['queue', 'watch'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        let hint: ClaimStatus | undefined;
-        let wakes = 0;
-        await bed.enter(a);
-        await bed.watch(b, (given) => {
-          hint = given;
-          wakes++;
-        });
-        await bed.enter(b);
-        await bed.quiet();
-        wakes = 0;
-        await bed.leave(a, { ms: bed.ttlMs });
+        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(0), { ms: bed.ttlMs });
         // Either when to ask, or that it has ended.
-        await bed.until('the waiter was told', () => wakes > 0);
+        await bed.until('the waiter was told', () => watched.woken().includes(1));
+        const hint = watched.hint(1);
         if (hint?.state === 'waiting') {
           const { retryInMs } = hint;
           assert.ok(retryInMs <= bed.ttlMs + bed.slackMs, `${retryInMs} of ${bed.ttlMs} ms`);
         }
-        await bed.untilHeld(b);
+        await bed.untilHeld(watched.claim(1));
       },
     },
     {
