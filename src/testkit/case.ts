@@ -1,20 +1,9 @@
-import { OPTIONAL_VERBS, type OptionalVerb, type Store, type Traits } from '../contract/store.ts';
-import type { FixtureOptions, TestBed } from './test-bed.ts';
+import { OPTIONAL_VERBS, type OptionalVerb, type Traits } from '../contract/store.ts';
+import type { FixtureOptions } from './fixture.ts';
+import type { TestBed } from './test-bed.ts';
 
 /** What a case needs of a store; without it the suite skips the case and shows the reason. */
-export type Need =
-  | 'queue'
-  | 'permits'
-  | 'tokens'
-  | 'atomic try'
-  | 'traces of the dead'
-  | 'sequential batches'
-  | 'granting hints'
-  | 'data loss'
-  | 'trust'
-  | 'leaps of time'
-  | 'holders as they are'
-  | OptionalVerb;
+export type Need = keyof typeof MISSING | OptionalVerb;
 
 /** One promise, checked. */
 export interface Case {
@@ -51,9 +40,7 @@ export interface Declared {
   readonly anonymous: boolean;
 }
 
-type SkipReason = (declared: Declared) => string | false;
-
-const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: SkipReason } = {
+const MISSING = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
@@ -67,7 +54,7 @@ const MISSING: { readonly [N in Exclude<Need, OptionalVerb>]: SkipReason } = {
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
   'holders as they are': ({ anonymous }) =>
     anonymous && 'the layout that the store shares has no room for labels and TTLs',
-};
+} satisfies Record<string, (declared: Declared) => string | false>;
 
 /** Why a case cannot run on a store, or undefined if it can. */
 export function missing(needs: Iterable<Need>, store: Declared): string | undefined {
@@ -78,11 +65,6 @@ export function missing(needs: Iterable<Need>, store: Declared): string | undefi
     if (reason) return reason;
   }
   return undefined;
-}
-
-/** The optional verbs that this store does not have. */
-export function lacking(store: Store): OptionalVerb[] {
-  return OPTIONAL_VERBS.filter((verb) => store[verb] === undefined);
 }
 
 function isVerb(need: Need): need is OptionalVerb {

@@ -49,9 +49,8 @@ export interface Weather {
 }
 
 export interface ChaosOptions extends Partial<Weather> {
-  /** The source of time, and of randomness unless `random` is given. */
+  /** The source of time, and of randomness. */
   readonly clock: Clock;
-  readonly random?: () => number;
   /** Called for each mishap when chance decides on it. */
   readonly notice?: (mishap: Mishap) => void;
 }
@@ -107,35 +106,32 @@ const USUAL: Weather = {
  * const locks = createLocks(chaosStore(memoryStore({ clock }), { clock }), { clock });
  */
 export function chaosStore(store: Store, options: ChaosOptions): ChaosStore {
-  const { clock, random = clock.random, notice = () => {}, ...weather } = options;
-  return new Network({ clock, random, notice }, { ...USUAL, ...weather }).before(store);
+  return new Network(store, options).far();
 }
 
 class Network {
+  readonly #store: Store;
   readonly #clock: Clock;
-  readonly #random: () => number;
   readonly #notice: (mishap: Mishap) => void;
   #weather: Weather;
-  #lineage = '';
+  #lineage: string;
   /** When the last subscription gets its reply. */
   #subscribedAt = 0;
 
-  constructor(
-    { clock, random, notice }: Required<Pick<ChaosOptions, 'clock' | 'random' | 'notice'>>,
-    weather: Weather,
-  ) {
+  constructor(store: Store, { clock, notice = () => {}, ...weather }: ChaosOptions) {
+    this.#store = store;
     this.#clock = clock;
-    this.#random = random;
     this.#notice = notice;
-    this.#weather = weather;
+    this.#weather = { ...USUAL, ...weather };
+    this.#lineage = store.lineage;
   }
 
-  before(store: Store): ChaosStore {
-    this.#lineage = store.lineage;
+  /** The store at the other end. */
+  far(): ChaosStore {
     const lineage = (): string => this.#lineage;
     const around = <T>({ verb }: { readonly verb: Verb }, next: () => Promise<T>): Promise<T> =>
-      this.#send(store, verb, next);
-    const far = aroundStore(store, around, { ...store.traits, synchronous: false });
+      this.#send(verb, next);
+    const far = aroundStore(this.#store, around, { ...this.#store.traits, synchronous: false });
     const { watch } = far;
     return {
       ...far,
@@ -143,7 +139,7 @@ class Network {
         return lineage();
       },
       ...(watch && {
-        watch: (claim, wake) => this.#subscribe(store, wake, (woken) => watch(claim, woken)),
+        watch: (claim, wake) => this.#subscribe(wake, (woken) => watch(claim, woken)),
       }),
       change: (weather) => {
         this.#weather = { ...this.#weather, ...weather };
@@ -151,10 +147,10 @@ class Network {
     };
   }
 
-  async #send<T>(store: Store, verb: Verb, next: () => Promise<T>): Promise<T> {
+  async #send<T>(verb: Verb, next: () => Promise<T>): Promise<T> {
     const journey = verb === 'watch' ? this.#inTurn() : this.#journey(REPEATABLE.has(verb));
     const reply = await undergo(this.#clock, journey, {
-      next: async () => ({ value: await next(), lineage: store.lineage }),
+      next: async () => ({ value: await next(), lineage: this.#store.lineage }),
       pick: (first, second) => (FIRST_COUNTS.has(verb) ? first : second),
     });
     this.#lineage = reply.lineage;
@@ -199,20 +195,14 @@ class Network {
   }
 
   /** Disposing of the subscription stops all hints, even those on their way. */
-  async #subscribe(
-    store: Store,
-    wake: Wake,
-    watch: (woken: Wake) => Subscribed,
-  ): Promise<AsyncDisposable> {
+  async #subscribe(wake: Wake, watch: (woken: Wake) => Subscribed): Promise<AsyncDisposable> {
     let stopped = false;
     const subscription = await watch(async (hint) => {
       const { delayMs, lateMs, loseHint, lateHint } = this.#weather;
       if (this.#happens(loseHint, 'hint lost')) return;
-      const { lineage } = store;
-      await sleep(
-        this.#clock,
-        this.#between(this.#happens(lateHint, 'hint late') ? lateMs : delayMs),
-      );
+      const { lineage } = this.#store;
+      const ms = this.#happens(lateHint, 'hint late') ? lateMs : delayMs;
+      await sleep(this.#clock, this.#between(ms));
       if (stopped) return;
       this.#lineage = lineage;
       wake(hint);
@@ -232,11 +222,11 @@ class Network {
   }
 
   #chance(share: number): boolean {
-    return share > 0 && this.#random() < share;
+    return share > 0 && this.#clock.random() < share;
   }
 
   #between([least, most]: Range): number {
-    return least + Math.floor(this.#random() * (most - least + 1));
+    return least + Math.floor(this.#clock.random() * (most - least + 1));
   }
 }
 

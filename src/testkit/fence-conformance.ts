@@ -11,8 +11,12 @@ import assert from 'node:assert/strict';
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { StaleTokenError } from '../fences/errors.ts';
-import type { FenceFixture } from './fence-fixture.ts';
-import { type FenceStep, inEveryOrder, type Tally } from './fence-interleavings.ts';
+import {
+  type FenceFixture,
+  type FenceStep,
+  inEveryOrder,
+  type Tally,
+} from './fence-interleavings.ts';
 
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
@@ -28,7 +32,6 @@ interface FenceCase {
 
 /** One number, and leases of its lock. */
 interface FenceBed extends FenceFixture {
-  readonly resource: string;
   lease(token: bigint, more?: Partial<FencingToken>): FencingToken;
 }
 
@@ -145,7 +148,6 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
       const resource = `suite:${n} ß/{x}`;
       const fixture = await create(resource);
       const bed: FenceBed = {
-        resource,
         lease: (token, more = {}) => ({ resource, lineage: 'suite', token, ...more }),
         enter: async (lease) => fixture.enter(lease),
         adopt: async (lease) => fixture.adopt(lease),

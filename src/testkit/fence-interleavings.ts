@@ -1,7 +1,23 @@
 /** Two holders of one lock, and every order in which their steps can come. */
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
-import type { FencedNumber, FenceFixture } from './fence-fixture.ts';
+
+/** The number, as a holder uses it. */
+export interface FencedNumber {
+  read(): Promise<number>;
+  /** Checks and writes in one step. */
+  write(value: number): Promise<void>;
+}
+
+/** A number that a lock guards, with its fence; 0 at first. */
+export interface FenceFixture {
+  /** Raises the fence, or rejects with `StaleTokenError`. */
+  enter(lease: FencingToken): Promise<FencedNumber>;
+  adopt(lease: FencingToken): Promise<unknown>;
+  /** Reads the number past the fence. */
+  look(): Promise<number>;
+  close?(): Promise<void>;
+}
 
 /** Enters; reads; writes one more than it read; or enters only now, and writes. */
 export type FenceStep = 'enter' | 'read' | 'write' | 'enter and write';
@@ -21,11 +37,14 @@ interface FenceHolder {
   readonly lease: FencingToken;
 }
 
-/** The older one first; the same two for each order, with new tokens. */
-export type Pair = (n: number) => readonly [FenceHolder, FenceHolder];
-
-/** Plays all orders on one number, which only grows. */
-export async function inEveryOrder(fixture: FenceFixture, pair: Pair): Promise<Tally> {
+/**
+ * Plays all orders on one number, which only grows.
+ * @param pair the older one first; the same two for each order, with new tokens.
+ */
+export async function inEveryOrder(
+  fixture: FenceFixture,
+  pair: (n: number) => readonly [FenceHolder, FenceHolder],
+): Promise<Tally> {
   const [older, newer] = pair(0);
   const tally = { orders: 0, written: 0, lost: 0, inOrders: 0 };
   for (const order of orders(older.steps.length, newer.steps.length)) {
@@ -43,7 +62,7 @@ export async function inEveryOrder(fixture: FenceFixture, pair: Pair): Promise<T
 }
 
 /** All ways to put this many zeros and ones in a row. */
-export function orders(zeros: number, ones: number): number[][] {
+function orders(zeros: number, ones: number): number[][] {
   if (zeros === 0 || ones === 0) return [[...Array(zeros).fill(0), ...Array(ones).fill(1)]];
   return [
     ...orders(zeros - 1, ones).map((rest) => [0, ...rest]),

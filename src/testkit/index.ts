@@ -15,7 +15,7 @@ export { type Count, type CountingStore, countingStore } from './counting-store.
 export { type DocumentsSuiteOptions, documentsSuite } from './documents/suite.ts';
 export { type Fault, type FaultyStore, faultyStore } from './faulty-store.ts';
 export { type FenceConformanceOptions, fenceConformance } from './fence-conformance.ts';
-export type { FencedNumber, FenceFixture } from './fence-fixture.ts';
+export type { FencedNumber, FenceFixture } from './fence-interleavings.ts';
+export type { Fixture, FixtureOptions } from './fixture.ts';
 export type { Journey } from './journey.ts';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
-export type { Fixture, FixtureOptions } from './test-bed.ts';

@@ -2,37 +2,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Wake } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
-
-export interface FixtureOptions {
-  /** Longest queue of waiting claims of one resource; the store's default if undefined. */
-  readonly maxWaiters?: number | undefined;
-  /** For how many ms the store grants nothing after `forget()`. */
-  readonly quarantineMs?: number | undefined;
-}
-
-/** Where one case runs: data of its own, which all its connections share. */
-export interface Fixture {
-  /** A store on the fixture's data. The suite closes each store that it connects. */
-  connect(): Store | Promise<Store>;
-  /** The clock of the store, if the store takes one; otherwise time is real. */
-  readonly clock?: Clock;
-  /** Makes the store lose its data, like a server that crashes and keeps nothing on disk. */
-  forget?(): void | Promise<void>;
-  /** As `connect`, for a program that does not wait after `forget()` as all others do. */
-  trusting?(): Store | Promise<Store>;
-  /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
-  readonly shortMs?: number;
-  /** How much later than asked for a claim may end, in ms, by the steps of the store's clock. */
-  readonly slackMs?: number;
-  /** Moves the clock by which the store counts lives forward, at once or nearly so. */
-  leap?(ms: number): void | Promise<void>;
-  /** Removes the data, after all connections have been closed. */
-  dispose?(): void | Promise<void>;
-}
+import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
 export const LONG_MS = 20_000;
@@ -41,6 +15,9 @@ export const LONG_MS = 20_000;
 const SHORT_MS = 400;
 /** The same where each request crosses a network and waits its turn at a server. */
 const SHORT_REMOTE_MS = 600;
+
+/** The ways to end a hold so that the resource is free. */
+export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
@@ -52,6 +29,8 @@ export class TestBed {
   readonly ttlMs: number;
   /** How much a life may differ from the requested one, in ms: rounding. */
   readonly slackMs: number;
+  /** Many times the rounding of the store's clock, in ms. */
+  readonly pauseMs: number;
   readonly #fixture: Fixture;
   readonly #patienceMs: number;
   readonly #stores: Set<Store>;
@@ -70,6 +49,7 @@ export class TestBed {
     const { slackMs = 0 } = fixture;
     this.ttlMs = Math.ceil(short / step) * step;
     this.slackMs = step + slackMs + 2;
+    this.pauseMs = 30 + 5 * this.slackMs;
   }
 
   /** `patienceMs` is how long `until` looks. */
@@ -188,8 +168,28 @@ export class TestBed {
     return one(await this.store.release([claim], after));
   }
 
+  /** Ends the hold like this; a claim that is to expire must live for a short time. */
+  async end(how: Takeover['reason'], claim: Claim, token: bigint): Promise<void> {
+    if (how === 'released') await this.leave(claim);
+    else if (how === 'expired') await this.untilDead(claim);
+    else await this.evict({ resource: claim.resource, token, now: true });
+  }
+
+  evict(how: { token: bigint; now: boolean; resource?: string }): Promise<boolean> {
+    assert.ok(this.store.evict, 'the store has evict()');
+    const { resource = this.name(), token, now } = how;
+    return this.store.evict(resource, token, { reason: 'test', now });
+  }
+
   look(resource: string = this.name()): Promise<Queue> {
     return this.store.inspect(resource);
+  }
+
+  /** The listed resources of this case whose names begin so. */
+  async list(prefix = ''): Promise<string[]> {
+    const listed: string[] = [];
+    for await (const each of this.store.list?.(this.name(prefix)) ?? []) listed.push(each);
+    return listed.sort();
   }
 
   /** Subscribes to the claim's hints until the case ends. */
@@ -204,6 +204,12 @@ export class TestBed {
     return new Promise((resolve) => {
       this.clock.setTimeout(resolve, ms);
     });
+  }
+
+  /** Lets time pass; returns how much is left then, at most, of a life that was not prolonged. */
+  async age(leftMs: number): Promise<number> {
+    await this.sleep(this.pauseMs);
+    return leftMs - this.pauseMs + this.slackMs;
   }
 
   /** Fails if the work has not settled in time. */
@@ -274,9 +280,7 @@ async function inParts<R>(
   await Promise.all(
     [...parts.values()].map(async (those) => {
       const answered = await ask(those);
-      those.forEach((claim, i) => {
-        answers.set(claim, answered[i] as R);
-      });
+      for (const [i, claim] of those.entries()) answers.set(claim, answered[i] as R);
     }),
   );
   return claims.map((claim) => answers.get(claim) as R);

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import type { Duration, LeaseLostError, LeaseState } from 'holdfast';
 import { expect, it } from 'vitest';
-import { gate } from '../../src/testkit/gate.ts';
+import { gate } from '../support/gate.ts';
 import { held, setUp } from '../support/scripted-store.ts';
 
 /** Longer than any life here. */

@@ -231,7 +231,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'a full queue does not know who stands in it',
-    noticed: /^claim: a waiter in a full queue/,
+    noticed: /^claim: a bounded queue/,
     break(store) {
       const seen = new Set<string>();
       return {

@@ -93,15 +93,6 @@ export const batches: Topic = {
       },
     },
     {
-      name: 'heartbeats of the living are not hurt by the dead in their batch',
-      async run(bed) {
-        const of = (name: string) => bed.claim({ resource: bed.name(name) });
-        const [a, never, c] = [of('a'), of('b'), of('c')];
-        await bed.enterAll([a, c]);
-        assert.equal(states(await bed.beatBatch([a, never, c])), 'held gone held');
-      },
-    },
-    {
       name: 'an empty batch gets an empty answer',
       async run(bed) {
         assert.deepEqual(await bed.store.claim([]), []);

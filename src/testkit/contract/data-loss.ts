@@ -37,19 +37,12 @@ const CASES: readonly Case[] = [
       await bed.forget();
       const status = waiting(await bed.enter(bed.claim()));
       assert.equal(status.why, 'data-loss');
-      const { retryInMs } = status;
-      assert.ok(retryInMs > 0 && retryInMs <= QUARANTINE_MS + bed.slackMs, `${retryInMs} ms`);
       gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
       const { holders, quarantineMs = 0 } = await bed.look();
       assert.equal(holders.length, 0);
-      const limitMs = QUARANTINE_MS + bed.slackMs;
-      assert.ok(quarantineMs > 0 && quarantineMs <= limitMs, `${quarantineMs} ms`);
-      const tried = await bed
-        .locks()
-        .mutex(bed.name('tried'))
-        .tryRun(() => 1);
-      assert.ok(!tried.acquired && tried.why === 'data-loss', 'a try says why it is refused');
-      assert.ok((tried.leftMs ?? 0) > 0, 'and for how long');
+      for (const ms of [status.retryInMs, quarantineMs]) {
+        assert.ok(ms > 0 && ms <= QUARANTINE_MS + bed.slackMs, `${ms} ms`);
+      }
     },
   },
   {
@@ -102,35 +95,6 @@ const CASES: readonly Case[] = [
       await bed.enter(claim);
       const { token } = await bed.untilHeld(claim);
       assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
-    },
-  },
-  {
-    name: 'a lease is lost with its next heartbeat, and says why',
-    async run(bed) {
-      const lease = await bed
-        .locks({ ttl: 3 * bed.ttlMs })
-        .mutex(bed.name())
-        .acquire();
-      await bed.forget();
-      await bed.until('the lease was lost', () => !lease.held);
-      assert.equal(lease.loss?.reason, 'store-reset');
-    },
-  },
-  {
-    name: 'a caller that waits for a lock is told of the quarantine, and gets the lock afterwards',
-    async run(bed) {
-      const locks = bed.locks();
-      const events: number[] = [];
-      locks.on('quarantine', ({ leftMs }) => events.push(leftMs));
-      const from = bed.clock.now();
-      await bed.forget();
-      const lease = await locks.mutex(bed.name()).acquire();
-      assert.ok(lease.held, 'the lease must be held');
-      const passed = bed.clock.now() - from;
-      assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
-      assert.ok(events.length > 0, 'the event quarantine must come');
-      const most = Math.max(...events);
-      assert.ok(most <= QUARANTINE_MS + bed.slackMs, `${most} of ${QUARANTINE_MS} ms`);
     },
   },
   {

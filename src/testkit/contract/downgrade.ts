@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
+import { LONG_MS, type TestBed } from '../test-bed.ts';
+import { watchAll } from './hints.ts';
 
 export const downgrade: Topic = {
   topic: 'downgrade',
@@ -26,25 +27,14 @@ export const downgrade: Topic = {
       },
     },
     {
-      name: 'downgrading may be repeated',
+      name: 'a downgraded claim is downgraded again, renewed and released as before',
       async run(bed) {
         const w = write(bed);
         const { token } = held(await bed.enter(w));
         await down(bed, w);
         assert.equal(held(await down(bed, w)).token, token);
-        const { holders } = await bed.look();
-        assert.deepEqual(
-          holders.map(({ kind, permits }) => ({ kind, permits })),
-          [{ kind: 'read', permits: 1 }],
-        );
-      },
-    },
-    {
-      name: 'a downgraded claim is renewed, repeated and released as before',
-      async run(bed) {
-        const w = write(bed);
-        const { token } = held(await bed.enter(w));
-        await down(bed, w);
+        const shown = (await bed.look()).holders.map(({ kind, permits }) => ({ kind, permits }));
+        assert.deepEqual(shown, [{ kind: 'read', permits: 1 }]);
         const asRead = { ...w, kind: 'read', permits: 1 } as const;
         assert.equal(held(await bed.beat(asRead)).token, token);
         assert.equal(held(await bed.beat(w)).token, token);
@@ -69,23 +59,18 @@ export const downgrade: Topic = {
       },
     },
     {
-      name: 'downgrading a claim that is gone returns gone and creates nothing',
+      name: 'downgrading a claim that is gone or expired returns gone and creates nothing',
       async run(bed) {
         gone(await down(bed, write(bed)));
         const released = write(bed);
         await bed.enter(released);
         await bed.leave(released);
         gone(await down(bed, released));
-        assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
-    {
-      name: 'downgrading an expired writer does not revive it',
-      async run(bed) {
         const dead = write(bed, bed.ttlMs);
         await bed.enter(dead);
         await bed.untilDead(dead);
         gone(await down(bed, dead));
+        assert.equal((await bed.look()).holders.length, 0);
         held(await bed.enter(write(bed)));
       },
     },
@@ -93,27 +78,17 @@ export const downgrade: Topic = {
       name: 'downgrading tells exactly the readers that it lets in and the writer behind them',
       needs: ['watch'],
       async run(bed) {
-        const names = ['holder', 'reader 1', 'reader 2', 'writer', 'late'] as const;
         const claims = [write(bed), read(bed), read(bed), write(bed), read(bed)];
-        const woken = new Set<string>();
-        for (const [i, each] of claims.entries()) {
-          await bed.watch(each, () => woken.add(names[i] ?? ''));
-          await bed.enter(each);
-        }
-        await bed.quiet();
-        woken.clear();
-        await down(bed, claims[0] ?? assert.fail());
-        await bed.until('three were told', () => woken.size >= 3);
-        await bed.quiet();
-        assert.deepEqual([...woken].sort(), ['reader 1', 'reader 2', 'writer']);
+        const watched = await watchAll(bed, claims);
+        await down(bed, watched.claim(0));
+        assert.deepEqual(await watched.settled(3), [1, 2, 3]);
       },
     },
   ],
 };
 
-function write(bed: TestBed, ttlMs?: number): Claim {
-  const claim = bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS });
-  return ttlMs === undefined ? claim : { ...claim, ttlMs };
+function write(bed: TestBed, ttlMs = LONG_MS): Claim {
+  return bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS, ttlMs });
 }
 
 function read(bed: TestBed): Claim {

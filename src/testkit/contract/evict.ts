@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
+import { gone, held } from '../expect.ts';
+import { watchAll } from './hints.ts';
 
 export const evict: Topic = {
   topic: 'evict',
@@ -10,16 +9,23 @@ export const evict: Topic = {
   needs: ['evict', 'tokens'],
   cases: [
     {
-      name: 'an evicted holder is told with its next heartbeat and stays until its TTL',
+      name: 'an evicted holder is told with its next heartbeat, stays until its TTL, and no longer',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
+        const [a, b] = [bed.claim({ ttlMs: 4 * bed.ttlMs }), bed.claim()];
+        const from = bed.clock.now();
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        assert.equal(await drive(bed, { token, now: false }), true);
+        assert.equal(await bed.evict({ token, now: false }), true);
         gone(await bed.beat(a), 'evicted');
-        waiting(await bed.beat(b));
         assert.equal((await bed.look()).holders[0]?.number, token);
+        await bed.until('b was admitted', async () => {
+          // A heartbeat of the evicted must not move its end.
+          gone(await bed.beat(a));
+          return (await bed.beat(b)).state === 'held';
+        });
+        const kept = bed.clock.now() - from;
+        assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
       },
     },
     {
@@ -41,31 +47,13 @@ export const evict: Topic = {
       },
     },
     {
-      name: 'the resource is free when the TTL of the evicted holder has passed',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = [bed.claim({ ttlMs: 3 * bed.ttlMs }), bed.claim()];
-        const from = bed.clock.now();
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        await drive(bed, { token, now: false });
-        await bed.until('b was admitted', async () => {
-          // A heartbeat of the evicted must not move its end.
-          gone(await bed.beat(a));
-          return (await bed.beat(b)).state === 'held';
-        });
-        const kept = bed.clock.now() - from;
-        assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
-      },
-    },
-    {
       name: 'evicted now, a holder makes way at once',
       needs: ['queue'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        assert.equal(await drive(bed, { token, now: true }), true);
+        assert.equal(await bed.evict({ token, now: true }), true);
         held(await bed.beat(b));
         gone(await bed.beat(a), 'evicted');
         assert.equal((await bed.look()).holders.length, 1);
@@ -78,9 +66,9 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await drive(bed, { token, now: false });
-        assert.equal(await drive(bed, { token, now: true }), true);
-        assert.equal(await drive(bed, { token, now: true }), false);
+        await bed.evict({ token, now: false });
+        assert.equal(await bed.evict({ token, now: true }), true);
+        assert.equal(await bed.evict({ token, now: true }), false);
         held(await bed.beat(b));
         gone(await bed.beat(a), 'evicted');
       },
@@ -92,7 +80,7 @@ export const evict: Topic = {
         const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
         await bed.enterAll([a, b, c]);
         const [first] = (await bed.look()).waiters;
-        assert.equal(await drive(bed, { token: first?.number ?? 0n, now: false }), true);
+        assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
         gone(await bed.beat(b), 'evicted');
         await bed.leave(a);
         held(await bed.beat(c));
@@ -103,11 +91,8 @@ export const evict: Topic = {
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
-        assert.equal(await drive(bed, { token: token + 1n, now: true }), false);
-        const elsewhere = await bed.store.evict?.(bed.name('other'), token, {
-          reason: 'test',
-          now: true,
-        });
+        assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
+        const elsewhere = await bed.evict({ resource: bed.name('other'), token, now: true });
         assert.equal(elsewhere, false);
         held(await bed.beat(a));
       },
@@ -115,15 +100,10 @@ export const evict: Topic = {
     {
       name: 'an evicted claim cannot come back by the same id',
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        for (const [each, now] of [
-          [a, false],
-          [b, true],
-        ] as const) {
-          const resource = bed.name(`now ${now}`);
-          const claim: Claim = { ...each, resource };
+        for (const now of [false, true]) {
+          const claim = bed.claim({ resource: bed.name(`now ${now}`) });
           const { token } = held(await bed.enter(claim));
-          await bed.store.evict?.(resource, token, { reason: 'test', now });
+          await bed.evict({ resource: claim.resource, token, now });
           gone(await bed.enter(claim), 'evicted');
         }
       },
@@ -135,7 +115,7 @@ export const evict: Topic = {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await drive(bed, { token, now: false });
+        await bed.evict({ token, now: false });
         assert.equal(await bed.leave(a), true);
         held(await bed.beat(b));
       },
@@ -148,7 +128,7 @@ export const evict: Topic = {
         const [a, b, c] = [of(), of(), of()];
         const { token } = held(await bed.enter(a));
         await bed.enterAll([b, c]);
-        await drive(bed, { token, now: true });
+        await bed.evict({ token, now: true });
         held(await bed.beat(b));
         held(await bed.beat(c));
       },
@@ -161,7 +141,7 @@ export const evict: Topic = {
         let wakes = 0;
         await bed.watch(a, () => wakes++);
         const { token } = held(await bed.enter(a));
-        await drive(bed, { token, now: false });
+        await bed.evict({ token, now: false });
         await bed.until('the holder was told', () => wakes > 0);
       },
     },
@@ -169,21 +149,11 @@ export const evict: Topic = {
       name: 'evicting now tells the next in the queue',
       needs: ['queue', 'watch'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        let wakes = 0;
-        await bed.watch(b, () => wakes++);
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        await bed.quiet();
-        wakes = 0;
-        await drive(bed, { token, now: true });
-        await bed.until('the waiter was told', () => wakes > 0);
+        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+        const { token } = held(await bed.enter(watched.claim(0)));
+        await bed.evict({ token, now: true });
+        await bed.until('the waiter was told', () => watched.woken().includes(1));
       },
     },
   ],
 };
-
-function drive(bed: TestBed, how: { readonly token: bigint; readonly now: boolean }) {
-  assert.ok(bed.store.evict, 'the store has evict()');
-  return bed.store.evict(bed.name(), how.token, { reason: 'test', now: how.now });
-}

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, states, waiting } from '../expect.ts';
 
@@ -38,22 +37,17 @@ export const order: Topic = {
       name: 'claims that arrive together are admitted one at a time',
       async run(bed) {
         const other = await bed.connect();
-        const claims = Array.from({ length: 10 }, () => bed.claim());
-        const storeOf = new Map(claims.map((each, i) => [each, i % 2 ? other : bed.store]));
-        await Promise.all(claims.map((each) => bed.enter(each, storeOf.get(each))));
-        const left = new Set(claims);
-        while (left.size > 0) {
-          const statuses = await Promise.all(
-            [...left].map(async (each) => ({
-              each,
-              status: await bed.beat(each, storeOf.get(each)),
-            })),
-          );
-          const holders = statuses.filter(({ status }) => status.state === 'held');
+        let left = Array.from({ length: 10 }, (_, i) => {
+          return { claim: bed.claim(), store: i % 2 ? other : bed.store };
+        });
+        await Promise.all(left.map(({ claim, store }) => bed.enter(claim, store)));
+        while (left.length > 0) {
+          const beats = left.map(({ claim, store }) => bed.beat(claim, store));
+          const statuses = await Promise.all(beats);
+          const holders = left.filter((_, i) => statuses[i]?.state === 'held');
           assert.equal(holders.length, 1);
-          const { each } = holders[0] ?? assert.fail();
-          await bed.leaveBatch([each], { store: storeOf.get(each) ?? bed.store });
-          left.delete(each);
+          for (const { claim, store } of holders) await store.release([claim]);
+          left = left.filter((each) => !holders.includes(each));
         }
       },
     },
@@ -67,25 +61,6 @@ export const order: Topic = {
         await bed.leave(a);
         held(await bed.beat(c));
         gone(await bed.beat(dead));
-      },
-    },
-    {
-      name: 'a waiter that leaves the middle of the queue leaves the order as it was',
-      async run(bed) {
-        const claims = Array.from({ length: 5 }, () => bed.claim());
-        const [a, b, c, d, e] = claims as [Claim, Claim, Claim, Claim, Claim];
-        await bed.enterAll(claims);
-        await bed.leave(c);
-        for (const [each, next] of [
-          [a, b],
-          [b, d],
-          [d, e],
-        ] as const) {
-          held(await bed.beat(each));
-          waiting(await bed.beat(next));
-          await bed.leave(each);
-        }
-        held(await bed.beat(e));
       },
     },
     {

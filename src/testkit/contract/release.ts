@@ -1,40 +1,22 @@
 import assert from 'node:assert/strict';
-import type { ClaimStatus } from '../../contract/store.ts';
+import type { Claim } from '../../contract/store.ts';
 import type { Topic } from '../case.ts';
 import { gone, held, waiting } from '../expect.ts';
 import { LONG_MS } from '../test-bed.ts';
+import { watchAll } from './hints.ts';
 
 export const release: Topic = {
   topic: 'release',
   promise: 'Release is final',
   cases: [
     {
-      name: 'releasing returns true once, then false',
+      name: 'releasing returns true once, then false, and frees the resource',
       async run(bed) {
         const a = bed.claim();
         await bed.enter(a);
         assert.equal(await bed.leave(a), true);
         assert.equal(await bed.leave(a), false);
-      },
-    },
-    {
-      name: 'releasing frees the resource',
-      async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
-        await bed.leave(a);
         held(await bed.enter(bed.claim()));
-      },
-    },
-    {
-      name: 'releasing admits the first waiter alone',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll([a, b, c]);
-        await bed.leave(a);
-        held(await bed.beat(b));
-        waiting(await bed.beat(c));
       },
     },
     {
@@ -51,13 +33,20 @@ export const release: Topic = {
       name: 'a waiter that leaves does not disturb the others',
       needs: ['queue'],
       async run(bed) {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll([a, b, c]);
-        assert.equal(await bed.leave(b), true);
-        gone(await bed.beat(b));
-        held(await bed.beat(a));
+        const claims = Array.from({ length: 5 }, () => bed.claim());
+        const [a, first, c, middle, e] = claims as [Claim, Claim, Claim, Claim, Claim];
+        await bed.enterAll(claims);
+        for (const each of [first, middle]) {
+          assert.equal(await bed.leave(each), true);
+          gone(await bed.beat(each));
+          held(await bed.beat(a));
+        }
+        waiting(await bed.beat(c));
         await bed.leave(a);
         held(await bed.beat(c));
+        waiting(await bed.beat(e));
+        await bed.leave(c);
+        held(await bed.beat(e));
       },
     },
     {
@@ -68,16 +57,10 @@ export const release: Topic = {
         gone(await bed.enter(late));
         gone(await bed.enter({ ...late, queue: false }));
         assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
-    {
-      name: 'a late copy of a claim that was once unanswered is refused after its release',
-      async run(bed) {
-        const a = bed.claim();
-        held(await bed.enter(a));
-        assert.equal(await bed.leave({ ...a, unanswered: true }), true);
-        gone(await bed.enter(a));
-        assert.equal((await bed.look()).holders.length, 0);
+        const other = bed.claim();
+        held(await bed.enter(other));
+        gone(await bed.enter(late));
+        held(await bed.beat(other));
       },
     },
     {
@@ -97,7 +80,7 @@ export const release: Topic = {
         const ttlMs = 16 * bed.ttlMs;
         const a = bed.claim({ ttlMs });
         held(await bed.enter(a));
-        await bed.leave({ ...a, unanswered: true });
+        assert.equal(await bed.leave({ ...a, unanswered: true }), true);
         const late = bed.claim({ resource: bed.name('late'), ttlMs });
         await bed.leave(late);
         // A good part of the TTL, with room for a machine under load.
@@ -117,17 +100,6 @@ export const release: Topic = {
         assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
         gone(await bed.enter(a));
         assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
-    {
-      name: 'a release that came first stops no other claim',
-      async run(bed) {
-        const late = bed.claim();
-        await bed.leave(late);
-        const a = bed.claim();
-        held(await bed.enter(a));
-        gone(await bed.enter(late));
-        held(await bed.beat(a));
       },
     },
     {
@@ -175,25 +147,16 @@ export const release: Topic = {
       name: 'the first waiter behind a hold that is released with `after` hears of its end in time',
       needs: ['queue', 'watch'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        let hint: ClaimStatus | undefined;
-        let wakes = 0;
-        await bed.enter(a);
-        await bed.watch(b, (given) => {
-          hint = given;
-          wakes++;
-        });
-        await bed.enter(b);
-        await bed.quiet();
-        wakes = 0;
-        await bed.leave(a, { ms: bed.ttlMs });
+        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+        await bed.leave(watched.claim(0), { ms: bed.ttlMs });
         // Either when to ask, or that it has ended.
-        await bed.until('the waiter was told', () => wakes > 0);
+        await bed.until('the waiter was told', () => watched.woken().includes(1));
+        const hint = watched.hint(1);
         if (hint?.state === 'waiting') {
           const { retryInMs } = hint;
           assert.ok(retryInMs <= bed.ttlMs + bed.slackMs, `${retryInMs} of ${bed.ttlMs} ms`);
         }
-        await bed.untilHeld(b);
+        await bed.untilHeld(watched.claim(1));
       },
     },
     {
@@ -211,42 +174,22 @@ export const release: Topic = {
       },
     },
     {
-      name: 'released with `after`, a claim takes no more heartbeats',
+      name: 'released with `after`, a claim is final: no release, heartbeat or copy prolongs it',
       async run(bed) {
         const a = bed.claim();
         await bed.enter(a);
-        await bed.leave(a, { ms: bed.ttlMs });
-        gone(await bed.beat(a));
-        const [holder] = (await bed.look()).holders;
-        const { leftMs = 0 } = holder ?? {};
-        assert.ok(leftMs <= bed.ttlMs + bed.slackMs, `${leftMs} of ${bed.ttlMs} ms`);
-      },
-    },
-    {
-      name: 'released with `after`, a claim cannot be claimed again',
-      async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
-        await bed.leave(a, { ms: 10 * bed.ttlMs });
-        gone(await bed.enter(a));
-      },
-    },
-    {
-      name: 'repeating a release with `after` does not prolong it',
-      async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
-        // Many times the rounding of a store's clock.
-        const pause = 30 + 5 * bed.slackMs;
-        const ms = 10 * bed.ttlMs + pause;
+        const ms = 10 * bed.ttlMs + bed.pauseMs;
         await bed.leave(a, { ms });
         const [before] = (await bed.look()).holders;
-        await bed.sleep(pause);
+        const most = await bed.age(before?.leftMs ?? 0);
         await bed.leave(a, { ms });
         const [after] = (await bed.look()).holders;
         assert.ok(before && after, 'it is still held');
-        const most = before.leftMs - pause + bed.slackMs;
         assert.ok(after.leftMs <= most, `${after.leftMs} ms are left, more than ${most}`);
+        gone(await bed.beat(a));
+        const { leftMs = 0 } = (await bed.look()).holders[0] ?? {};
+        assert.ok(leftMs <= most, `${leftMs} ms are left, more than ${most}`);
+        gone(await bed.enter(a));
       },
     },
     {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
+import type { Case, Topic } from '../case.ts';
 import { held, waiting } from '../expect.ts';
 
 export const takeover: Topic = {
@@ -9,35 +9,7 @@ export const takeover: Topic = {
   needs: ['tokens', 'queue'],
   cases: [
     {
-      name: 'the very first holder takes over from no other',
-      async run(bed) {
-        assert.equal(held(await bed.enter(bed.claim())).takeover, undefined);
-      },
-    },
-    {
-      name: 'a waiter learns that the hold before it was released',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        await bed.leave(a);
-        assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'released', token });
-      },
-    },
-    {
-      name: 'a waiter learns that the holder before it died',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'expired', token });
-      },
-    },
-    {
       name: 'a waiter learns that the holder before it died, even if its process lives on',
-      needs: ['queue'],
       async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
         const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
@@ -52,48 +24,40 @@ export const takeover: Topic = {
         assert.deepEqual(takeover, { reason: 'expired', token });
       },
     },
-    {
-      name: 'a newcomer learns that the last holder died',
-      needs: ['traces of the dead'],
-      async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        const { token } = held(await bed.enter(a));
-        // Past the TTL, and the rounding of the store's clock.
-        await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
-        const { takeover } = held(await bed.enter(bed.claim()));
-        assert.deepEqual(takeover, { reason: 'expired', token });
-      },
-    },
-    {
-      name: 'a newcomer learns that the last holder died, even after a look at the resource',
-      needs: ['traces of the dead'],
-      async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        const { token } = held(await bed.enter(a));
-        await bed.untilDead(a);
-        const { takeover } = held(await bed.enter(bed.claim()));
-        assert.deepEqual(takeover, { reason: 'expired', token });
-      },
-    },
+    ...(['', ', even after a look at the resource'] as const).map(
+      (looked): Case => ({
+        name: `a newcomer learns that the last holder died${looked}`,
+        needs: ['traces of the dead'],
+        async run(bed) {
+          const a = bed.claim({ ttlMs: bed.ttlMs });
+          const { token } = held(await bed.enter(a));
+          if (looked) await bed.untilDead(a);
+          // Past the TTL, and the rounding of the store's clock.
+          else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
+          const { takeover } = held(await bed.enter(bed.claim()));
+          assert.deepEqual(takeover, { reason: 'expired', token });
+        },
+      }),
+    ),
     {
       name: 'a waiter learns that the hold before it was evicted',
-      needs: ['queue', 'evict'],
+      needs: ['evict'],
       async run(bed) {
         const [a, b] = [bed.claim(), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        await bed.evict({ token, now: true });
         assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
       },
     },
     {
       name: 'a waiter learns of an eviction that ended with the TTL',
-      needs: ['queue', 'evict'],
+      needs: ['evict'],
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         const { token } = held(await bed.enter(a));
         await bed.enter(b);
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: false });
+        await bed.evict({ token, now: false });
         assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
       },
     },
@@ -103,14 +67,13 @@ export const takeover: Topic = {
       async run(bed) {
         const a = bed.claim();
         const { token } = held(await bed.enter(a));
-        await bed.store.evict?.(a.resource, token, { reason: 'test', now: true });
+        await bed.evict({ token, now: true });
         const { takeover } = held(await bed.enter(bed.claim()));
         assert.deepEqual(takeover, { reason: 'evicted', token });
       },
     },
     {
       name: 'a holder learns of the hold before its own, not of older ones',
-      needs: ['queue'],
       async run(bed) {
         const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
         await bed.enterAll([dead, b, c]);
@@ -123,13 +86,14 @@ export const takeover: Topic = {
       },
     },
     {
-      name: 'repeated answers tell the takeover again',
-      needs: ['queue'],
+      name: 'the first holder takes over from no other, and repeated answers tell a takeover again',
       async run(bed) {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        await bed.enterAll([a, b]);
+        const first = held(await bed.enter(a));
+        assert.equal(first.takeover, undefined);
+        await bed.enter(b);
         const { takeover } = await bed.untilHeld(b);
-        assert.equal(takeover?.reason, 'expired');
+        assert.deepEqual(takeover, { reason: 'expired', token: first.token });
         assert.deepEqual(held(await bed.beat(b)).takeover, takeover);
         assert.deepEqual(held(await bed.enter(b)).takeover, takeover);
       },

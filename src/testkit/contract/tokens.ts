@@ -2,47 +2,25 @@ import assert from 'node:assert/strict';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Case, Topic } from '../case.ts';
 import { held } from '../expect.ts';
-import type { TestBed } from '../test-bed.ts';
-
-/** Ways to end a hold that leave the resource free. */
-const ENDS: readonly { readonly end: string; readonly needs: Case['needs']; run: End }[] = [
-  { end: 'a release', needs: [], run: async (bed, { claim }) => void (await bed.leave(claim)) },
-  {
-    end: 'an expiry',
-    needs: [],
-    run: async (bed, { claim }) => void (await bed.untilDead(claim)),
-  },
-  {
-    end: 'an eviction',
-    needs: ['evict'],
-    async run(bed, { claim, token }) {
-      await bed.store.evict?.(claim.resource, token, { reason: 'test', now: true });
-    },
-  },
-];
-
-type End = (
-  bed: TestBed,
-  hold: { readonly claim: ReturnType<TestBed['claim']>; readonly token: bigint },
-) => Promise<void>;
+import { ENDINGS } from '../test-bed.ts';
 
 export const tokens: Topic = {
   topic: 'tokens',
   promise: 'its place in the order, and its token once admitted.',
   needs: ['tokens'],
   cases: [
-    ...ENDS.map(
-      ({ end, needs, run }): Case => ({
-        name: `tokens grow over ${end}`,
-        needs: needs ?? [],
+    ...ENDINGS.map(
+      (end): Case => ({
+        name: `tokens grow after a hold that was ${end}`,
+        needs: end === 'evicted' ? ['evict'] : [],
         async run(bed) {
           let last = 0n;
           for (let i = 0; i < 3; i++) {
-            const claim = bed.claim({ ttlMs: end === 'an expiry' ? bed.ttlMs : 20_000 });
+            const claim = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
             const { token } = held(await bed.enter(claim));
             assert.ok(token > last, `${token} after ${last}`);
             last = token;
-            await run(bed, { claim, token });
+            await bed.end(end, claim, token);
           }
         },
       }),
@@ -118,18 +96,6 @@ export const tokens: Topic = {
           assert.ok(token > last, `${token} after ${last}`);
           last = token;
           await store?.release([claim]);
-        }
-      },
-    },
-    {
-      name: 'holders at the same time have different tokens, in order of admission',
-      needs: ['queue', 'permits'],
-      async run(bed) {
-        const claims = Array.from({ length: 4 }, () => bed.claim({ kind: 'permits', limit: 4 }));
-        const granted = (await bed.enterAll(claims)).map((status) => held(status).token);
-        for (const [i, token] of granted.entries()) {
-          const last = granted[i - 1] ?? 0n;
-          assert.ok(token > last, `${token} after ${last}`);
         }
       },
     },

@@ -12,9 +12,9 @@ import * as nestjs from 'holdfast/nestjs';
 import { HoldfastModule, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
 import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gate } from '../../support/gate.ts';
 import { loadDecorated } from '../../support/load-decorated.ts';
 import { refuses } from '../../support/refuses.ts';
-import { gate } from './gate.ts';
 
 type App = typeof import('./app/shop.ts');
 

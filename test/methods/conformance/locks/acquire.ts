@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { AcquireTimeoutError } from '../../../../src/core/errors.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
-import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
 import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
+import { gate, Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Taking a lock and waiting for it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { gate } from '../../../../src/testkit/gate.ts';
+import { gate } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Holders and waiters when `Locks` are closed. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
-import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
+import { gate, Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Locks taken inside themselves: by mistake, or re-entrantly. */

@@ -4,7 +4,7 @@ import { once } from '../../../../src/jobs/once/once.ts';
 import { refresh } from '../../../../src/jobs/refresh/refresh.ts';
 import { evict } from '../../../../src/operators/evict.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { gate, Occupancy } from '../../../../src/testkit/gate.ts';
+import { gate, Occupancy } from '../../../support/gate.ts';
 
 export const onceCases: Topic = {
   topic: 'once',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { downgrade } from '../../../../src/primitives/downgrade.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
-import { Occupancy } from '../../../../src/testkit/gate.ts';
+import { Occupancy } from '../../../support/gate.ts';
 
 export const rwLock: Topic = {
   topic: 'rwLock',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { Occupancy } from '../../../../src/testkit/gate.ts';
+import { Occupancy } from '../../../support/gate.ts';
 
 export const semaphore: Topic = {
   topic: 'semaphore',

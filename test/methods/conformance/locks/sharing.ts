@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { partOf } from '../../../../src/store-calls/replies.ts';
 import type { Case, Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
-import { Occupancy } from '../../../../src/testkit/gate.ts';
+import { Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Exclusion and order, inside one process and between several `Locks` on one store. */

@@ -13,6 +13,7 @@ import { loss } from './loss.ts';
 import { nesting } from './nesting.ts';
 import { onceCases, refreshCases } from './once.ts';
 import { outlook } from './outlook.ts';
+import { parts } from './parts.ts';
 import { rwLock } from './rw-lock.ts';
 import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
@@ -29,4 +30,5 @@ export const LOCKS: readonly Topic[] = [
   onceCases,
   refreshCases,
   outlook,
+  parts,
 ];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { StoreError } from '../../contract/errors.ts';
-import type { Claim, Store } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { faultyStore } from '../faulty-store.ts';
-import type { Journey } from '../journey.ts';
-import type { TestBed } from '../test-bed.ts';
+import { StoreError } from '../../../../src/contract/errors.ts';
+import type { Claim, Store } from '../../../../src/contract/store.ts';
+import type { Case, Topic } from '../../../../src/testkit/case.ts';
+import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
+import type { Journey } from '../../../../src/testkit/journey.ts';
+import type { TestBed } from '../../../../src/testkit/test-bed.ts';
 
 const REFUSED: StoreError = new StoreError('This part is away.', {
   retryable: true,
