@@ -5,7 +5,7 @@
 import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Channels } from '../channels.ts';
-import { type ChannelListener, KeptConnection } from '../kept-connection.ts';
+import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
 import type { RedisRefusal, RedisReply } from './link.ts';
@@ -122,52 +122,6 @@ export function greeted(
   };
 }
 
-/** The connections of a link that listen, each to one channel for as long as the process lives. */
-export class Subscriptions {
-  readonly #all = new Set<KeptConnection<RedisWire>>();
-
-  /** A subscription that could not begin leaves nothing behind: the next may be elsewhere. */
-  async start(source: RedisSource, listener: ChannelListener): Promise<void> {
-    const connection = new KeptConnection(source);
-    this.#all.add(connection);
-    try {
-      await connection.listen(listener);
-    } catch (error) {
-      this.#all.delete(connection);
-      connection.close();
-      throw error;
-    }
-  }
-
-  /** The next wires of all, which may lead to another server, listen instead. */
-  move(): void {
-    for (const connection of this.#all) connection.move();
-  }
-
-  close(): void {
-    for (const connection of this.#all) connection.close();
-  }
-}
-
-/** The same source; `first` is called before its first wire opens, `again` after each later one. */
-export function following(
-  source: RedisSource,
-  { first, again }: { readonly first: () => void; readonly again: () => void },
-): RedisSource {
-  let [begun, opened] = [false, false];
-  return {
-    ...source,
-    open: async (terms) => {
-      if (!begun) first();
-      begun = true;
-      const wire = await source.open(terms);
-      if (opened) again();
-      opened = true;
-      return wire;
-    },
-  };
-}
-
 /** The channels of each slot of a cluster, and those of the whole, on a connection each. */
 export class SlotChannels {
   readonly #sourceOf: (where: number | 'cluster') => RedisSource;
@@ -177,7 +131,11 @@ export class SlotChannels {
     this.#sourceOf = sourceOf;
   }
 
-  follow(where: number | 'cluster', channel: string, wake: () => void): Promise<AsyncDisposable> {
+  follow(
+    where: number | 'cluster',
+    channel: string,
+    wake: (message?: string) => void,
+  ): Promise<AsyncDisposable> {
     return (this.#all.get(where) ?? this.#open(where)).follow(channel, wake);
   }
 

@@ -8,6 +8,7 @@
 
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
+import type { MessageSource } from '../../clients/wire.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type {
@@ -73,7 +74,14 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
-    this.#wakes = new Wakes(link, wakePrefix, parts.unwoken);
+    const source: MessageSource = {
+      listen: async (channel, received, resumed) => {
+        const wake = (message?: string): void =>
+          message === undefined ? resumed() : received(message);
+        await link.follow('', channel, wake, 'cluster');
+      },
+    };
+    this.#wakes = new Wakes(source, wakePrefix, parts.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;

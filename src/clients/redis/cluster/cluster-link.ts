@@ -11,14 +11,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closed } from '../../wire.ts';
-import {
-  greeted,
-  REDIS,
-  RedisConnection,
-  type RedisSource,
-  SlotChannels,
-  Subscriptions,
-} from '../connection.ts';
+import { greeted, REDIS, RedisConnection, type RedisSource, SlotChannels } from '../connection.ts';
 import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
 import type { RedisGreeting, RedisLink, RedisRefusal, RedisReply } from '../link.ts';
 import { slotOf } from '../slots.ts';
@@ -34,7 +27,6 @@ export class ClusterLink implements RedisLink {
   readonly #greeting: RedisGreeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, RedisConnection>();
-  readonly #subscriptions = new Subscriptions();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
   readonly #channels = new SlotChannels((where) =>
     where === 'cluster' ? this.#anywhere() : this.#shard(where),
@@ -48,7 +40,6 @@ export class ClusterLink implements RedisLink {
       const now = new Set(slots);
       const left = before !== undefined && addresses(before).some((each) => !now.has(each));
       // One that has left the cluster may go on by itself, and then its listeners hear nothing.
-      if (left) this.#subscriptions.move();
       this.#channels.move((where) =>
         where === 'cluster' ? left : slots[where] !== before?.slots[where],
       );
@@ -87,10 +78,6 @@ export class ClusterLink implements RedisLink {
     });
   }
 
-  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void> {
-    return this.#subscriptions.start(this.#anywhere(), { channel, received, resumed });
-  }
-
   /**
    * A slot that moves takes its listeners off, and not all clients say so. A later command finds
    * out, and then the channels go after it (`found`).
@@ -114,7 +101,6 @@ export class ClusterLink implements RedisLink {
     this.#channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
-    this.#subscriptions.close();
   }
 
   #anywhere(): RedisSource {
