@@ -1,12 +1,10 @@
 /** The options of both forms, and the parts of a store. */
-import { systemClock } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, type Checks, oneOf, wholeNumber } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
-import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
@@ -67,9 +65,7 @@ export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): S
     link: linkOf(client, hazards.look),
     namespace,
     replicas,
-    clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
-    unwoken: hazards.unwoken,
-    exceeded: hazards.exceeded,
+    hazards,
     maxTtlMs,
     trust: afterDataLoss === 'trust',
   };

@@ -14,7 +14,7 @@ import { type Duration, positive } from '../../base/duration.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { Store } from '../../contract/store.ts';
-import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
+import { PLAIN_FORM } from './forms.ts';
 import { SERVER, type ServerOptions, type ServerParts, sharedPartsOf } from './options.ts';
 import { PlainPlaces } from './places.ts';
 import { RedisStore } from './redis-store.ts';
@@ -71,9 +71,8 @@ export interface KeysTerms {
 export function storeOfKeys(parts: ServerParts, terms: KeysTerms): Store {
   const { name, key, retryMs, channels } = terms;
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
-  const form = { ...(channels === undefined ? PLAIN_FORM : PUBLISHED_FORM), name };
-  const more = channels === undefined ? {} : { channels };
-  const store = new RedisStore({ ...parts, ...more, places, form, maxWaiters: 0 });
+  const form = { ...PLAIN_FORM, name };
+  const store = new RedisStore({ ...parts, channels: channels ?? '-', places, form, maxWaiters: 0 });
   return sharedStore(store, {
     retryMs,
     verbs: ['keep', 'recall'],

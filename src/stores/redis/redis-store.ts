@@ -7,9 +7,8 @@
  */
 
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
+import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
-import { UnsupportedError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';
 import type {
   Claim,
@@ -22,22 +21,14 @@ import type {
 } from '../../contract/store.ts';
 import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
-import type { ClockWatch } from './clock-watch.ts';
-import type { Form } from './forms.ts';
-import { escapeGlob, type Places } from './places.ts';
-import { ScriptRunner, type Spread } from './script-runner.ts';
-import type { Script } from './scripts.ts';
+import { type Form, RECALL } from './forms.ts';
+import { escapeGlob } from './places.ts';
+import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
 
-export interface RedisStoreParts {
+export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly form: Form;
-  readonly link: RedisLink;
-  readonly places: Places;
-  readonly clockWatch: ClockWatch;
-  /** Gets the reason why this process may not listen. */
-  readonly unwoken: (error: unknown) => void;
-  readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
-  /** What names of channels begin with; default: one of the namespace. */
+  /** What names of channels begin with, or `-` for none; default: one of the namespace. */
   readonly channels?: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
@@ -81,7 +72,7 @@ export class RedisStore implements Store {
         await link.follow('', channel, wake, 'cluster');
       },
     };
-    this.#wakes = new Wakes(source, wakePrefix, parts.unwoken);
+    this.#wakes = new Wakes(source, wakePrefix, parts.hazards.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
@@ -151,8 +142,7 @@ export class RedisStore implements Store {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
-    const script = recorded(form.scripts.keep);
-    const call = { script, keys, args, spread: this.#spreadOf([claim]) };
+    const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
     return this.#runner.run(call, ([kept = null]) => {
       if (kept === 0 || kept === 1) return kept === 1;
       throw garbled(kept);
@@ -160,9 +150,8 @@ export class RedisStore implements Store {
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
-    const { form, places } = this.#parts;
-    const script = recorded(form.scripts.recall);
-    return this.#runner.run({ script, keys: [places.keptOf(resource)], args: [] }, (found) => {
+    const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
+    return this.#runner.run(call, (found) => {
       const [text, leftMs] = found;
       if (found.length === 0) return undefined;
       if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
@@ -224,7 +213,7 @@ export class RedisStore implements Store {
       return Promise.reject(error);
     }
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run({ script: form.scripts[verb], keys, args, spread }, read);
+    return this.#runner.run({ script: form[verb], keys, args, spread }, read);
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -249,7 +238,7 @@ export class RedisStore implements Store {
 
   #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
     const { form, places } = this.#parts;
-    const call = { script: form.scripts.change, keys: places.lookOf(resource), args };
+    const call = { script: form.change, keys: places.lookOf(resource), args };
     return this.#runner.run(call, ([answer = null]) => answer);
   }
 
@@ -274,12 +263,6 @@ function isReleased(reply: RedisReply): boolean {
   if (typeof reply === 'number') return reply === 1;
   const status = statusOf(reply, 0);
   throw status.state === 'error' ? status.error : garbled(reply);
-}
-
-/** A form without records has no verbs for them. */
-function recorded(script: Script | undefined): Script {
-  if (script) return script;
-  throw new UnsupportedError('records', 'This store keeps no records.');
 }
 
 /** Skips a key that is not ours, in a list of all. */

@@ -11,16 +11,16 @@ import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
-import type { ClockWatch } from './clock-watch.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { type Script, SERVER } from './forms.ts';
+import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
-import { type Script, SERVER } from './scripts.ts';
 
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
   readonly places: Places;
-  readonly clockWatch: ClockWatch;
-  /** Called if another program has this `maxTtl`, which is greater than our own. */
-  readonly exceeded: (maxTtlMs: number) => void;
+  /** Get what the replies show. */
+  readonly hazards: Hazards;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
   readonly settings: (word: string) => string;
 }
@@ -42,10 +42,12 @@ export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
   readonly #known: string;
   readonly #fresh: string;
+  readonly #clockWatch: ClockWatch;
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
-    const { places, settings } = parts;
+    const { places, settings, hazards } = parts;
+    this.#clockWatch = new ClockWatch(hazards.clockJumped);
     // In a cluster another slot may have made the script known.
     this.#known = settings(places.many ? 'slot' : 'known');
     this.#fresh = settings(places.many ? 'slot' : 'fresh');
@@ -56,8 +58,7 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   run<T>(call: ScriptRun, read: (replies: readonly RedisReply[]) => T): Promise<T> {
-    const { clockWatch } = this.#parts;
-    const sentAt = clockWatch.now();
+    const sentAt = this.#clockWatch.now();
     return this.#send(call, this.#known).then(
       (reply) => read(this.#read(call, reply, sentAt)),
       async (error) => read(this.#read(call, await this.#again(call, error), sentAt)),
@@ -113,9 +114,9 @@ export class ScriptRunner {
     if (!Array.isArray(reply)) throw garbled(reply);
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);
-    const { places, clockWatch, exceeded } = this.#parts;
-    clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
-    if (maxTtl !== undefined) exceeded(maxTtl);
+    const { places, hazards } = this.#parts;
+    this.#clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
+    if (maxTtl !== undefined) hazards.exceeded(maxTtl);
     return reply.slice(1);
   }
 
