@@ -2,9 +2,7 @@
  * Commands over a kept-up connection, each written at most once (kept-connection.ts), and messages
  * over connections of their own, because one that listens may send no other commands.
  */
-import type { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
-import { Channels } from '../channels.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
@@ -40,37 +38,22 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
   judge,
 };
 
-export class RedisConnection {
-  readonly #kept: KeptConnection<RedisWire>;
-
-  constructor(source: RedisSource) {
-    this.#kept = new KeptConnection(source);
-  }
-
+export class RedisConnection extends KeptConnection<RedisWire> {
   send(command: readonly string[]): Promise<RedisReply> {
     const terms = { quietMs: waitOf(command), read: replyOf };
-    return this.#kept.ask((wire) => wire.send(command), terms);
+    return this.ask((wire) => wire.send(command), terms);
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {
     let used: RedisWire | undefined;
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
-    const answers = await this.#kept.ask((wire) => {
+    const answers = await this.ask((wire) => {
       used = wire;
       return sendTogether(wire, commands);
     }, terms);
     const replica = answers.find(isFromReplica);
-    if (used && replica) this.#kept.drop(used, refused(replica.refusal));
+    if (used && replica) this.drop(used, refused(replica.refusal));
     return answers;
-  }
-
-  /** The next wire, which may lead to another server, is opened in the place of this one. */
-  move(): void {
-    this.#kept.move();
-  }
-
-  close(reason?: StoreError): void {
-    this.#kept.close(reason);
   }
 }
 
@@ -120,40 +103,4 @@ export function greeted(
       }
     },
   };
-}
-
-/** The channels of each slot of a cluster, and those of the whole, on a connection each. */
-export class SlotChannels {
-  readonly #sourceOf: (where: number | 'cluster') => RedisSource;
-  readonly #all = new Map<number | 'cluster', Channels>();
-
-  constructor(sourceOf: (where: number | 'cluster') => RedisSource) {
-    this.#sourceOf = sourceOf;
-  }
-
-  follow(
-    where: number | 'cluster',
-    channel: string,
-    wake: (message?: string) => void,
-  ): Promise<AsyncDisposable> {
-    return (this.#all.get(where) ?? this.#open(where)).follow(channel, wake);
-  }
-
-  /** Goes after the slots that another server has now. */
-  move(moved: (where: number | 'cluster') => boolean): void {
-    for (const [where, channels] of this.#all) if (moved(where)) channels.move();
-  }
-
-  close(): void {
-    for (const channels of this.#all.values()) channels.close();
-  }
-
-  #open(where: number | 'cluster'): Channels {
-    const channels = new Channels(this.#sourceOf(where), () => {
-      if (this.#all.get(where) === channels) this.#all.delete(where);
-      channels.close();
-    });
-    this.#all.set(where, channels);
-    return channels;
-  }
 }

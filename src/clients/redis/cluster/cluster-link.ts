@@ -10,8 +10,9 @@
  * What would break it: a client that follows MOVED for a single command of a series.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Channels } from '../../channels.ts';
 import { closed } from '../../wire.ts';
-import { greeted, REDIS, RedisConnection, type RedisSource, SlotChannels } from '../connection.ts';
+import { greeted, REDIS, RedisConnection, type RedisSource } from '../connection.ts';
 import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
 import type { RedisGreeting, RedisLink, RedisRefusal, RedisReply } from '../link.ts';
 import { slotOf } from '../slots.ts';
@@ -19,6 +20,7 @@ import { type Discover, PATIENCE_MS, PAUSE_MS, Topologies, type Topology } from 
 
 type Commands = readonly (readonly string[])[];
 type NodeAnswer = RedisReply | RedisRefusal;
+type ChannelsPlace = number | 'cluster';
 
 export class ClusterLink implements RedisLink {
   readonly cluster = true;
@@ -28,9 +30,7 @@ export class ClusterLink implements RedisLink {
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, RedisConnection>();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
-  readonly #channels = new SlotChannels((where) =>
-    where === 'cluster' ? this.#anywhere() : this.#shard(where),
-  );
+  readonly #channels = new Map<ChannelsPlace, Channels>();
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #turn = Math.floor(Math.random() * 1000);
@@ -40,9 +40,9 @@ export class ClusterLink implements RedisLink {
       const now = new Set(slots);
       const left = before !== undefined && addresses(before).some((each) => !now.has(each));
       // One that has left the cluster may go on by itself, and then its listeners hear nothing.
-      this.#channels.move((where) =>
-        where === 'cluster' ? left : slots[where] !== before?.slots[where],
-      );
+      for (const [where, channels] of this.#channels) {
+        if (where === 'cluster' ? left : slots[where] !== before?.slots[where]) channels.move();
+      }
       this.#forget(now);
     };
     this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
@@ -88,19 +88,30 @@ export class ClusterLink implements RedisLink {
     this.#closing.signal.throwIfAborted();
     const where = reach === 'slot' ? slotOf(key) : reach;
     try {
-      return await this.#channels.follow(where, channel, wake);
+      return await this.#channelsOf(where).follow(channel, wake);
     } catch (error) {
       if (refusalCode(error) !== 'MOVED') throw error;
       await this.#topologies.fresh();
       this.#closing.signal.throwIfAborted();
-      return this.#channels.follow(where, channel, wake);
+      return this.#channelsOf(where).follow(channel, wake);
     }
   }
 
   async close(): Promise<void> {
-    this.#channels.close();
+    for (const channels of this.#channels.values()) channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
+  }
+
+  #channelsOf(where: ChannelsPlace): Channels {
+    const known = this.#channels.get(where);
+    if (known) return known;
+    const channels = new Channels(where === 'cluster' ? this.#anywhere() : this.#shard(where), () => {
+      if (this.#channels.get(where) === channels) this.#channels.delete(where);
+      channels.close();
+    });
+    this.#channels.set(where, channels);
+    return channels;
   }
 
   #anywhere(): RedisSource {
