@@ -83,6 +83,38 @@ function waitOf(command: readonly string[]): number {
   return command[0] === 'WAIT' ? Number(command[2]) : 0;
 }
 
+/** A short-lived duplicate of a client. */
+interface RedisDuplicate {
+  connect(): Promise<unknown>;
+  on(event: string, listener: (error: unknown) => void): unknown;
+}
+
+/** Asks a duplicate once it is connected; its first `error` event says best why that failed. */
+export async function askOnce<C extends RedisDuplicate, T>(
+  client: C,
+  signal: AbortSignal,
+  terms: { readonly ask: (client: C) => Promise<T>; readonly end: (client: C) => void },
+): Promise<T> {
+  let cause: unknown;
+  const keep = (error: unknown): void => {
+    cause ??= error;
+  };
+  for (const event of ['error', 'node error']) client.on(event, keep);
+  try {
+    await abortable(signal, client.connect());
+    return await terms.ask(client);
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    terms.end(client);
+  }
+}
+
+/** The pause that a client's own strategy for reconnecting has; without a number, the longest. */
+export function pauseOf(strategy: unknown): number {
+  return typeof strategy === 'number' ? strategy : Number.POSITIVE_INFINITY;
+}
+
 /** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: RedisSource,

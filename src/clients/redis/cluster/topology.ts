@@ -5,7 +5,7 @@
  * for a moment, so that a cluster in trouble does not get ever more requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limited } from '../../abortable.ts';
+import { abortable, limited } from '../../abortable.ts';
 import type { RedisSource } from '../connection.ts';
 import { connectionError } from '../errors.ts';
 
@@ -57,18 +57,10 @@ export class Topologies {
 
   /** For a caller that cannot go on without a fresh one. @throws StoreError */
   async fresh(): Promise<Topology> {
-    const patience = new AbortController();
     try {
-      return await Promise.race([
-        this.refresh(),
-        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
-          throw new Error('connect ETIMEDOUT');
-        }),
-      ]);
+      return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
     } catch (error) {
       throw connectionError(error, false);
-    } finally {
-      patience.abort();
     }
   }
 
