@@ -12,7 +12,7 @@
  * as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
-import { isLasting } from '../wire.ts';
+import { listening } from '../listening.ts';
 import type { RedisSource } from './connection.ts';
 
 /** Sentinels publish it to those who listen to them: the group, the old address, the new one. */
@@ -20,9 +20,6 @@ const CHANNEL = '+switch-master';
 
 /** Sentinel makes a replica of a server that calls itself a primary for 8 s, when it looks. */
 const DEMOTED_MS = 15_000;
-
-const AGAIN_MS = 1000;
-const REFUSED_MS = 60_000;
 
 export interface SentinelGroup {
   /** What the Sentinels call it. */
@@ -49,7 +46,7 @@ export class Failovers {
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, received, switched));
+    const ends = this.#group.sentinels.map((sentinel) => listenTo(sentinel, received, switched));
     return () => {
       for (const end of ends) end();
     };
@@ -63,25 +60,18 @@ export class Failovers {
 }
 
 /** Tries until it listens. `missed` is called when a message may have been lost. */
-function listen(
+function listenTo(
   sentinel: RedisSource,
   received: (message: string) => void,
   missed: () => void,
 ): () => void {
   const connection = new KeptConnection(sentinel);
-  let timer: NodeJS.Timeout | undefined;
   let over = false;
-  const begin = (late?: () => void): void => {
-    connection.listen({ channel: CHANNEL, received, resumed: missed }).then(late, (error) => {
-      if (over) return;
-      const again = (): void => begin(missed);
-      timer = setTimeout(again, isLasting(error) ? REFUSED_MS : AGAIN_MS).unref();
-    });
-  };
-  begin();
+  const listen = () => connection.listen({ channel: CHANNEL, received, resumed: missed });
+  const terms = { end: () => {}, late: missed, cannot: () => {} };
+  void listening(listen, { wanted: () => !over, ...terms });
   return () => {
     over = true;
-    clearTimeout(timer);
     connection.close();
   };
 }

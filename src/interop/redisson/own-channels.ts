@@ -6,7 +6,7 @@
  * `claim`, may come after the release.
  */
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { followLasting } from '../../stores/listening.ts';
+import { followLasting } from '../../clients/listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 

@@ -11,11 +11,11 @@
  * of a key instead of that of a connection, because the key may move in between.
  */
 
+import { warnOfSilence } from '../../clients/listening.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisGreeting, RedisReply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { warnOfSilence } from '../listening.ts';
 
 type Hazard = [code: WarningCode, message: string];
 

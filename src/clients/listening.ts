@@ -8,8 +8,8 @@
  * What would break it: a first try that is the only one.
  */
 import { timers } from '../base/clock.ts';
-import { Warnings } from '../clients/warnings.ts';
-import { isLasting } from '../clients/wire.ts';
+import { Warnings } from './warnings.ts';
+import { isLasting } from './wire.ts';
 import type { StoreError } from '../contract/errors.ts';
 
 /** The pause before the next try, in ms: after a passing or a lasting failure. */
