@@ -1,6 +1,6 @@
 /**
- * How claims are kept, and the scripts of that, which run inside the server. Their text is constant:
- * names come only as keys and arguments, and every key that a script touches is among its keys.
+ * How claims are kept, and the scripts that do it inside the server. Their text is constant: names
+ * come only as keys and arguments, and every key that a script touches is among its keys.
  */
 import { createHash } from 'node:crypto';
 import type { Traits } from '../../contract/store.ts';
