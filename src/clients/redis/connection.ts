@@ -49,23 +49,16 @@ export class RedisConnection extends KeptConnection<RedisWire> {
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
     const answers = await this.ask((wire) => {
       used = wire;
-      return sendTogether(wire, commands);
+      let sent: Promise<RedisReply | RedisRefusal>[] = [];
+      wire.together(() => {
+        sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
+      });
+      return Promise.all(sent);
     }, terms);
     const replica = answers.find(isFromReplica);
     if (used && replica) this.drop(used, refused(replica.refusal));
     return answers;
   }
-}
-
-async function sendTogether(
-  wire: RedisWire,
-  commands: readonly (readonly string[])[],
-): Promise<(RedisReply | RedisRefusal)[]> {
-  let answers: Promise<RedisReply | RedisRefusal>[] = [];
-  wire.together(() => {
-    answers = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
-  });
-  return Promise.all(answers);
 }
 
 function refusalOrThrow(error: unknown): RedisRefusal {

@@ -26,8 +26,7 @@ const PASSING: Advice = {
   LOADING: 'is still loading its data after a start',
   BUSY: 'is busy with a long script. Look for it with SLOWLOG, or use SCRIPT KILL',
   MASTERDOWN: 'is a replica that has lost its primary',
-  CLUSTERDOWN:
-    'does not serve this slot at the moment. Look at CLUSTER INFO if it stays like that',
+  CLUSTERDOWN: 'does not serve this slot at the moment. Look at CLUSTER INFO if it stays like that',
   TRYAGAIN: 'is moving this slot to another server',
   MOVED: 'has handed this slot to another server',
   ASK: 'is handing this slot to another server',
@@ -42,8 +41,7 @@ const LASTING: Advice = {
     'does not identify itself, so that a loss of data could go unnoticed. Only with' +
     " afterDataLoss: 'trust' does the store grant locks on it",
   NOAUTH: 'requires a password. Give the client one',
-  WRONGPASS:
-    'does not know this user name and password. Check those that the client was given',
+  WRONGPASS: 'does not know this user name and password. Check those that the client was given',
   NOPERM: 'does not permit this user to do that. docs/stores/redis.md has the ACL that is needed',
   CROSSSLOT: 'is part of a cluster and was asked for keys of several slots',
   WRONGTYPE: 'has data of another type under the key. Use another namespace for the locks',

@@ -15,7 +15,7 @@
  * What breaks it: clocks that differ by more; others that delete or extend a row without naming
  * its holder, as some versions do; a client that reads or writes elsewhere than at one primary.
  */
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { type Duration, duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { causesOf } from '../../clients/causes.ts';
@@ -55,7 +55,6 @@ export interface ForeignRowStoreParts {
   readonly layout: RowLayout;
   readonly retryMs: number;
   readonly skewMs: number;
-  readonly clock?: Clock;
 }
 
 const TRAITS: Traits = {
@@ -102,7 +101,7 @@ export class ForeignRowStore implements Store {
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
     this.#sql = statementsFor(parts.layout, this.#connection.dialect);
-    this.#released = new OwnTombstones(parts.clock ?? systemClock());
+    this.#released = new OwnTombstones(systemClock());
     this.#needs = `The table ${table} must be as its library makes it (docs/stores/${name}.md)`;
   }
 

@@ -6,7 +6,7 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { plainTable } from '../rows/layout.ts';
 import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
@@ -96,7 +96,7 @@ export function shedlockRedisStore(client: RedisClient, options: ShedlockRedisOp
   const used = checkOptions(options, REDIS, 'shedlockRedisStore');
   const { environment, keyPrefix, name, retry, ...given } = used;
   const key = (lock: string): string => `${keyPrefix}:${environment}:${name(lock)}`;
-  return storeOfKeys(sharedPartsOf(client, given), { name: 'shedlock-redis', key, retryMs: retry });
+  return storeOfKeys(client, given, { name: 'shedlock-redis', key, retryMs: retry });
 }
 
 function keyPart(given: string, option: string): string {

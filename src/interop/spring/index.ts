@@ -6,7 +6,7 @@ import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { fitting, plainTable } from '../rows/layout.ts';
 import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
@@ -118,7 +118,7 @@ const REDIS = {
  */
 export function springRedisStore(client: RedisClient, options: SpringRedisOptions): Store {
   const { registryKey, retry, ...given } = checkOptions(options, REDIS, 'springRedisStore');
-  return storeOfKeys(sharedPartsOf(client, given), {
+  return storeOfKeys(client, given, {
     name: 'spring-redis',
     key: (name) => `${registryKey}:${name}`,
     retryMs: retry,

@@ -50,7 +50,7 @@ export const SERVER: Checks<ServerOptions> = {
 };
 
 /** What the options of both forms say. */
-export type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
+type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
 
 /** For keys that other programs use as well. @throws UsageError */
 export function sharedPartsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {

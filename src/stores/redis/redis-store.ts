@@ -19,7 +19,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
+import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
 import { escapeGlob } from './places.ts';
@@ -38,12 +38,6 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
-
-interface VerbCall {
-  readonly verb: RedisVerb;
-  readonly claims: readonly Claim[];
-  readonly argumentOf: (claim: Claim) => string;
-}
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -87,7 +81,10 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -96,13 +93,16 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb({ verb: 'release', claims, argumentOf }, (replies) =>
-      replies.map(isReleased),
-    );
+    return (await this.#verb('release', claims, argumentOf)).map(isReleased);
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const { standings, quarantineMs } = await this.#look(resource);
+    const lines: unknown = await this.#change(resource, 'inspect');
+    if (!Array.isArray(lines)) throw garbled(lines);
+    const closed = lines.findIndex((line) => String(line).startsWith('q '));
+    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
+    const quarantineMs = last === undefined ? undefined : Number(String(last).slice(2));
+    const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
     const limits = standings.map(({ limit }) => limit);
@@ -143,42 +143,35 @@ export class RedisStore implements Store {
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
     const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
-    return this.#runner.run(call, ([kept = null]) => {
-      if (kept === 0 || kept === 1) return kept === 1;
-      throw garbled(kept);
-    });
+    const [kept = null] = await this.#runner.run(call);
+    if (kept === 0 || kept === 1) return kept === 1;
+    throw garbled(kept);
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
-    return this.#runner.run(call, (found) => {
-      const [text, leftMs] = found;
-      if (found.length === 0) return undefined;
-      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-      return { text, leftMs };
-    });
+    const found = await this.#runner.run(call);
+    const [text, leftMs] = found;
+    if (found.length === 0) return undefined;
+    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+    return { text, leftMs };
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const { link, places } = this.#parts;
-    const match = escapeGlob(places.keyOf(prefix));
+    const match = `${escapeGlob(places.keyOf(prefix))}*`;
     const seen = new Set<string>();
     for (const send of await link.primaries()) {
       let cursor = '0';
       do {
-        const [next, keys] = (await send([
-          'SCAN',
-          cursor,
-          'MATCH',
-          `${match}*`,
-          'COUNT',
-          '1000',
-        ])) as [string, readonly string[]];
+        const scanned = await send(['SCAN', cursor, 'MATCH', match, 'COUNT', '1000']);
+        const [next, keys] = scanned as [string, readonly string[]];
         for (const key of keys) {
           const name = places.nameOf(key);
           if (seen.has(name)) continue;
           seen.add(name);
-          if ((await this.#look(name).catch(unlooked)).standings.length > 0) yield name;
+          const queue = await this.inspect(name).catch(unlooked);
+          if (queue && queue.holders.length + queue.waiters.length > 0) yield name;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -195,25 +188,17 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  #verb<T>(
-    { verb, claims, argumentOf }: VerbCall,
-    read: (replies: readonly RedisReply[]) => readonly T[],
-  ): Promise<readonly T[]> {
-    if (claims.length === 0) return Promise.resolve([]);
+  async #verb(
+    verb: RedisVerb,
+    claims: readonly Claim[],
+    argumentOf: (claim: Claim) => string,
+  ): Promise<readonly RedisReply[]> {
+    if (claims.length === 0) return [];
     const { form, places } = this.#parts;
     const keys: string[] = [];
-    const args: string[] = [];
-    try {
-      for (const claim of claims) {
-        for (const key of places.keysOf(claim)) keys.push(key);
-        args.push(argumentOf(claim));
-      }
-    } catch (error) {
-      // A user's function made a key that cannot be.
-      return Promise.reject(error);
-    }
+    for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run({ script: form[verb], keys, args, spread }, read);
+    return this.#runner.run({ script: form[verb], keys, args: claims.map(argumentOf), spread });
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -222,41 +207,25 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  #statuses(
+  async #statuses(
     verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    return this.#verb({ verb, claims, argumentOf }, (replies) =>
-      claims.map((claim, i) => {
-        const status = statusOf(replies[i], claim.ttlMs);
-        this.#wakes.saw(claim, status);
-        return status;
-      }),
-    );
+    const replies = await this.#verb(verb, claims, argumentOf);
+    return claims.map((claim, i) => {
+      const status = statusOf(replies[i], claim.ttlMs);
+      this.#wakes.saw(claim, status);
+      return status;
+    });
   }
 
-  #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
+  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
     const { form, places } = this.#parts;
     const call = { script: form.change, keys: places.lookOf(resource), args };
-    return this.#runner.run(call, ([answer = null]) => answer);
+    const [answer = null] = await this.#runner.run(call);
+    return answer;
   }
-
-  async #look(resource: string): Promise<RedisLook> {
-    const lines: unknown = await this.#change(resource, 'inspect');
-    if (!Array.isArray(lines)) throw garbled(lines);
-    const closed = lines.findIndex((line) => String(line).startsWith('q '));
-    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
-    return {
-      standings: lines.map(standingIn),
-      quarantineMs: last === undefined ? undefined : Number(String(last).slice(2)),
-    };
-  }
-}
-
-interface RedisLook {
-  readonly standings: readonly StandingLine[];
-  readonly quarantineMs: number | undefined;
 }
 
 function isReleased(reply: RedisReply): boolean {
@@ -266,9 +235,8 @@ function isReleased(reply: RedisReply): boolean {
 }
 
 /** Skips a key that is not ours, in a list of all. */
-function unlooked(error: unknown): RedisLook {
-  if (refusalCode(error) === 'WRONGTYPE') return { standings: [], quarantineMs: undefined };
-  throw error;
+function unlooked(error: unknown): undefined {
+  if (refusalCode(error) !== 'WRONGTYPE') throw error;
 }
 
 /** WAIT may take one such part of the TTL: less than core waits for a reply. */

@@ -19,7 +19,7 @@ import type { Places } from './places.ts';
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
   readonly places: Places;
-  /** Get what the replies show. */
+  /** They get what the replies show. */
   readonly hazards: Hazards;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
   readonly settings: (word: string) => string;
@@ -54,22 +54,21 @@ export class ScriptRunner {
   }
 
   /**
-   * What the script returns for each of these keys, which are of one slot, as `read` has it.
+   * What the script returns for each of these keys, which are of one slot.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  run<T>(call: ScriptRun, read: (replies: readonly RedisReply[]) => T): Promise<T> {
+  async run(call: ScriptRun): Promise<readonly RedisReply[]> {
     const sentAt = this.#clockWatch.now();
-    return this.#send(call, this.#known).then(
-      (reply) => read(this.#read(call, reply, sentAt)),
-      async (error) => read(this.#read(call, await this.#again(call, error), sentAt)),
-    );
+    const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
+    return this.#read(call, reply, sentAt);
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
   async #again(call: ScriptRun, error: unknown): Promise<RedisReply> {
     let refusal = error;
     if (refusalCode(refusal) === 'NOSCRIPT') {
-      await this.#load(call);
+      const { script, keys } = call;
+      await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
       try {
         return await this.#send(call, this.#fresh);
       } catch (another) {
@@ -78,10 +77,6 @@ export class ScriptRunner {
     }
     if (refusalCode(refusal) !== 'UNSETTLED') throw refusal;
     return this.#send(call, this.#parts.settings(await this.#serverOf(call)));
-  }
-
-  async #load({ script, keys }: ScriptRun): Promise<void> {
-    await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
   }
 
   /** Asks when the server of this slot may have lost something (lua/server.lua). */

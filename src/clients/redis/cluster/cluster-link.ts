@@ -60,7 +60,7 @@ export class ClusterLink implements RedisLink {
     const slot = slotOf(key);
     const connection = this.#primary(slot) ?? (await this.#found(slot));
     const answers = await connection.sendAll(commands);
-    return answers.some(isRedirection) ? this.#follow(slot, commands, answers) : answers;
+    return answers.some(isRedirection) ? this.#redirected(slot, commands, answers) : answers;
   }
 
   async lowestSlot(key: string): Promise<number> {
@@ -106,7 +106,8 @@ export class ClusterLink implements RedisLink {
   #channelsOf(where: ChannelsPlace): Channels {
     const known = this.#channels.get(where);
     if (known) return known;
-    const channels = new Channels(where === 'cluster' ? this.#anywhere() : this.#shard(where), () => {
+    const source = where === 'cluster' ? this.#anywhere() : this.#shard(where);
+    const channels = new Channels(source, () => {
       if (this.#channels.get(where) === channels) this.#channels.delete(where);
       channels.close();
     });
@@ -191,7 +192,7 @@ export class ClusterLink implements RedisLink {
     };
   }
 
-  async #follow(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
+  async #redirected(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
     const answers = [...first];
     const moved = first.findIndex(isRedirection);
     const deadline = performance.now() + PATIENCE_MS;
