@@ -21,32 +21,28 @@ const CHANNEL = '+switch-master';
 /** Sentinel makes a replica of a server that calls itself a primary for 8 s, when it looks. */
 const DEMOTED_MS = 15_000;
 
-export interface SentinelGroup {
-  /** What the Sentinels call it. */
-  readonly name: string;
-  /** The Sentinels themselves. */
-  readonly sentinels: readonly RedisSource[];
-}
-
 export class Failovers {
-  readonly #group: SentinelGroup;
+  readonly #name: string;
+  readonly #sentinels: readonly RedisSource[];
   /** By address: when it stopped being the primary, on the clock of `performance`. */
   readonly #former = new Map<string, number>();
 
-  constructor(group: SentinelGroup) {
-    this.#group = group;
+  /** @param name what the Sentinels call the group. */
+  constructor(name: string, sentinels: readonly RedisSource[]) {
+    this.#name = name;
+    this.#sentinels = sentinels;
   }
 
   /** Calls `switched` at each fail-over; answers how to end that. */
   watch(switched: () => void): () => void {
     const received = (message: string): void => {
       const [name, oldHost, oldPort, host, port] = message.split(' ');
-      if (name !== this.#group.name) return;
+      if (name !== this.#name) return;
       this.#former.set(`${oldHost}:${oldPort}`, performance.now());
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#group.sentinels.map((sentinel) => listenTo(sentinel, received, switched));
+    const ends = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
     return () => {
       for (const end of ends) end();
     };

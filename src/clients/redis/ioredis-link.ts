@@ -100,12 +100,10 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
   if (!sentinels) return source;
   const { sentinelUsername = null, sentinelPassword = null, sentinelTLS } = options;
   const login = { username: sentinelUsername, password: sentinelPassword, tls: sentinelTLS };
-  const failovers = new Failovers({
-    name,
-    sentinels: sentinels.map(({ host = '127.0.0.1', port = 26_379 }) =>
-      ioredisSource(client, { ...SENTINEL_OVERRIDES, ...login, host, port }),
-    ),
-  });
+  const sources = sentinels.map(({ host = '127.0.0.1', port = 26_379 }) =>
+    ioredisSource(client, { ...SENTINEL_OVERRIDES, ...login, host, port }),
+  );
+  const failovers = new Failovers(name, sources);
   return {
     ...source,
     failovers: (switched) => failovers.watch(switched),

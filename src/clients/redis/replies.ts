@@ -12,7 +12,10 @@ export function replyOf(raw: unknown, depth = 0): RedisReply {
   if (typeof raw === 'boolean') return raw ? 1 : 0;
   if (typeof raw === 'bigint') return String(raw);
   if (Buffer.isBuffer(raw)) return raw.toString();
-  if (typeof raw !== 'object' || isError(raw) || depth > DEEPEST) throw unexpected();
+  if (typeof raw !== 'object' || isError(raw) || depth > DEEPEST) {
+    const message = 'The Redis server returned an unexpected reply.';
+    throw new StoreError(message, { retryable: true, outcome: 'unknown' });
+  }
   const parts: RedisReply[] = [];
   // Sees holes, and is faster than `Array.from`.
   for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));
@@ -22,9 +25,4 @@ export function replyOf(raw: unknown, depth = 0): RedisReply {
 function partsOf(raw: object): Iterable<unknown> {
   if (raw instanceof Map) return [...raw].flat();
   return Symbol.iterator in raw ? (raw as Iterable<unknown>) : Object.entries(raw).flat();
-}
-
-function unexpected(): StoreError {
-  const message = 'The Redis server returned an unexpected reply.';
-  return new StoreError(message, { retryable: true, outcome: 'unknown' });
 }

@@ -105,7 +105,7 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   }
   const parts = sharedPartsOf(client, given);
   const { namespace, link } = parts;
-  const places = new RedissonPlaces({ namespace, cluster: link.cluster, key, fair });
+  const places = new RedissonPlaces(fair, namespace, link.cluster, key);
   const verbs = fair ? `${line}${fairVerbs}` : `${kinds}${redisson}`;
   const text = `local FENCED = ${mutex === 'fenced'}\n${layout}${verbs}`;
   const form: Form = { name: 'redisson', traits: TRAITS[mutex], ...scriptsOf(text) };

@@ -16,7 +16,7 @@
  * its holder, as some versions do; a client that reads or writes elsewhere than at one primary.
  */
 import { systemClock } from '../../base/clock.ts';
-import { type Duration, duration, positive } from '../../base/duration.ts';
+import type { Duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { causesOf } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
@@ -42,14 +42,7 @@ export interface RowStoreOptions {
    * long; default 100 ms.
    */
   readonly retry?: Duration;
-  /** By how much the clocks of other programs may differ from the database's. */
-  readonly clockSkew?: Duration;
 }
-
-type Given = (given: Duration | undefined, name: string) => number;
-
-export const retry: Given = positive(100);
-export const clockSkew: (otherwise: Duration) => Given = duration;
 
 export interface ForeignRowStoreParts {
   readonly layout: RowLayout;

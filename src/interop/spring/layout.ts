@@ -10,16 +10,10 @@ import { createHash } from 'node:crypto';
 import { randomId } from '../../base/random-id.ts';
 import type { RowLayout } from '../rows/layout.ts';
 
-export interface SpringTable {
-  readonly table: string;
-  readonly region: string;
-  /** Of the versions before 7, the registry's time to live; undefined: 7 or later. */
-  readonly timeToLiveMs: number | undefined;
-}
-
 const UUID_ROOM = 36;
 
-export function springLayout({ table, region, timeToLiveMs }: SpringTable): RowLayout {
+/** @param timeToLiveMs of the versions before 7, that of the registry; undefined: 7 or later. */
+export function springLayout(table: string, region: string, timeToLiveMs?: number): RowLayout {
   const columns =
     timeToLiveMs === undefined
       ? { until: 'EXPIRED_AFTER', addsMs: 0, since: 'CREATED_DATE' }

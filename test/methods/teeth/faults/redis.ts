@@ -261,7 +261,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     file: 'src/clients/redis/failovers.ts',
     name: 'Redis: what Sentinels say of a fail-over is not heard',
-    find: 'if (name !== this.#group.name) return;',
+    find: 'if (name !== this.#name) return;',
     replace: 'return;',
     why: 'the old primary grants for ten seconds beside the new one',
     by: inTest(
