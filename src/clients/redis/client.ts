@@ -63,9 +63,7 @@ function singleLink(source: RedisSource, greeting: RedisGreeting): RedisLink {
       return wire;
     },
   };
-  const connection = new RedisConnection(
-    greeted(commands, (ask) => greeting(ask, { cluster: false })),
-  );
+  const connection = new RedisConnection(greeted(commands, greeting, { cluster: false }));
   return {
     cluster: false,
     database: source.database ?? '?',

@@ -2,12 +2,13 @@
  * Commands over a kept-up connection, each written at most once (kept-connection.ts), and messages
  * over connections of their own, because one that listens may send no other commands.
  */
+import { isError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
-import type { RedisRefusal, RedisReply } from './link.ts';
-import { replyOf } from './replies.ts';
+import type { RedisGreeting, RedisRefusal, RedisReply } from './link.ts';
 
 export interface RedisWire extends Wire {
   /** Writes the command in this turn, after those before it; settles with the package's reply. */
@@ -111,7 +112,8 @@ export function pauseOf(strategy: unknown): number {
 /** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: RedisSource,
-  greet: (ask: (command: readonly string[]) => Promise<RedisReply>) => Promise<void>,
+  greet: RedisGreeting,
+  at: { readonly cluster: boolean },
 ): RedisSource {
   return {
     ...source,
@@ -120,7 +122,8 @@ export function greeted(
       try {
         const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
         // As long as a connection may be silent, since a server that stands still may be replaced.
-        await limited(source.silenceMs, [terms.signal], (signal) => abortable(signal, greet(ask)));
+        const met = (signal: AbortSignal) => abortable(signal, greet(ask, at));
+        await limited(source.silenceMs, [terms.signal], met);
         return wire;
       } catch (error) {
         wire.close();
@@ -128,4 +131,31 @@ export function greeted(
       }
     },
   };
+}
+
+/** No script of the store nests its replies deeper. */
+const DEEPEST = 20;
+
+/**
+ * Replies of all clients and both protocols as RESP2 has them.
+ * @throws StoreError for a reply that no server gives to a command of the store.
+ */
+function replyOf(raw: unknown, depth = 0): RedisReply {
+  if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
+  if (typeof raw === 'boolean') return raw ? 1 : 0;
+  if (typeof raw === 'bigint') return String(raw);
+  if (Buffer.isBuffer(raw)) return raw.toString();
+  if (typeof raw !== 'object' || isError(raw) || depth > DEEPEST) {
+    const message = 'The Redis server returned an unexpected reply.';
+    throw new StoreError(message, { retryable: true, outcome: 'unknown' });
+  }
+  const parts: RedisReply[] = [];
+  // Sees holes, and is faster than `Array.from`.
+  for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));
+  return parts;
+}
+
+function partsOf(raw: object): Iterable<unknown> {
+  if (raw instanceof Map) return [...raw].flat();
+  return Symbol.iterator in raw ? (raw as Iterable<unknown>) : Object.entries(raw).flat();
 }

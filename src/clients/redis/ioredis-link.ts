@@ -6,10 +6,9 @@
  */
 import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
-import type { Discover } from './cluster/topology.ts';
+import { type Discover, type PlaceMap, placeOf } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
 import { Failovers } from './failovers.ts';
-import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
 export interface IoredisClient {

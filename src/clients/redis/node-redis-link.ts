@@ -9,9 +9,8 @@
  */
 import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
-import type { Discover } from './cluster/topology.ts';
+import { type Discover, type PlaceMap, placeOf, type RedisAddress } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { type PlaceMap, placeOf, type RedisAddress } from './place-of.ts';
 
 type OnMessage = (message: string, channel: string) => void;
 

@@ -1,7 +1,7 @@
 /** URLs of Redis. */
 
 import { UrlForm } from '../url-form.ts';
-import type { RedisAddress } from './place-of.ts';
+import type { RedisAddress } from './cluster/topology.ts';
 
 export interface RedisUrl {
   readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';

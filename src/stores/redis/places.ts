@@ -81,8 +81,3 @@ export class PlainPlaces extends Places {
     throw new UsageError(`Keys with ${show(own)} are the store's own.`, { resource });
   }
 }
-
-/** Escapes a text for SCAN, which takes patterns. */
-export function escapeGlob(text: string): string {
-  return text.replace(/[\\*?[\]^]/g, '\\$&');
-}

@@ -22,7 +22,6 @@ import type {
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
-import { escapeGlob } from './places.ts';
 import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
 
 export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
@@ -59,14 +58,11 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
-    const source: MessageSource = {
-      listen: async (channel, received, resumed) => {
-        const wake = (message?: string): void =>
-          message === undefined ? resumed() : received(message);
-        await link.follow('', channel, wake, 'cluster');
-      },
+    const listen: MessageSource['listen'] = async (channel, received, resumed) => {
+      const wake = (message?: string) => (message === undefined ? resumed() : received(message));
+      await link.follow('', channel, wake, 'cluster');
     };
-    this.#wakes = new Wakes(source, wakePrefix, parts.hazards.unwoken);
+    this.#wakes = new Wakes({ listen }, wakePrefix, parts.hazards.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
@@ -159,7 +155,8 @@ export class RedisStore implements Store {
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const { link, places } = this.#parts;
-    const match = `${escapeGlob(places.keyOf(prefix))}*`;
+    // SCAN takes patterns.
+    const match = `${places.keyOf(prefix).replace(/[\\*?[\]^]/g, '\\$&')}*`;
     const seen = new Set<string>();
     for (const send of await link.primaries()) {
       let cursor = '0';

@@ -162,8 +162,7 @@ export class ClusterLink implements RedisLink {
     let connection = this.#connections.get(address);
     if (!connection) {
       const source = this.#source(address, topology);
-      const greet = this.#greeting;
-      connection = new RedisConnection(greeted(source, (ask) => greet(ask, { cluster: true })));
+      connection = new RedisConnection(greeted(source, this.#greeting, { cluster: true }));
       if (this.#closing.signal.aborted) connection.close();
       else this.#connections.set(address, connection);
     }
