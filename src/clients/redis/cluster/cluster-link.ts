@@ -58,7 +58,9 @@ export class ClusterLink implements RedisLink {
 
   async sendAll(key: string, commands: Commands): Promise<NodeAnswer[]> {
     const slot = slotOf(key);
-    const connection = this.#primary(slot) ?? (await this.#found(slot));
+    const address = this.#topologies.last?.slots[slot];
+    const known = address === undefined ? undefined : this.#connections.get(address);
+    const connection = known ?? (await this.#found(slot));
     const answers = await connection.sendAll(commands);
     return answers.some(isRedirection) ? this.#redirected(slot, commands, answers) : answers;
   }
@@ -143,11 +145,6 @@ export class ClusterLink implements RedisLink {
         }
       },
     };
-  }
-
-  #primary(slot: number): RedisConnection | undefined {
-    const address = this.#topologies.last?.slots[slot];
-    return address === undefined ? undefined : this.#connections.get(address);
   }
 
   async #found(slot: number): Promise<RedisConnection> {
