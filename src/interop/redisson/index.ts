@@ -12,11 +12,12 @@
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { asGiven, callable, checkOptions, oneOf } from '../../base/options.ts';
+import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Claim, Store, Traits } from '../../contract/store.ts';
 import { type Form, PLAIN_FORM, scriptsOf } from '../../stores/redis/forms.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { partsOf, SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { RedisStore } from '../../stores/redis/redis-store.ts';
 import { sharedStore } from '../../stores/redis/shared-store.ts';
 import fairVerbs from './lua/fair.lua';
@@ -103,7 +104,8 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   if (options[unused] !== undefined) {
     throw new UsageError(`redissonStore takes no ${unused} with mutex: '${mutex}'.`);
   }
-  const parts = sharedPartsOf(client, given);
+  refuseKeyPrefix(client);
+  const parts = partsOf(client, given);
   const { namespace, link } = parts;
   const places = new RedissonPlaces(fair, namespace, link.cluster, key);
   const verbs = fair ? `${line}${fairVerbs}` : `${kinds}${redisson}`;

@@ -74,7 +74,7 @@ export function scriptsOf(body: string): Scripts {
 }
 
 /** Returns when a server of a cluster may have lost something. */
-export const SERVER: Script = script(server);
+export const LAST_LOSS: Script = script(server);
 
 /** Returns what is kept. */
 export const RECALL: Script = script(recall);

@@ -3,7 +3,6 @@ import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, type Checks, oneOf, wholeNumber } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
-import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
@@ -51,12 +50,6 @@ export const SERVER: Checks<ServerOptions> = {
 
 /** What the options of both forms say. */
 type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
-
-/** For keys that other programs use as well. @throws UsageError */
-export function sharedPartsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
-  refuseKeyPrefix(client);
-  return partsOf(client, options);
-}
 
 export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
   const { namespace, maxTtl: maxTtlMs, replicas, afterDataLoss, onHazard } = options;

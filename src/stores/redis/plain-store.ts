@@ -11,11 +11,12 @@
  * and after a loss of data, others that do not wait.
  */
 import { type Duration, positive } from '../../base/duration.ts';
-import { asGiven, callable, type Checked, checkOptions } from '../../base/options.ts';
+import { asGiven, type Checked, callable, checkOptions } from '../../base/options.ts';
+import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { PLAIN_FORM } from './forms.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from './options.ts';
+import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { PlainPlaces } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 import { sharedStore } from './shared-store.ts';
@@ -73,7 +74,8 @@ export function storeOfKeys(
   options: Checked<typeof SERVER>,
   { name, key, retryMs, channels }: KeysTerms,
 ): Store {
-  const parts = sharedPartsOf(client, options);
+  refuseKeyPrefix(client);
+  const parts = partsOf(client, options);
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
   const form = { ...PLAIN_FORM, name };
   const terms = { channels: channels ?? '-', maxWaiters: 0 };

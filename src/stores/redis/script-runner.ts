@@ -12,7 +12,7 @@ import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { type Script, SERVER } from './forms.ts';
+import { LAST_LOSS, type Script } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
 
@@ -83,10 +83,10 @@ export class ScriptRunner {
   async #serverOf({ keys }: ScriptRun): Promise<string> {
     const { link, places } = this.#parts;
     const record = places.serverRecordOf(await link.lowestSlot(keys[0] as string));
-    const ask = () => link.send(record, ['EVALSHA', SERVER.sha, '1', record, this.#known]);
+    const ask = () => link.send(record, ['EVALSHA', LAST_LOSS.sha, '1', record, this.#known]);
     const reply = await ask().catch(async (error) => {
       if (refusalCode(error) !== 'NOSCRIPT') throw error;
-      await link.send(record, ['SCRIPT', 'LOAD', SERVER.text]);
+      await link.send(record, ['SCRIPT', 'LOAD', LAST_LOSS.text]);
       return ask();
     });
     const said = Array.isArray(reply) ? reply[1] : undefined;
