@@ -36,7 +36,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
   'src/queue/json.ts': ['ClaimJson', 'TakeoverJson', 'TombstoneJson'],
   'src/queue/queue.ts': ['Entering'],
   'src/queue/state.ts': ['WholeState'],
-  'src/interop/redisson/scripts.ts': ['RedissonMutex'],
+  'src/interop/redisson/index.ts': ['RedissonMutex'],
   'src/stores/zookeeper/layout.ts': ['Recipe'],
   'src/testkit/documents/cases.ts': ['Optional'],
 };

@@ -1,8 +1,8 @@
 /**
  * Many channels on one connection, each listened to while a caller wants its messages.
  *
- * Invariant: a message after `follow` has resolved arrives, or `resumed` is called once the
- * connection is back. A new wire listens to all channels that are followed before it counts as
+ * Invariant: a message after `follow` has resolved arrives, or followers are woken without one once
+ * the connection is back. A new wire listens to all channels that are followed before it counts as
  * open; a channel that comes while it opens is listened to once more, which does no harm.
  * What would break it: leaving a channel that a caller has just begun to follow. So a channel is
  * left only after a while without followers.
@@ -14,7 +14,7 @@ import type { Source, Wire } from './wire.ts';
 const LINGER_MS = 10_000;
 
 interface FollowedChannel {
-  readonly followers: Set<() => void>;
+  readonly followers: Set<(message?: string) => void>;
   /** Settles when it is listened to. */
   ready: Promise<unknown>;
   leaving?: NodeJS.Timeout | undefined;
@@ -34,12 +34,15 @@ export class Channels {
     this.#idle = idle;
   }
 
-  /** @throws StoreError if it cannot listen. */
-  async follow(name: string, wake: () => void): Promise<AsyncDisposable> {
+  /**
+   * Calls `wake` with each message; and with none after an interruption, which may have lost some.
+   * @throws StoreError if it cannot listen.
+   */
+  async follow(name: string, wake: (message?: string) => void): Promise<AsyncDisposable> {
     const channel = this.#channels.get(name) ?? this.#listen(name);
     clearTimeout(channel.leaving);
     // Two may have the same function.
-    const follower = (): void => wake();
+    const follower = (message?: string): void => wake(message);
     channel.followers.add(follower);
     const end = async (): Promise<void> => {
       channel.followers.delete(follower);
@@ -66,8 +69,8 @@ export class Channels {
   }
 
   #listen(name: string): FollowedChannel {
-    const received = (): void => {
-      for (const follower of [...channel.followers]) follower();
+    const received = (message?: string): void => {
+      for (const follower of [...channel.followers]) follower(message);
     };
     const ready = this.#connection.listen({ channel: name, received, resumed: received });
     const channel: FollowedChannel = { followers: new Set(), ready };

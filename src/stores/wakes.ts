@@ -21,9 +21,9 @@
  */
 import * as crypto from 'node:crypto';
 import { randomId } from '../base/random-id.ts';
+import { type ListeningTerms, listening, warn } from '../clients/listening.ts';
 import { isLasting, type MessageSource } from '../clients/wire.ts';
 import type { Claim, ClaimStatus, HeldStatus, Subscribed, Wake } from '../contract/store.ts';
-import { type ListeningTerms, listening, warn } from './listening.ts';
 import { statusIn, type Turn, type TurnStatus } from './status-lines.ts';
 import { Subscription } from './subscription.ts';
 

@@ -8,13 +8,7 @@
 import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
 import { ClusterLink } from './cluster/cluster-link.ts';
-import {
-  following,
-  greeted,
-  RedisConnection,
-  type RedisSource,
-  Subscriptions,
-} from './connection.ts';
+import { greeted, RedisConnection, type RedisSource } from './connection.ts';
 import {
   type IoredisClient,
   type IoredisCluster,
@@ -55,22 +49,21 @@ export function linkOf(client: RedisClient, greeting: RedisGreeting = async () =
 }
 
 function singleLink(source: RedisSource, greeting: RedisGreeting): RedisLink {
-  const subscriptions = new Subscriptions();
   const channels = new Channels(source);
-  let leaveSentinels = (): void => {};
-  const commands = following(source, {
-    first: () => {
-      leaveSentinels = source.failovers?.(() => connection.move()) ?? leaveSentinels;
+  let leaveSentinels: (() => void) | undefined;
+  let opened = false;
+  const commands: RedisSource = {
+    ...source,
+    open: async (terms) => {
+      leaveSentinels ??= source.failovers?.(() => connection.move());
+      const wire = await source.open(terms);
+      // An endpoint may lead to another server, while the old one keeps those that listen.
+      if (opened) channels.move();
+      opened = true;
+      return wire;
     },
-    // An endpoint may lead to another server, while the old one keeps those that listen.
-    again: () => {
-      subscriptions.move();
-      channels.move();
-    },
-  });
-  const connection = new RedisConnection(
-    greeted(commands, (ask) => greeting(ask, { cluster: false })),
-  );
+  };
+  const connection = new RedisConnection(greeted(commands, greeting, { cluster: false }));
   return {
     cluster: false,
     database: source.database ?? '?',
@@ -78,14 +71,11 @@ function singleLink(source: RedisSource, greeting: RedisGreeting): RedisLink {
     sendAll: (_, commands) => connection.sendAll(commands),
     lowestSlot: async () => 0,
     primaries: async () => [(command) => connection.send(command)],
-    listen: (channel, received, resumed) =>
-      subscriptions.start(source, { channel, received, resumed }),
     follow: (_, channel, wake) => channels.follow(channel, wake),
     close: async () => {
-      leaveSentinels();
+      leaveSentinels?.();
       channels.close();
       connection.close();
-      subscriptions.close();
     },
   };
 }

@@ -2,14 +2,13 @@
  * Commands over a kept-up connection, each written at most once (kept-connection.ts), and messages
  * over connections of their own, because one that listens may send no other commands.
  */
-import type { StoreError } from '../../contract/errors.ts';
+import { isError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
-import { Channels } from '../channels.ts';
-import { type ChannelListener, KeptConnection } from '../kept-connection.ts';
+import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
-import type { RedisRefusal, RedisReply } from './link.ts';
-import { replyOf } from './replies.ts';
+import type { RedisGreeting, RedisRefusal, RedisReply } from './link.ts';
 
 export interface RedisWire extends Wire {
   /** Writes the command in this turn, after those before it; settles with the package's reply. */
@@ -40,49 +39,27 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
   judge,
 };
 
-export class RedisConnection {
-  readonly #kept: KeptConnection<RedisWire>;
-
-  constructor(source: RedisSource) {
-    this.#kept = new KeptConnection(source);
-  }
-
+export class RedisConnection extends KeptConnection<RedisWire> {
   send(command: readonly string[]): Promise<RedisReply> {
     const terms = { quietMs: waitOf(command), read: replyOf };
-    return this.#kept.ask((wire) => wire.send(command), terms);
+    return this.ask((wire) => wire.send(command), terms);
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {
     let used: RedisWire | undefined;
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
-    const answers = await this.#kept.ask((wire) => {
+    const answers = await this.ask((wire) => {
       used = wire;
-      return sendTogether(wire, commands);
+      let sent: Promise<RedisReply | RedisRefusal>[] = [];
+      wire.together(() => {
+        sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
+      });
+      return Promise.all(sent);
     }, terms);
     const replica = answers.find(isFromReplica);
-    if (used && replica) this.#kept.drop(used, refused(replica.refusal));
+    if (used && replica) this.drop(used, refused(replica.refusal));
     return answers;
   }
-
-  /** The next wire, which may lead to another server, is opened in the place of this one. */
-  move(): void {
-    this.#kept.move();
-  }
-
-  close(reason?: StoreError): void {
-    this.#kept.close(reason);
-  }
-}
-
-async function sendTogether(
-  wire: RedisWire,
-  commands: readonly (readonly string[])[],
-): Promise<(RedisReply | RedisRefusal)[]> {
-  let answers: Promise<RedisReply | RedisRefusal>[] = [];
-  wire.together(() => {
-    answers = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
-  });
-  return Promise.all(answers);
 }
 
 function refusalOrThrow(error: unknown): RedisRefusal {
@@ -100,10 +77,43 @@ function waitOf(command: readonly string[]): number {
   return command[0] === 'WAIT' ? Number(command[2]) : 0;
 }
 
+/** A short-lived duplicate of a client. */
+interface RedisDuplicate {
+  connect(): Promise<unknown>;
+  on(event: string, listener: (error: unknown) => void): unknown;
+}
+
+/** Asks a duplicate once it is connected; its first `error` event says best why that failed. */
+export async function askOnce<C extends RedisDuplicate, T>(
+  client: C,
+  signal: AbortSignal,
+  terms: { readonly ask: (client: C) => Promise<T>; readonly end: (client: C) => void },
+): Promise<T> {
+  let cause: unknown;
+  const keep = (error: unknown): void => {
+    cause ??= error;
+  };
+  for (const event of ['error', 'node error']) client.on(event, keep);
+  try {
+    await abortable(signal, client.connect());
+    return await terms.ask(client);
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    terms.end(client);
+  }
+}
+
+/** The pause that a client's own strategy for reconnecting has; without a number, the longest. */
+export function pauseOf(strategy: unknown): number {
+  return typeof strategy === 'number' ? strategy : Number.POSITIVE_INFINITY;
+}
+
 /** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: RedisSource,
-  greet: (ask: (command: readonly string[]) => Promise<RedisReply>) => Promise<void>,
+  greet: RedisGreeting,
+  at: { readonly cluster: boolean },
 ): RedisSource {
   return {
     ...source,
@@ -112,7 +122,8 @@ export function greeted(
       try {
         const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
         // As long as a connection may be silent, since a server that stands still may be replaced.
-        await limited(source.silenceMs, [terms.signal], (signal) => abortable(signal, greet(ask)));
+        const met = (signal: AbortSignal) => abortable(signal, greet(ask, at));
+        await limited(source.silenceMs, [terms.signal], met);
         return wire;
       } catch (error) {
         wire.close();
@@ -122,80 +133,29 @@ export function greeted(
   };
 }
 
-/** The connections of a link that listen, each to one channel for as long as the process lives. */
-export class Subscriptions {
-  readonly #all = new Set<KeptConnection<RedisWire>>();
+/** No script of the store nests its replies deeper. */
+const DEEPEST = 20;
 
-  /** A subscription that could not begin leaves nothing behind: the next may be elsewhere. */
-  async start(source: RedisSource, listener: ChannelListener): Promise<void> {
-    const connection = new KeptConnection(source);
-    this.#all.add(connection);
-    try {
-      await connection.listen(listener);
-    } catch (error) {
-      this.#all.delete(connection);
-      connection.close();
-      throw error;
-    }
+/**
+ * Replies of all clients and both protocols as RESP2 has them.
+ * @throws StoreError for a reply that no server gives to a command of the store.
+ */
+function replyOf(raw: unknown, depth = 0): RedisReply {
+  if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
+  if (typeof raw === 'boolean') return raw ? 1 : 0;
+  if (typeof raw === 'bigint') return String(raw);
+  if (Buffer.isBuffer(raw)) return raw.toString();
+  if (typeof raw !== 'object' || isError(raw) || depth > DEEPEST) {
+    const message = 'The Redis server returned an unexpected reply.';
+    throw new StoreError(message, { retryable: true, outcome: 'unknown' });
   }
-
-  /** The next wires of all, which may lead to another server, listen instead. */
-  move(): void {
-    for (const connection of this.#all) connection.move();
-  }
-
-  close(): void {
-    for (const connection of this.#all) connection.close();
-  }
+  const parts: RedisReply[] = [];
+  // Sees holes, and is faster than `Array.from`.
+  for (const part of partsOf(raw)) parts.push(replyOf(part, depth + 1));
+  return parts;
 }
 
-/** The same source; `first` is called before its first wire opens, `again` after each later one. */
-export function following(
-  source: RedisSource,
-  { first, again }: { readonly first: () => void; readonly again: () => void },
-): RedisSource {
-  let [begun, opened] = [false, false];
-  return {
-    ...source,
-    open: async (terms) => {
-      if (!begun) first();
-      begun = true;
-      const wire = await source.open(terms);
-      if (opened) again();
-      opened = true;
-      return wire;
-    },
-  };
-}
-
-/** The channels of each slot of a cluster, and those of the whole, on a connection each. */
-export class SlotChannels {
-  readonly #sourceOf: (where: number | 'cluster') => RedisSource;
-  readonly #all = new Map<number | 'cluster', Channels>();
-
-  constructor(sourceOf: (where: number | 'cluster') => RedisSource) {
-    this.#sourceOf = sourceOf;
-  }
-
-  follow(where: number | 'cluster', channel: string, wake: () => void): Promise<AsyncDisposable> {
-    return (this.#all.get(where) ?? this.#open(where)).follow(channel, wake);
-  }
-
-  /** Goes after the slots that another server has now. */
-  move(moved: (where: number | 'cluster') => boolean): void {
-    for (const [where, channels] of this.#all) if (moved(where)) channels.move();
-  }
-
-  close(): void {
-    for (const channels of this.#all.values()) channels.close();
-  }
-
-  #open(where: number | 'cluster'): Channels {
-    const channels = new Channels(this.#sourceOf(where), () => {
-      if (this.#all.get(where) === channels) this.#all.delete(where);
-      channels.close();
-    });
-    this.#all.set(where, channels);
-    return channels;
-  }
+function partsOf(raw: object): Iterable<unknown> {
+  if (raw instanceof Map) return [...raw].flat();
+  return Symbol.iterator in raw ? (raw as Iterable<unknown>) : Object.entries(raw).flat();
 }

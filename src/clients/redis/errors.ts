@@ -9,131 +9,59 @@
  */
 import { isError, isLockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { type Breaks, breakOf, type Meaning } from '../breaks.ts';
+import { type Breaks, breakOf } from '../breaks.ts';
 import { causeFrom, copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import type { RedisRefusal, RedisReply } from './link.ts';
 
-const NEVER = false;
-const LATER = true;
+/** What a refusal says of the server, by its beginning. Continues "The Redis server". */
+type Advice = Readonly<Record<string, string>>;
 
-const refusals: readonly (readonly [starts: string, Meaning])[] = [
-  ['NOSCRIPT', { retryable: LATER, advice: 'has lost the script; the store loads it again' }],
-  ['UNSETTLED', { retryable: LATER, advice: 'changed during the request; the store asks again' }],
-  ['CLOCK', { retryable: LATER, advice: 'has a clock that cannot be right' }],
-  [
-    'NOIDENTITY',
-    {
-      retryable: NEVER,
-      advice:
-        'does not identify itself, so that a loss of data could go unnoticed. Only with' +
-        " afterDataLoss: 'trust' does the store grant locks on it",
-    },
-  ],
-  ['NOAUTH', { retryable: NEVER, advice: 'requires a password. Give the client one' }],
-  [
-    'WRONGPASS',
-    {
-      retryable: NEVER,
-      advice: 'does not know this user name and password. Check those that the client was given',
-    },
-  ],
-  [
-    'NOPERM',
-    {
-      retryable: NEVER,
-      advice:
-        'does not permit this user to do that. docs/stores/redis.md has the ACL that is needed',
-    },
-  ],
-  [
-    'READONLY',
-    {
-      retryable: LATER,
-      advice:
-        'is a replica and takes no writes. After a fail-over the store looks up the primary again',
-    },
-  ],
-  ['LOADING', { retryable: LATER, advice: 'is still loading its data after a start' }],
-  [
-    'BUSY',
-    {
-      retryable: LATER,
-      advice: 'is busy with a long script. Look for it with SLOWLOG, or use SCRIPT KILL',
-    },
-  ],
-  ['MASTERDOWN', { retryable: LATER, advice: 'is a replica that has lost its primary' }],
-  [
-    'CLUSTERDOWN',
-    {
-      retryable: LATER,
-      advice: 'does not serve this slot at the moment. Look at CLUSTER INFO if it stays like that',
-    },
-  ],
-  ['TRYAGAIN', { retryable: LATER, advice: 'is moving this slot to another server' }],
-  ['MOVED', { retryable: LATER, advice: 'has handed this slot to another server' }],
-  ['ASK', { retryable: LATER, advice: 'is handing this slot to another server' }],
-  [
-    'CROSSSLOT',
-    {
-      retryable: NEVER,
-      advice: 'is part of a cluster and was asked for keys of several slots',
-    },
-  ],
-  [
-    'OOM',
-    {
-      retryable: LATER,
-      advice: 'has used up its memory (maxmemory). Give the locks a server with room',
-    },
-  ],
-  [
-    'NOREPLICAS',
-    {
-      retryable: LATER,
-      advice: 'has fewer good replicas than its min-replicas-to-write requires',
-    },
-  ],
-  [
-    'MISCONF',
-    {
-      retryable: LATER,
-      advice: 'cannot save its data to disk and therefore takes no writes. Look at its log',
-    },
-  ],
-  [
-    'WRONGTYPE',
-    {
-      retryable: NEVER,
-      advice: 'has data of another type under the key. Use another namespace for the locks',
-    },
-  ],
-  [
-    'ERR max number of clients',
-    { retryable: LATER, advice: 'has no connection left (maxclients)' },
-  ],
-  [
-    'ERR unknown command',
-    { retryable: NEVER, advice: 'is too old: Redis 7.0 or Valkey 7.2 is needed' },
-  ],
-  [
-    'ERR This instance has cluster support disabled',
-    { retryable: NEVER, advice: 'is not part of a cluster. Give the store a plain client' },
-  ],
-];
+const PASSING: Advice = {
+  NOSCRIPT: 'has lost the script; the store loads it again',
+  UNSETTLED: 'changed during the request; the store asks again',
+  CLOCK: 'has a clock that cannot be right',
+  READONLY:
+    'is a replica and takes no writes. After a fail-over the store looks up the primary again',
+  LOADING: 'is still loading its data after a start',
+  BUSY: 'is busy with a long script. Look for it with SLOWLOG, or use SCRIPT KILL',
+  MASTERDOWN: 'is a replica that has lost its primary',
+  CLUSTERDOWN: 'does not serve this slot at the moment. Look at CLUSTER INFO if it stays like that',
+  TRYAGAIN: 'is moving this slot to another server',
+  MOVED: 'has handed this slot to another server',
+  ASK: 'is handing this slot to another server',
+  OOM: 'has used up its memory (maxmemory). Give the locks a server with room',
+  NOREPLICAS: 'has fewer good replicas than its min-replicas-to-write requires',
+  MISCONF: 'cannot save its data to disk and therefore takes no writes. Look at its log',
+  'ERR max number of clients': 'has no connection left (maxclients)',
+};
+
+const LASTING: Advice = {
+  NOIDENTITY:
+    'does not identify itself, so that a loss of data could go unnoticed. Only with' +
+    " afterDataLoss: 'trust' does the store grant locks on it",
+  NOAUTH: 'requires a password. Give the client one',
+  WRONGPASS: 'does not know this user name and password. Check those that the client was given',
+  NOPERM: 'does not permit this user to do that. docs/stores/redis.md has the ACL that is needed',
+  CROSSSLOT: 'is part of a cluster and was asked for keys of several slots',
+  WRONGTYPE: 'has data of another type under the key. Use another namespace for the locks',
+  'ERR unknown command': 'is too old: Redis 7.0 or Valkey 7.2 is needed',
+  'ERR This instance has cluster support disabled':
+    'is not part of a cluster. Give the store a plain client',
+};
 
 const BREAKS: Breaks = [
   [
     /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i,
-    { retryable: NEVER, advice: 'sent a reply that does not follow the Redis protocol' },
+    { retryable: false, advice: 'sent a reply that does not follow the Redis protocol' },
   ],
   [
     /All sentinels are unreachable|None of the sentinels|valid master node/,
-    { retryable: LATER, advice: 'is not known to any Sentinel that can be reached' },
+    { retryable: true, advice: 'is not known to any Sentinel that can be reached' },
   ],
   [
     /startup nodes|root nodes|Failed to refresh slots/,
-    { retryable: LATER, advice: 'is a cluster, and none of its nodes can be reached' },
+    { retryable: true, advice: 'is a cluster, and none of its nodes can be reached' },
   ],
 ];
 
@@ -169,14 +97,18 @@ export function refusalCode(refusal: unknown): string | undefined {
 /** A refusal of the server, as a `StoreError` that says what to do. */
 export function refused(refusal: string): StoreError {
   const said = clean(refusal);
-  const found = refusals.find(([start]) => said.startsWith(start));
-  const { retryable, advice } = found?.[1] ?? { retryable: NEVER, advice: 'refused' };
+  const passing = adviceIn(PASSING, said);
+  const advice = passing ?? adviceIn(LASTING, said) ?? 'refused';
   const halfWay = said.includes('script:') || said.includes('user_script');
   return new StoreError(`The Redis server ${advice} (${said}).`, {
     cause: copyOf('ReplyError', said),
-    retryable,
+    retryable: passing !== undefined,
     outcome: halfWay ? 'unknown' : 'failed',
   });
+}
+
+function adviceIn(table: Advice, said: string): string | undefined {
+  return Object.entries(table).find(([start]) => said.startsWith(start))?.[1];
 }
 
 /** A refusal leaves the connection, unless it comes from a replica; any other error ends it. */

@@ -12,7 +12,7 @@
  * as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
-import { isLasting } from '../wire.ts';
+import { listening } from '../listening.ts';
 import type { RedisSource } from './connection.ts';
 
 /** Sentinels publish it to those who listen to them: the group, the old address, the new one. */
@@ -21,35 +21,28 @@ const CHANNEL = '+switch-master';
 /** Sentinel makes a replica of a server that calls itself a primary for 8 s, when it looks. */
 const DEMOTED_MS = 15_000;
 
-const AGAIN_MS = 1000;
-const REFUSED_MS = 60_000;
-
-export interface SentinelGroup {
-  /** What the Sentinels call it. */
-  readonly name: string;
-  /** The Sentinels themselves. */
-  readonly sentinels: readonly RedisSource[];
-}
-
 export class Failovers {
-  readonly #group: SentinelGroup;
+  readonly #name: string;
+  readonly #sentinels: readonly RedisSource[];
   /** By address: when it stopped being the primary, on the clock of `performance`. */
   readonly #former = new Map<string, number>();
 
-  constructor(group: SentinelGroup) {
-    this.#group = group;
+  /** @param name what the Sentinels call the group. */
+  constructor(name: string, sentinels: readonly RedisSource[]) {
+    this.#name = name;
+    this.#sentinels = sentinels;
   }
 
   /** Calls `switched` at each fail-over; answers how to end that. */
   watch(switched: () => void): () => void {
     const received = (message: string): void => {
       const [name, oldHost, oldPort, host, port] = message.split(' ');
-      if (name !== this.#group.name) return;
+      if (name !== this.#name) return;
       this.#former.set(`${oldHost}:${oldPort}`, performance.now());
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#group.sentinels.map((sentinel) => listen(sentinel, received, switched));
+    const ends = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
     return () => {
       for (const end of ends) end();
     };
@@ -63,25 +56,18 @@ export class Failovers {
 }
 
 /** Tries until it listens. `missed` is called when a message may have been lost. */
-function listen(
+function listenTo(
   sentinel: RedisSource,
   received: (message: string) => void,
   missed: () => void,
 ): () => void {
   const connection = new KeptConnection(sentinel);
-  let timer: NodeJS.Timeout | undefined;
   let over = false;
-  const begin = (late?: () => void): void => {
-    connection.listen({ channel: CHANNEL, received, resumed: missed }).then(late, (error) => {
-      if (over) return;
-      const again = (): void => begin(missed);
-      timer = setTimeout(again, isLasting(error) ? REFUSED_MS : AGAIN_MS).unref();
-    });
-  };
-  begin();
+  const listen = () => connection.listen({ channel: CHANNEL, received, resumed: missed });
+  const terms = { end: () => {}, late: missed, cannot: () => {} };
+  void listening(listen, { wanted: () => !over, ...terms });
   return () => {
     over = true;
-    clearTimeout(timer);
     connection.close();
   };
 }

@@ -6,10 +6,9 @@
  */
 import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
-import type { Discover } from './cluster/topology.ts';
-import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { type Discover, type PlaceMap, placeOf } from './cluster/topology.ts';
+import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
 import { Failovers } from './failovers.ts';
-import { type PlaceMap, placeOf } from './place-of.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
 export interface IoredisClient {
@@ -89,10 +88,7 @@ export function ioredisSource(client: IoredisClient, overrides: object = {}): Re
     ...REDIS,
     database: String(db),
     open: (terms) => openWire(client.duplicate(options), terms),
-    pause: (failures) => {
-      const pause = retryStrategy?.(failures);
-      return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
-    },
+    pause: (failures) => pauseOf(retryStrategy?.(failures)),
   };
 }
 
@@ -103,12 +99,10 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
   if (!sentinels) return source;
   const { sentinelUsername = null, sentinelPassword = null, sentinelTLS } = options;
   const login = { username: sentinelUsername, password: sentinelPassword, tls: sentinelTLS };
-  const failovers = new Failovers({
-    name,
-    sentinels: sentinels.map(({ host = '127.0.0.1', port = 26_379 }) =>
-      ioredisSource(client, { ...SENTINEL_OVERRIDES, ...login, host, port }),
-    ),
-  });
+  const sources = sentinels.map(({ host = '127.0.0.1', port = 26_379 }) =>
+    ioredisSource(client, { ...SENTINEL_OVERRIDES, ...login, host, port }),
+  );
+  const failovers = new Failovers(name, sources);
   return {
     ...source,
     failovers: (switched) => failovers.watch(switched),
@@ -191,26 +185,16 @@ const CLUSTER_OVERRIDES = {
 /** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function ioredisDiscover(client: IoredisCluster): Discover {
   const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
-  return async (signal) => {
-    const cluster = client.duplicate([], CLUSTER_OVERRIDES);
-    let cause: unknown;
-    const keep = (error: unknown): void => {
-      cause ??= error;
-    };
-    cluster.on('error', keep);
-    cluster.on('node error', keep);
-    try {
-      await abortable(signal, cluster.connect());
-      const [node] = cluster.nodes('master');
-      if (!node) throw new Error('None of startup nodes is available');
-      return {
-        slots: cluster.slots.map(([primary]) => primary),
-        at: (address) => ioredisSource(node, placeOf(address, natMap)),
-      };
-    } catch (error) {
-      throw cause ?? error;
-    } finally {
-      cluster.disconnect();
-    }
-  };
+  return (signal) =>
+    askOnce(client.duplicate([], CLUSTER_OVERRIDES), signal, {
+      ask: async (cluster) => {
+        const [node] = cluster.nodes('master');
+        if (!node) throw new Error('None of startup nodes is available');
+        return {
+          slots: cluster.slots.map(([primary]) => primary),
+          at: (address: string) => ioredisSource(node, placeOf(address, natMap)),
+        };
+      },
+      end: (cluster) => cluster.disconnect(),
+    });
 }

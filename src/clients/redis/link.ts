@@ -1,5 +1,3 @@
-import type { MessageSource } from '../wire.ts';
-
 /** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = string | number | null | readonly RedisReply[];
 
@@ -29,17 +27,15 @@ export interface RedisLink {
   lowestSlot(key: string): Promise<number>;
   /** The same command to every primary, as for SCAN: one sender for each. */
   primaries(): Promise<readonly ((command: readonly string[]) => Promise<RedisReply>)[]>;
-  /** On a connection of its own. */
-  listen: MessageSource['listen'];
   /**
-   * Calls `wake` with each message of a channel, and after an interruption, which may have lost
-   * messages. In a cluster the channel is that of the key's slot, or one of the whole cluster. Many
-   * channels share a connection.
+   * Calls `wake` with each message of a channel, and without one after an interruption, which may
+   * have lost messages. In a cluster the channel is that of the key's slot, or one of the whole
+   * cluster. Many channels share a connection, apart from commands.
    */
   follow(
     key: string,
     channel: string,
-    wake: () => void,
+    wake: (message?: string) => void,
     reach?: 'slot' | 'cluster',
   ): Promise<AsyncDisposable>;
   close(): Promise<void>;

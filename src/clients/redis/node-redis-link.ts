@@ -9,9 +9,8 @@
  */
 import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
-import type { Discover } from './cluster/topology.ts';
-import { REDIS, type RedisSource, type RedisWire } from './connection.ts';
-import { type PlaceMap, placeOf, type RedisAddress } from './place-of.ts';
+import { type Discover, type PlaceMap, placeOf, type RedisAddress } from './cluster/topology.ts';
+import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
 
 type OnMessage = (message: string, channel: string) => void;
 
@@ -73,10 +72,8 @@ export function nodeRedisSource(
       return openWire(client.duplicate({ ...OVERRIDES, socket: own }), abort, terms);
     },
     ...(strategy !== undefined && {
-      pause: (failures, cause) => {
-        const pause = typeof strategy === 'function' ? strategy(failures, cause) : strategy;
-        return typeof pause === 'number' ? pause : Number.POSITIVE_INFINITY;
-      },
+      pause: (failures, cause) =>
+        pauseOf(typeof strategy === 'function' ? strategy(failures, cause) : strategy),
     }),
   };
 }
@@ -155,27 +152,14 @@ export function nodeRedisSentinelSource(client: NodeRedisSentinel): RedisSource 
       return () => client.off('topology-change', onChange);
     },
     open: async (terms) => {
+      const ask = (sentinel: NodeRedisSentinel) => primaryOf(sentinel, terms.signal);
+      const end = (sentinel: NodeRedisSentinel): void => void sentinel.destroy().catch(() => {});
       const primary = await (client.duplicate
-        ? askOnce(client.duplicate(SENTINEL_OVERRIDES), terms.signal)
-        : primaryOf(client, terms.signal));
+        ? askOnce(client.duplicate(SENTINEL_OVERRIDES), terms.signal, { ask, end })
+        : ask(client));
       return nodeRedisSource(primary).open(terms);
     },
   };
-}
-
-async function askOnce(sentinel: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
-  let cause: unknown;
-  sentinel.on('error', (error) => {
-    cause ??= error;
-  });
-  try {
-    await abortable(signal, sentinel.connect());
-    return await primaryOf(sentinel, signal);
-  } catch (error) {
-    throw cause ?? error;
-  } finally {
-    sentinel.destroy().catch(() => {});
-  }
 }
 
 async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promise<NodeRedisClient> {
@@ -209,25 +193,17 @@ const CLUSTER_OVERRIDES = {
 /** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
   const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
-  return async (signal) => {
-    const cluster = client.duplicate(CLUSTER_OVERRIDES);
-    let cause: unknown;
-    cluster.on('error', (error) => {
-      cause ??= error;
+  return (signal) =>
+    askOnce(client.duplicate(CLUSTER_OVERRIDES), signal, {
+      ask: async (cluster) => {
+        // The first client to connect shows how all servers are reached.
+        const nodes = cluster.masters.map((master) => cluster.nodeClient(master));
+        const node = await abortable(signal, Promise.any(nodes));
+        return {
+          slots: Array.from(cluster.slots, (shard) => shard?.master.address),
+          at: (address: string) => nodeRedisSource(node, placeOf(address, nodeAddressMap)),
+        };
+      },
+      end: (cluster) => cluster.destroy(),
     });
-    try {
-      await abortable(signal, cluster.connect());
-      // The first client to connect shows how all servers are reached.
-      const nodes = cluster.masters.map((master) => cluster.nodeClient(master));
-      const node = await abortable(signal, Promise.any(nodes));
-      return {
-        slots: Array.from(cluster.slots, (shard) => shard?.master.address),
-        at: (address) => nodeRedisSource(node, placeOf(address, nodeAddressMap)),
-      };
-    } catch (error) {
-      throw cause ?? error;
-    } finally {
-      cluster.destroy();
-    }
-  };
 }

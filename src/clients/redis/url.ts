@@ -1,7 +1,7 @@
 /** URLs of Redis. */
 
 import { UrlForm } from '../url-form.ts';
-import type { RedisAddress } from './place-of.ts';
+import type { RedisAddress } from './cluster/topology.ts';
 
 export interface RedisUrl {
   readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';
@@ -45,7 +45,7 @@ export function parseRedisUrl(scheme: string, rest: string): RedisUrl {
     tls: protocol === 'rediss',
     username: text(username),
     password: text(password),
-    addresses: kind === 'socket' ? noHost(hosts) : addressesIn(hosts, kind),
+    addresses: addressesIn(hosts, kind),
     ...placeIn(FORMS[kind].decoded(path), kind, db),
     query: options,
   };
@@ -72,6 +72,8 @@ function placeIn(
 }
 
 function addressesIn(hosts: string, kind: RedisUrl['kind']): RedisAddress[] {
+  if (kind === 'socket' && hosts === '') return [];
+  if (kind === 'socket') throw FORMS[kind].malformed('a path begins with the third slash');
   const list = hosts.split(',');
   if (kind === 'server' && list.length > 1) throw FORMS[kind].malformed('it names several hosts');
   return list.map((text) => {
@@ -83,11 +85,6 @@ function addressesIn(hosts: string, kind: RedisUrl['kind']): RedisAddress[] {
     }
     return { host, port };
   });
-}
-
-function noHost(hosts: string): [] {
-  if (hosts !== '') throw FORMS.socket.malformed('a path begins with the third slash');
-  return [];
 }
 
 function databaseIn(text: string | undefined, kind: RedisUrl['kind']): number {

@@ -12,18 +12,26 @@
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { asGiven, callable, checkOptions, oneOf } from '../../base/options.ts';
+import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Claim, Store, Traits } from '../../contract/store.ts';
-import { PLAIN_FORM } from '../../stores/redis/forms.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { type Form, PLAIN_FORM, scriptsOf } from '../../stores/redis/forms.ts';
+import { partsOf, SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { RedisStore } from '../../stores/redis/redis-store.ts';
 import { sharedStore } from '../../stores/redis/shared-store.ts';
+import fairVerbs from './lua/fair.lua';
+import kinds from './lua/kinds.lua';
+import layout from './lua/layout.lua';
+import line from './lua/line.lua';
+import redisson from './lua/redisson.lua';
 import { wokenByJava } from './own-channels.ts';
 import { RedissonPlaces } from './places.ts';
-import { type RedissonMutex, redissonScripts } from './scripts.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
+
+/** What a mutex is in Java: what `getLock`, `getFencedLock` or `getFairLock` gives. */
+type RedissonMutex = 'lock' | 'fenced' | 'fair';
 
 export interface RedissonOptions extends ServerOptions {
   /**
@@ -96,16 +104,19 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   if (options[unused] !== undefined) {
     throw new UsageError(`redissonStore takes no ${unused} with mutex: '${mutex}'.`);
   }
-  const parts = sharedPartsOf(client, given);
+  refuseKeyPrefix(client);
+  const parts = partsOf(client, given);
   const { namespace, link } = parts;
-  const places = new RedissonPlaces({ namespace, cluster: link.cluster, key, fair });
-  const form = { name: 'redisson', scripts: redissonScripts(mutex), traits: TRAITS[mutex] };
+  const places = new RedissonPlaces(fair, namespace, link.cluster, key);
+  const verbs = fair ? `${line}${fairVerbs}` : `${kinds}${redisson}`;
+  const text = `local FENCED = ${mutex === 'fenced'}\n${layout}${verbs}`;
+  const form: Form = { name: 'redisson', traits: TRAITS[mutex], ...scriptsOf(text) };
   const store = new RedisStore({ ...parts, places, form, maxWaiters: fair ? maxWaiters : 0 });
   const follow = (claim: Claim, wake: () => void): Promise<AsyncDisposable> =>
     link.follow(places.keyOf(claim.resource), places.channelOf(claim), wake);
   if (fair) {
     return wokenByJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
   }
-  const verbs = mutex === 'lock' ? (['downgrade'] as const) : [];
-  return sharedStore(store, { retryMs: retry, verbs, follow });
+  const more = mutex === 'lock' ? (['downgrade'] as const) : [];
+  return sharedStore(store, { retryMs: retry, verbs: more, follow });
 }

@@ -5,8 +5,8 @@
  * message. Claims that get the lock at once need no channel. It asks by `renew`, which, unlike
  * `claim`, may come after the release.
  */
+import { followLasting } from '../../clients/listening.ts';
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { followLasting } from '../../stores/listening.ts';
 
 type Follow = (claim: Claim, wake: () => void) => Promise<AsyncDisposable>;
 

@@ -17,20 +17,13 @@ const RESERVED = 'redisson_';
 /** Each is written by one call of its script. */
 const MAX_PERMITS = 1000;
 
-export interface RedissonPlacesOptions {
-  readonly namespace: string;
-  readonly cluster: boolean;
-  readonly key: (name: string) => string;
-  /** A mutex is a fair lock. */
-  readonly fair: boolean;
-}
-
 export class RedissonPlaces extends PlainPlaces {
-  readonly #options: RedissonPlacesOptions;
+  readonly #fair: boolean;
 
-  constructor(options: RedissonPlacesOptions) {
-    super(options.namespace, options.cluster, options.key);
-    this.#options = options;
+  /** @param fair a mutex is a fair lock. */
+  constructor(fair: boolean, ...own: ConstructorParameters<typeof PlainPlaces>) {
+    super(...own);
+    this.#fair = fair;
   }
 
   override keysOf({ resource, id, kind, permits }: Claim): readonly string[] {
@@ -42,7 +35,7 @@ export class RedissonPlaces extends PlainPlaces {
   }
 
   #keysOf(resource: string, id: string): readonly string[] {
-    const { namespace, fair } = this.#options;
+    const { namespace } = this;
     const key = this.keyOf(resource);
     const name = braced(key);
     const tag = this.beside(key);
@@ -50,7 +43,7 @@ export class RedissonPlaces extends PlainPlaces {
       key,
       `${namespace}!gone:${id}${tag}`,
       `${namespace}!notes${tag}:${key}`,
-      ...(fair
+      ...(this.#fair
         ? [`redisson_lock_queue:${name}`, `redisson_lock_timeout:${name}`]
         : [
             `${name}:${threadOf(id)}:rwlock_timeout:1`,
@@ -82,7 +75,7 @@ export class RedissonPlaces extends PlainPlaces {
   /** Where Redisson says that a lock is free: to all, or to the first waiter of a fair lock. */
   channelOf({ resource, kind, id }: Claim): string {
     const channel = `${CHANNELS[kind]}:${braced(this.keyOf(resource))}`;
-    return this.#options.fair ? `${channel}:${threadOf(id)}` : channel;
+    return this.#fair ? `${channel}:${threadOf(id)}` : channel;
   }
 }
 

@@ -15,19 +15,19 @@
  * What breaks it: clocks that differ by more; others that delete or extend a row without naming
  * its holder, as some versions do; a client that reads or writes elsewhere than at one primary.
  */
-import { type Clock, systemClock } from '../../base/clock.ts';
-import { type Duration, duration, positive } from '../../base/duration.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { causesOf } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { columnsOnce } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../../stores/each.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
-import { isDuplicate } from './duplicate.ts';
 import { needsOf, type RowLayout } from './layout.ts';
 import {
   type RowClaim,
@@ -42,20 +42,12 @@ export interface RowStoreOptions {
    * long; default 100 ms.
    */
   readonly retry?: Duration;
-  /** By how much the clocks of other programs may differ from the database's. */
-  readonly clockSkew?: Duration;
 }
-
-type Given = (given: Duration | undefined, name: string) => number;
-
-export const retry: Given = positive(100);
-export const clockSkew: (otherwise: Duration) => Given = duration;
 
 export interface ForeignRowStoreParts {
   readonly layout: RowLayout;
   readonly retryMs: number;
   readonly skewMs: number;
-  readonly clock?: Clock;
 }
 
 const TRAITS: Traits = {
@@ -66,6 +58,9 @@ const TRAITS: Traits = {
   failover: 'best-effort',
   reach: 'network',
 };
+
+/** How MySQL and MariaDB say that there is such a row; other libraries wrap the client's error. */
+const DUPLICATE = 1062;
 
 /** A row that was found may be gone when it is looked at; its successor is not, as a rule. */
 const TRIES = 3;
@@ -99,7 +94,7 @@ export class ForeignRowStore implements Store {
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
     this.#sql = statementsFor(parts.layout, this.#connection.dialect);
-    this.#released = new OwnTombstones(parts.clock ?? systemClock());
+    this.#released = new OwnTombstones(systemClock());
     this.#needs = `The table ${table} must be as its library makes it (docs/stores/${name}.md)`;
   }
 
@@ -147,7 +142,7 @@ export class ForeignRowStore implements Store {
     let found: FoundRow | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
       if (await this.#take(place, ttlMs)) {
-        return this.#released.find(id) ?? { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
+        return this.#released.find(id) ?? held(ttlMs);
       }
       found = await this.#look(place.key);
       if (found?.holder === place.holder) return this.#statusOf(found);
@@ -164,7 +159,7 @@ export class ForeignRowStore implements Store {
     const statements = this.#sql.take(place, this.#endIn(ttlMs), -skewMs - layout.addsMs);
     for (const statement of statements) {
       const count = await this.#write(statement).catch((error) => {
-        if (isDuplicate(error)) return 0;
+        if (causesOf(error).some(({ errno }) => errno === DUPLICATE)) return 0;
         throw error;
       });
       if (count > 0) return true;
@@ -177,9 +172,7 @@ export class ForeignRowStore implements Store {
     const { ttlMs } = claim;
     const before = this.#released.find(claim.id);
     if (before) return before;
-    if ((await this.#write(this.#sql.renew(place, this.#endIn(ttlMs), this.#alive))) > 0) {
-      return { state: 'held', token: 0n, leftMs: ttlMs, waiters: 0 };
-    }
+    if (await this.#update(place, place.holder, this.#endIn(ttlMs))) return held(ttlMs);
     // A client may count only rows that it has changed, and the end may be the same.
     const found = await this.#look(place.key);
     return found?.holder === place.holder ? this.#statusOf(found) : EXPIRED;
@@ -202,22 +195,21 @@ export class ForeignRowStore implements Store {
       // What is kept must be so by the fastest clock, and what is free by the slowest, also where
       // the column rounds to the next ms.
       const endMs = afterMs > 0 ? this.#endIn(afterMs) : -1 - skewMs - layout.addsMs;
-      const former = layout.leavesBehind(claim);
-      return (await this.#write(this.#sql.leave(place, former, endMs, this.#alive))) > 0;
+      return this.#update(place, layout.leavesBehind(claim), endMs);
     }
-    if ((await this.#write(this.#sql.remove(place, this.#alive))) > 0) return true;
+    if ((await this.#write(this.#sql.remove(place, this.#endIn(0)))) > 0) return true;
     await this.#write(this.#sql.remove(place));
     return false;
+  }
+
+  /** Whether the lease was alive; gives the row this holder and end. */
+  async #update(place: RowClaim, holder: string, endMs: number): Promise<boolean> {
+    return (await this.#write(this.#sql.update(place, holder, endMs, this.#endIn(0)))) > 0;
   }
 
   /** The column's value for a lease of ours that ends this many ms from now. */
   #endIn(ms: number): number {
     return ms + this.#parts.skewMs - this.#parts.layout.addsMs;
-  }
-
-  /** The column's value for a lease of ours that ends now. */
-  get #alive(): number {
-    return this.#endIn(0);
   }
 
   /** The life left of a lease of ours (-1), or of another's (+1). */
@@ -228,7 +220,7 @@ export class ForeignRowStore implements Store {
 
   #statusOf(own: FoundRow): ClaimStatus {
     const leftMs = this.#leftOf(own, -1);
-    return leftMs > 0 ? { state: 'held', token: 0n, leftMs, waiters: 0 } : EXPIRED;
+    return leftMs > 0 ? held(leftMs) : EXPIRED;
   }
 
   #placeOf(claim: Claim): RowClaim {
@@ -255,4 +247,8 @@ export class ForeignRowStore implements Store {
       throw storeErrorOf(error, this.#needs);
     }
   }
+}
+
+function held(leftMs: number): HeldStatus {
+  return { state: 'held', token: 0n, leftMs, waiters: 0 };
 }

@@ -25,10 +25,8 @@ export interface RowStatements {
   take(place: RowClaim, untilMs: number, deadMs: number): readonly RowStatement[];
   /** The holder, and how many ms are left. */
   look(key: readonly string[]): RowStatement;
-  /** Only of a lease that ends after `aliveMs`. */
-  renew(place: RowClaim, untilMs: number, aliveMs: number): RowStatement;
-  /** Gives the row to another holder until then, on the same condition. */
-  leave(place: RowClaim, former: string, untilMs: number, aliveMs: number): RowStatement;
+  /** Gives the row this holder until then, if its lease ends after `aliveMs`. */
+  update(place: RowClaim, to: string, untilMs: number, aliveMs: number): RowStatement;
   /** On the same condition; without one, whatever its end. */
   remove(place: RowClaim, aliveMs?: number): RowStatement;
 }
@@ -79,13 +77,9 @@ FROM ${table} WHERE ${where}`;
       return layout.stays ? both.reverse() : both;
     },
     look: (key) => ({ sql: look, values: key }),
-    renew: ({ key, holder }, untilMs, aliveMs) => ({
-      sql: `UPDATE ${table} SET ${until} = ${shifted} WHERE ${own} AND ${alive}`,
-      values: [micros(untilMs), ...key, holder, micros(aliveMs)],
-    }),
-    leave: ({ key, holder: from }, former, untilMs, aliveMs) => ({
+    update: ({ key, holder: from }, to, untilMs, aliveMs) => ({
       sql: `UPDATE ${table} SET ${holder} = ?, ${until} = ${shifted} WHERE ${own} AND ${alive}`,
-      values: [former, micros(untilMs), ...key, from, micros(aliveMs)],
+      values: [to, micros(untilMs), ...key, from, micros(aliveMs)],
     }),
     remove: ({ key, holder: from }, aliveMs) => ({
       sql: `DELETE FROM ${table} WHERE ${own}${aliveMs === undefined ? '' : ` AND ${alive}`}`,

@@ -1,15 +1,15 @@
 /** Locks that are shared with jobs in Java which use ShedLock. */
-import type { Duration } from '../../base/duration.ts';
+import { type Duration, duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { asGiven, callable, checkOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { plainTable } from '../rows/layout.ts';
-import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
+import { ForeignRowStore, type RowStoreOptions } from '../rows/row-store.ts';
 import { shedlockLayout } from './layout.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
@@ -40,8 +40,8 @@ const NAME = {
 const JDBC = {
   ...NAME,
   table: (given: string = 'shedlock', option: string) => plainTable(given, option),
-  retry,
-  clockSkew: clockSkew(0),
+  retry: positive(100),
+  clockSkew: duration(0),
 };
 
 /**
@@ -77,7 +77,7 @@ const REDIS = {
   ...NAME,
   environment: (given: string = 'default', option: string) => keyPart(given, option),
   keyPrefix: (given: string = 'job-lock', option: string) => keyPart(given, option),
-  retry,
+  retry: positive(100),
 };
 
 /**
@@ -96,7 +96,7 @@ export function shedlockRedisStore(client: RedisClient, options: ShedlockRedisOp
   const used = checkOptions(options, REDIS, 'shedlockRedisStore');
   const { environment, keyPrefix, name, retry, ...given } = used;
   const key = (lock: string): string => `${keyPrefix}:${environment}:${name(lock)}`;
-  return storeOfKeys(sharedPartsOf(client, given), { name: 'shedlock-redis', key, retryMs: retry });
+  return storeOfKeys(client, given, { name: 'shedlock-redis', key, retryMs: retry });
 }
 
 function keyPart(given: string, option: string): string {

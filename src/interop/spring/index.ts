@@ -1,15 +1,15 @@
 /** Locks that are shared with programs in Java which use the registries of Spring Integration. */
-import { type Duration, positive } from '../../base/duration.ts';
+import { type Duration, duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { SERVER, type ServerOptions, sharedPartsOf } from '../../stores/redis/options.ts';
+import { SERVER, type ServerOptions } from '../../stores/redis/options.ts';
 import { storeOfKeys } from '../../stores/redis/plain-store.ts';
 import { fitting, plainTable } from '../rows/layout.ts';
-import { clockSkew, ForeignRowStore, type RowStoreOptions, retry } from '../rows/row-store.ts';
+import { ForeignRowStore, type RowStoreOptions } from '../rows/row-store.ts';
 import { springLayout } from './layout.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
@@ -49,8 +49,8 @@ const JDBC = {
   },
   table: (given: string = 'INT_LOCK', option: string) => plainTable(given, option),
   timeToLive: positive(),
-  retry,
-  clockSkew: clockSkew('1s'),
+  retry: positive(100),
+  clockSkew: duration('1s'),
 };
 
 const DEFAULT_TIME_TO_LIVE_MS = 10_000;
@@ -69,18 +69,14 @@ const DEFAULT_TIME_TO_LIVE_MS = 10_000;
  * @throws UsageError
  */
 export function springJdbcStore(db: SqlDatabase, options: SpringJdbcOptions): Store {
-  const { version, region, table, retry, clockSkew, ...older } = checkOptions(
-    options,
-    JDBC,
-    'springJdbcStore',
-  );
-  const { timeToLive } = older;
+  const used = checkOptions(options, JDBC, 'springJdbcStore');
+  const { version, region, table, timeToLive } = used;
   if (version === 7 && timeToLive !== undefined) {
     throw new UsageError('timeToLive is for version 6: from 7 on, a row has its own.');
   }
   const timeToLiveMs = version === 7 ? undefined : (timeToLive ?? DEFAULT_TIME_TO_LIVE_MS);
-  const layout = springLayout({ table, region, timeToLiveMs });
-  return new ForeignRowStore(db, { layout, retryMs: retry, skewMs: clockSkew });
+  const layout = springLayout(table, region, timeToLiveMs);
+  return new ForeignRowStore(db, { layout, retryMs: used.retry, skewMs: used.clockSkew });
 }
 
 export interface SpringRedisOptions extends ServerOptions {
@@ -99,7 +95,7 @@ const REDIS = {
     if (typeof given === 'string' && /^\S+$/.test(given)) return given;
     throw new UsageError(`${option} must be text without blanks, not ${show(given)}.`);
   },
-  retry,
+  retry: positive(100),
 };
 
 /**
@@ -118,7 +114,7 @@ const REDIS = {
  */
 export function springRedisStore(client: RedisClient, options: SpringRedisOptions): Store {
   const { registryKey, retry, ...given } = checkOptions(options, REDIS, 'springRedisStore');
-  return storeOfKeys(sharedPartsOf(client, given), {
+  return storeOfKeys(client, given, {
     name: 'spring-redis',
     key: (name) => `${registryKey}:${name}`,
     retryMs: retry,

@@ -3,9 +3,9 @@
  * service says that the document has changed, or where it does not, by looking.
  */
 import type { Clock } from '../../base/clock.ts';
+import { followLasting } from '../../clients/listening.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import { followLasting } from '../listening.ts';
 import { Polling } from '../polling.ts';
 import { NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';

@@ -6,7 +6,7 @@
  * of the clocks lies in an interval. If the intervals of two successive replies lie further apart
  * than clocks of different rates explain, one of the clocks has jumped, and ours is monotonic.
  */
-import type { Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 
 /** Smaller jumps, in ms, are ordinary corrections; the margins make them harmless. */
 const JUMP_MS = 100;
@@ -21,12 +21,11 @@ interface Sight {
 }
 
 export class ClockWatch {
-  readonly #clock: Clock;
+  readonly #clock = systemClock();
   readonly #jumped: (ms: number) => void;
   readonly #last = new Map<string, Sight>();
 
-  constructor(clock: Clock, jumped: (ms: number) => void) {
-    this.#clock = clock;
+  constructor(jumped: (ms: number) => void) {
     this.#jumped = jumped;
   }
 

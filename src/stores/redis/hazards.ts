@@ -11,11 +11,11 @@
  * of a key instead of that of a connection, because the key may move in between.
  */
 
+import { warnOfSilence } from '../../clients/listening.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisGreeting, RedisReply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { warnOfSilence } from '../listening.ts';
 
 type Hazard = [code: WarningCode, message: string];
 
@@ -56,7 +56,7 @@ export class Hazards {
     );
   };
 
-  /** Another program has this `maxTtl`. The server is not to blame, so the store only warns. */
+  /** Another program has this greater `maxTtl`. The server is not to blame: only a warning. */
   readonly exceeded = (maxTtlMs: number): void => {
     const message =
       `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
@@ -65,7 +65,10 @@ export class Hazards {
     this.#warnings.warn('HOLDFAST_MAX_TTL', message);
   };
 
-  /** Waits are safe but slow. A server that refuses this for another reason refuses claims, too. */
+  /**
+   * This process may not listen. Waits are safe but slow. A server that refuses this for another
+   * reason refuses claims, too.
+   */
   readonly unwoken = (error: unknown): void => {
     if (refusalCode(error) !== 'NOPERM') return warnOfSilence(this.#warnings, error);
     const message =

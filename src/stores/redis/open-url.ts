@@ -101,15 +101,17 @@ async function withNodeRedis(url: RedisUrl): Promise<RedisClient | undefined> {
   switch (url.kind) {
     case 'socket':
       return redis.createClient({ ...settings, socket: { path, tls: false } });
-    case 'sentinel':
-      return withSentinels(
-        redis.createSentinel({
-          name: path,
-          sentinelRootNodes: [...addresses],
-          nodeClientOptions: { ...settings, socket: tls },
-          sentinelClientOptions: { socket: tls },
-        }),
-      );
+    case 'sentinel': {
+      const client = redis.createSentinel({
+        name: path,
+        sentinelRootNodes: [...addresses],
+        nodeClientOptions: { ...settings, socket: tls },
+        sentinelClientOptions: { socket: tls },
+      });
+      if ('duplicate' in client) return client;
+      const message = 'A Sentinel URL needs the package ioredis, or redis from version 6 on.';
+      throw new UnsupportedError('store', message);
+    }
     case 'cluster':
       return redis.createCluster({
         rootNodes: addresses.map((address) => ({ ...settings, socket: { ...address, ...tls } })),
@@ -118,10 +120,4 @@ async function withNodeRedis(url: RedisUrl): Promise<RedisClient | undefined> {
     default:
       return redis.createClient({ ...settings, socket: { ...addresses[0], ...tls } });
   }
-}
-
-function withSentinels<T extends object>(client: T): T {
-  if ('duplicate' in client) return client;
-  const message = 'A Sentinel URL needs the package ioredis, or redis from version 6 on.';
-  throw new UnsupportedError('store', message);
 }

@@ -1,12 +1,9 @@
 /** The options of both forms, and the parts of a store. */
-import { systemClock } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, type Checks, oneOf, wholeNumber } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
-import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
-import { ClockWatch } from './clock-watch.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
@@ -52,13 +49,7 @@ export const SERVER: Checks<ServerOptions> = {
 };
 
 /** What the options of both forms say. */
-export type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
-
-/** For keys that other programs use as well. @throws UsageError */
-export function sharedPartsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
-  refuseKeyPrefix(client);
-  return partsOf(client, options);
-}
+type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
 
 export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
   const { namespace, maxTtl: maxTtlMs, replicas, afterDataLoss, onHazard } = options;
@@ -67,9 +58,7 @@ export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): S
     link: linkOf(client, hazards.look),
     namespace,
     replicas,
-    clockWatch: new ClockWatch(systemClock(), hazards.clockJumped),
-    unwoken: hazards.unwoken,
-    exceeded: hazards.exceeded,
+    hazards,
     maxTtlMs,
     trust: afterDataLoss === 'trust',
   };

@@ -12,15 +12,11 @@ import type { Claim } from '../../contract/store.ts';
 export class Places {
   /** There is a record for each slot. */
   readonly many: boolean;
-  readonly #prefix: string;
-  readonly #record: string;
-  readonly #kept: string;
+  readonly namespace: string;
 
   constructor(namespace: string, cluster: boolean) {
     this.many = cluster;
-    this.#prefix = `${namespace}:`;
-    this.#record = `${namespace}!store`;
-    this.#kept = `${namespace}!kept`;
+    this.namespace = namespace;
   }
 
   /** The keys of one claim, that of its resource first. */
@@ -34,12 +30,12 @@ export class Places {
   }
 
   keyOf(resource: string): string {
-    return this.#prefix + resource;
+    return `${this.namespace}:${resource}`;
   }
 
   /** The key of a resource's kept text, which outlives its queue. */
   keptOf(resource: string): string {
-    return `${this.#kept}${this.beside(this.keyOf(resource))}:${resource}`;
+    return `${this.namespace}!kept${this.beside(this.keyOf(resource))}:${resource}`;
   }
 
   /** What puts another key into the slot of this one. */
@@ -48,33 +44,31 @@ export class Places {
   }
 
   nameOf(key: string): string {
-    return key.slice(this.#prefix.length);
+    return key.slice(this.namespace.length + 1);
   }
 
   /** The record of the server whose lowest slot this is. */
   serverRecordOf(slot: number): string {
-    return `${this.#record}:server{${tagOf(slot)}}`;
+    return `${this.namespace}!store:server{${tagOf(slot)}}`;
   }
 
   recordOf(key: string): string {
-    return this.#record + this.beside(key);
+    return `${this.namespace}!store${this.beside(key)}`;
   }
 }
 
 /** A resource has the key that other programs use; our own keys are beside it. */
 export class PlainPlaces extends Places {
-  readonly #own: string;
   readonly #key: (name: string) => string;
 
   constructor(namespace: string, cluster: boolean, key: (name: string) => string) {
     super(namespace, cluster);
-    this.#own = `${namespace}!`;
     this.#key = key;
   }
 
   override keysOf({ resource, id }: Claim): readonly string[] {
     const key = this.keyOf(resource);
-    return [key, `${this.#own}gone:${id}${this.beside(key)}`];
+    return [key, `${this.namespace}!gone:${id}${this.beside(key)}`];
   }
 
   override keyOf(resource: string): string {
@@ -82,12 +76,8 @@ export class PlainPlaces extends Places {
     if (typeof key !== 'string' || key === '') {
       throw new UsageError(`key(name) must return text, not ${show(key)}.`, { resource });
     }
-    if (!key.startsWith(this.#own)) return key;
-    throw new UsageError(`Keys with ${show(this.#own)} are the store's own.`, { resource });
+    const own = `${this.namespace}!`;
+    if (!key.startsWith(own)) return key;
+    throw new UsageError(`Keys with ${show(own)} are the store's own.`, { resource });
   }
-}
-
-/** Escapes a text for SCAN, which takes patterns. */
-export function escapeGlob(text: string): string {
-  return text.replace(/[\\*?[\]^]/g, '\\$&');
 }

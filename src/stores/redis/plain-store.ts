@@ -11,11 +11,12 @@
  * and after a loss of data, others that do not wait.
  */
 import { type Duration, positive } from '../../base/duration.ts';
-import { asGiven, callable, checkOptions } from '../../base/options.ts';
+import { asGiven, type Checked, callable, checkOptions } from '../../base/options.ts';
+import { refuseKeyPrefix } from '../../clients/redis/check-client.ts';
 import type { RedisClient } from '../../clients/redis/client.ts';
 import type { Store } from '../../contract/store.ts';
-import { PLAIN_FORM, PUBLISHED_FORM } from './forms.ts';
-import { SERVER, type ServerOptions, type ServerParts, sharedPartsOf } from './options.ts';
+import { PLAIN_FORM } from './forms.ts';
+import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { PlainPlaces } from './places.ts';
 import { RedisStore } from './redis-store.ts';
 import { sharedStore } from './shared-store.ts';
@@ -53,7 +54,7 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
     retry: positive(100),
   };
   const { key, retry: retryMs, ...given } = checkOptions(options, checks, 'plainRedisStore');
-  return storeOfKeys(sharedPartsOf(client, given), { name: PLAIN_FORM.name, key, retryMs });
+  return storeOfKeys(client, given, { name: PLAIN_FORM.name, key, retryMs });
 }
 
 /** How other programs have their locks. */
@@ -68,12 +69,17 @@ export interface KeysTerms {
 }
 
 /** The store of a dialect of such locks. */
-export function storeOfKeys(parts: ServerParts, terms: KeysTerms): Store {
-  const { name, key, retryMs, channels } = terms;
+export function storeOfKeys(
+  client: RedisClient,
+  options: Checked<typeof SERVER>,
+  { name, key, retryMs, channels }: KeysTerms,
+): Store {
+  refuseKeyPrefix(client);
+  const parts = partsOf(client, options);
   const places = new PlainPlaces(parts.namespace, parts.link.cluster, key);
-  const form = { ...(channels === undefined ? PLAIN_FORM : PUBLISHED_FORM), name };
-  const more = channels === undefined ? {} : { channels };
-  const store = new RedisStore({ ...parts, ...more, places, form, maxWaiters: 0 });
+  const form = { ...PLAIN_FORM, name };
+  const terms = { channels: channels ?? '-', maxWaiters: 0 };
+  const store = new RedisStore({ ...parts, ...terms, places, form });
   return sharedStore(store, {
     retryMs,
     verbs: ['keep', 'recall'],

@@ -7,8 +7,8 @@
  */
 
 import { refusalCode } from '../../clients/redis/errors.ts';
-import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
-import { UnsupportedError } from '../../contract/errors.ts';
+import type { RedisReply } from '../../clients/redis/link.ts';
+import type { MessageSource } from '../../clients/wire.ts';
 import type { Kept } from '../../contract/records.ts';
 import type {
   Claim,
@@ -19,24 +19,15 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { garbled, letterOf, type StandingLine, standingIn, statusOf } from '../status-lines.ts';
+import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
-import type { ClockWatch } from './clock-watch.ts';
-import type { Form } from './forms.ts';
-import { escapeGlob, type Places } from './places.ts';
-import { ScriptRunner, type Spread } from './script-runner.ts';
-import type { Script } from './scripts.ts';
+import { type Form, RECALL } from './forms.ts';
+import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
 
-export interface RedisStoreParts {
+export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly form: Form;
-  readonly link: RedisLink;
-  readonly places: Places;
-  readonly clockWatch: ClockWatch;
-  /** Gets the reason why this process may not listen. */
-  readonly unwoken: (error: unknown) => void;
-  readonly exceeded: (maxTtlMs: number) => void;
   readonly namespace: string;
-  /** What names of channels begin with; default: one of the namespace. */
+  /** What names of channels begin with, or `-` for none; default: one of the namespace. */
   readonly channels?: string;
   readonly maxTtlMs: number;
   readonly maxWaiters: number;
@@ -46,12 +37,6 @@ export interface RedisStoreParts {
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
-
-interface VerbCall {
-  readonly verb: RedisVerb;
-  readonly claims: readonly Claim[];
-  readonly argumentOf: (claim: Claim) => string;
-}
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -73,7 +58,11 @@ export class RedisStore implements Store {
     this.lineage = `${form.name}:${namespace}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = `${namespace}!wake:` } = parts;
-    this.#wakes = new Wakes(link, wakePrefix, parts.unwoken);
+    const listen: MessageSource['listen'] = async (channel, received, resumed) => {
+      const wake = (message?: string) => (message === undefined ? resumed() : received(message));
+      await link.follow('', channel, wake, 'cluster');
+    };
+    this.#wakes = new Wakes({ listen }, wakePrefix, parts.hazards.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const how = `${flags}${parts.maxTtlMs}/${link.database}`;
     const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
@@ -88,7 +77,10 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -97,13 +89,16 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb({ verb: 'release', claims, argumentOf }, (replies) =>
-      replies.map(isReleased),
-    );
+    return (await this.#verb('release', claims, argumentOf)).map(isReleased);
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const { standings, quarantineMs } = await this.#look(resource);
+    const lines: unknown = await this.#change(resource, 'inspect');
+    if (!Array.isArray(lines)) throw garbled(lines);
+    const closed = lines.findIndex((line) => String(line).startsWith('q '));
+    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
+    const quarantineMs = last === undefined ? undefined : Number(String(last).slice(2));
+    const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
     const limits = standings.map(({ limit }) => limit);
@@ -143,45 +138,37 @@ export class RedisStore implements Store {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
-    const script = recorded(form.scripts.keep);
-    const call = { script, keys, args, spread: this.#spreadOf([claim]) };
-    return this.#runner.run(call, ([kept = null]) => {
-      if (kept === 0 || kept === 1) return kept === 1;
-      throw garbled(kept);
-    });
+    const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
+    const [kept = null] = await this.#runner.run(call);
+    if (kept === 0 || kept === 1) return kept === 1;
+    throw garbled(kept);
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
-    const { form, places } = this.#parts;
-    const script = recorded(form.scripts.recall);
-    return this.#runner.run({ script, keys: [places.keptOf(resource)], args: [] }, (found) => {
-      const [text, leftMs] = found;
-      if (found.length === 0) return undefined;
-      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-      return { text, leftMs };
-    });
+    const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
+    const found = await this.#runner.run(call);
+    const [text, leftMs] = found;
+    if (found.length === 0) return undefined;
+    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+    return { text, leftMs };
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const { link, places } = this.#parts;
-    const match = escapeGlob(places.keyOf(prefix));
+    // SCAN takes patterns.
+    const match = `${places.keyOf(prefix).replace(/[\\*?[\]^]/g, '\\$&')}*`;
     const seen = new Set<string>();
     for (const send of await link.primaries()) {
       let cursor = '0';
       do {
-        const [next, keys] = (await send([
-          'SCAN',
-          cursor,
-          'MATCH',
-          `${match}*`,
-          'COUNT',
-          '1000',
-        ])) as [string, readonly string[]];
+        const scanned = await send(['SCAN', cursor, 'MATCH', match, 'COUNT', '1000']);
+        const [next, keys] = scanned as [string, readonly string[]];
         for (const key of keys) {
           const name = places.nameOf(key);
           if (seen.has(name)) continue;
           seen.add(name);
-          if ((await this.#look(name).catch(unlooked)).standings.length > 0) yield name;
+          const queue = await this.inspect(name).catch(unlooked);
+          if (queue && queue.holders.length + queue.waiters.length > 0) yield name;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -198,25 +185,17 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  #verb<T>(
-    { verb, claims, argumentOf }: VerbCall,
-    read: (replies: readonly RedisReply[]) => readonly T[],
-  ): Promise<readonly T[]> {
-    if (claims.length === 0) return Promise.resolve([]);
+  async #verb(
+    verb: RedisVerb,
+    claims: readonly Claim[],
+    argumentOf: (claim: Claim) => string,
+  ): Promise<readonly RedisReply[]> {
+    if (claims.length === 0) return [];
     const { form, places } = this.#parts;
     const keys: string[] = [];
-    const args: string[] = [];
-    try {
-      for (const claim of claims) {
-        for (const key of places.keysOf(claim)) keys.push(key);
-        args.push(argumentOf(claim));
-      }
-    } catch (error) {
-      // A user's function made a key that cannot be.
-      return Promise.reject(error);
-    }
+    for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run({ script: form.scripts[verb], keys, args, spread }, read);
+    return this.#runner.run({ script: form[verb], keys, args: claims.map(argumentOf), spread });
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -225,41 +204,25 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  #statuses(
+  async #statuses(
     verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Promise<readonly ClaimStatus[]> {
-    return this.#verb({ verb, claims, argumentOf }, (replies) =>
-      claims.map((claim, i) => {
-        const status = statusOf(replies[i], claim.ttlMs);
-        this.#wakes.saw(claim, status);
-        return status;
-      }),
-    );
+    const replies = await this.#verb(verb, claims, argumentOf);
+    return claims.map((claim, i) => {
+      const status = statusOf(replies[i], claim.ttlMs);
+      this.#wakes.saw(claim, status);
+      return status;
+    });
   }
 
-  #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
+  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
     const { form, places } = this.#parts;
-    const call = { script: form.scripts.change, keys: places.lookOf(resource), args };
-    return this.#runner.run(call, ([answer = null]) => answer);
+    const call = { script: form.change, keys: places.lookOf(resource), args };
+    const [answer = null] = await this.#runner.run(call);
+    return answer;
   }
-
-  async #look(resource: string): Promise<RedisLook> {
-    const lines: unknown = await this.#change(resource, 'inspect');
-    if (!Array.isArray(lines)) throw garbled(lines);
-    const closed = lines.findIndex((line) => String(line).startsWith('q '));
-    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
-    return {
-      standings: lines.map(standingIn),
-      quarantineMs: last === undefined ? undefined : Number(String(last).slice(2)),
-    };
-  }
-}
-
-interface RedisLook {
-  readonly standings: readonly StandingLine[];
-  readonly quarantineMs: number | undefined;
 }
 
 function isReleased(reply: RedisReply): boolean {
@@ -268,16 +231,9 @@ function isReleased(reply: RedisReply): boolean {
   throw status.state === 'error' ? status.error : garbled(reply);
 }
 
-/** A form without records has no verbs for them. */
-function recorded(script: Script | undefined): Script {
-  if (script) return script;
-  throw new UnsupportedError('records', 'This store keeps no records.');
-}
-
 /** Skips a key that is not ours, in a list of all. */
-function unlooked(error: unknown): RedisLook {
-  if (refusalCode(error) === 'WRONGTYPE') return { standings: [], quarantineMs: undefined };
-  throw error;
+function unlooked(error: unknown): undefined {
+  if (refusalCode(error) !== 'WRONGTYPE') throw error;
 }
 
 /** WAIT may take one such part of the TTL: less than core waits for a reply. */

@@ -11,16 +11,16 @@ import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
-import type { ClockWatch } from './clock-watch.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { LAST_LOSS, type Script } from './forms.ts';
+import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
-import { type Script, SERVER } from './scripts.ts';
 
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
   readonly places: Places;
-  readonly clockWatch: ClockWatch;
-  /** Called if another program has this `maxTtl`, which is greater than our own. */
-  readonly exceeded: (maxTtlMs: number) => void;
+  /** They get what the replies show. */
+  readonly hazards: Hazards;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
   readonly settings: (word: string) => string;
 }
@@ -42,33 +42,33 @@ export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
   readonly #known: string;
   readonly #fresh: string;
+  readonly #clockWatch: ClockWatch;
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
-    const { places, settings } = parts;
+    const { places, settings, hazards } = parts;
+    this.#clockWatch = new ClockWatch(hazards.clockJumped);
     // In a cluster another slot may have made the script known.
     this.#known = settings(places.many ? 'slot' : 'known');
     this.#fresh = settings(places.many ? 'slot' : 'fresh');
   }
 
   /**
-   * What the script returns for each of these keys, which are of one slot, as `read` has it.
+   * What the script returns for each of these keys, which are of one slot.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  run<T>(call: ScriptRun, read: (replies: readonly RedisReply[]) => T): Promise<T> {
-    const { clockWatch } = this.#parts;
-    const sentAt = clockWatch.now();
-    return this.#send(call, this.#known).then(
-      (reply) => read(this.#read(call, reply, sentAt)),
-      async (error) => read(this.#read(call, await this.#again(call, error), sentAt)),
-    );
+  async run(call: ScriptRun): Promise<readonly RedisReply[]> {
+    const sentAt = this.#clockWatch.now();
+    const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
+    return this.#read(call, reply, sentAt);
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
   async #again(call: ScriptRun, error: unknown): Promise<RedisReply> {
     let refusal = error;
     if (refusalCode(refusal) === 'NOSCRIPT') {
-      await this.#load(call);
+      const { script, keys } = call;
+      await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
       try {
         return await this.#send(call, this.#fresh);
       } catch (another) {
@@ -79,18 +79,14 @@ export class ScriptRunner {
     return this.#send(call, this.#parts.settings(await this.#serverOf(call)));
   }
 
-  async #load({ script, keys }: ScriptRun): Promise<void> {
-    await this.#parts.link.send(keys[0] as string, ['SCRIPT', 'LOAD', script.text]);
-  }
-
   /** Asks when the server of this slot may have lost something (lua/server.lua). */
   async #serverOf({ keys }: ScriptRun): Promise<string> {
     const { link, places } = this.#parts;
     const record = places.serverRecordOf(await link.lowestSlot(keys[0] as string));
-    const ask = () => link.send(record, ['EVALSHA', SERVER.sha, '1', record, this.#known]);
+    const ask = () => link.send(record, ['EVALSHA', LAST_LOSS.sha, '1', record, this.#known]);
     const reply = await ask().catch(async (error) => {
       if (refusalCode(error) !== 'NOSCRIPT') throw error;
-      await link.send(record, ['SCRIPT', 'LOAD', SERVER.text]);
+      await link.send(record, ['SCRIPT', 'LOAD', LAST_LOSS.text]);
       return ask();
     });
     const said = Array.isArray(reply) ? reply[1] : undefined;
@@ -113,9 +109,9 @@ export class ScriptRunner {
     if (!Array.isArray(reply)) throw garbled(reply);
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);
-    const { places, clockWatch, exceeded } = this.#parts;
-    clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
-    if (maxTtl !== undefined) exceeded(maxTtl);
+    const { places, hazards } = this.#parts;
+    this.#clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
+    if (maxTtl !== undefined) hazards.exceeded(maxTtl);
     return reply.slice(1);
   }
 

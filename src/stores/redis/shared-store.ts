@@ -2,8 +2,8 @@
  * A store on a layout that other programs define: without a queue of ours, and with those verbs
  * that the layout has room for.
  */
+import { followLasting } from '../../clients/listening.ts';
 import type { Claim, ClaimStatus, Store, Wake } from '../../contract/store.ts';
-import { followLasting } from '../listening.ts';
 import type { RedisStore } from './redis-store.ts';
 
 export interface SharedTerms {

@@ -4,7 +4,7 @@ import { shedlockJdbcStore } from 'holdfast/shedlock';
 import { springJdbcStore } from 'holdfast/spring';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { lockKeyOf } from '../../../src/interop/spring/lock-key.ts';
+import { lockKeyOf } from '../../../src/interop/spring/layout.ts';
 import { type Ground, ground, POSTGRES } from './ground.ts';
 import { intLock, SHEDLOCK } from './tables.ts';
 

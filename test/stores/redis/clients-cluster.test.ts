@@ -130,11 +130,8 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses, { name: 'listener' }));
     const heard: string[] = [];
     let resumed = 0;
-    await link.listen(
-      'news',
-      (message) => heard.push(message),
-      () => resumed++,
-    );
+    const wake = (message?: string) => (message === undefined ? resumed++ : heard.push(message));
+    await link.follow('k', 'news', wake, 'cluster');
     const listeners = async (): Promise<[RedisServer, string][]> => {
       const found: [RedisServer, string][] = [];
       for (const node of cluster.nodes) {
@@ -158,12 +155,7 @@ describe.each(packages)('$name', (its) => {
     await using links = new Links();
     const link = links.to(its.cluster(cluster.addresses, { name: 'follower' }));
     let resumed = 0;
-    await link.listen(
-      'news',
-      () => {},
-      () => resumed++,
-    );
-    await link.follow('k', 'news of all', () => {}, 'cluster');
+    await link.follow('k', 'news of all', () => resumed++, 'cluster');
     const listening = async (node: RedisServer): Promise<boolean> => {
       const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub'));
       return list.includes(' name=follower ');
@@ -186,16 +178,10 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses));
     let resumed = 0;
     const heard: string[] = [];
+    const wake = (message?: string) => (message === undefined ? resumed++ : heard.push(message));
     // So many that some are sure to be at the server that goes.
-    await Promise.all(
-      Array.from({ length: 12 }, () =>
-        link.listen(
-          'news',
-          (message) => heard.push(message),
-          () => resumed++,
-        ),
-      ),
-    );
+    const listeners = Array.from({ length: 12 }, () => links.to(its.cluster(cluster.addresses)));
+    await Promise.all(listeners.map((each) => each.follow('k', 'news', wake, 'cluster')));
     const key = `killed ${its.name}`;
     await link.send(key, ['SET', key, '1']);
     const gone = await cluster.primaryOf(slotOf(key));
@@ -227,13 +213,9 @@ describe.each(packages)('$name', (its) => {
     await expect(link.send('k', ['PING'])).rejects.toMatchObject({
       ...{ code: 'STORE', retryable: true, outcome: 'failed' },
     });
-    await expect(
-      link.listen(
-        'news',
-        () => {},
-        () => {},
-      ),
-    ).rejects.toMatchObject({ code: 'STORE' });
+    await expect(link.follow('k', 'news', () => {}, 'cluster')).rejects.toMatchObject({
+      code: 'STORE',
+    });
   });
 
   test('closed while the cluster is looked for, it leaves no rejection to nobody', async () => {

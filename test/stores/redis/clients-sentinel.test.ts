@@ -15,11 +15,7 @@ test('all packages follow a fail-over, send nothing twice and go on listening', 
     return { link, key: packages[i]?.name ?? '', heard: [] as string[], answered: 0, unknown: 0 };
   });
   for (const one of all) {
-    await one.link.listen(
-      'news',
-      (message) => one.heard.push(message),
-      () => one.heard.push('resumed'),
-    );
+    await one.link.follow('k', 'news', (message = 'resumed') => one.heard.push(message));
     expect(await one.link.send(one.key, ['INCR', one.key])).toBe(1);
   }
   let over = false;

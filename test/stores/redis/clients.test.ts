@@ -201,11 +201,7 @@ describe.each(packages)('$name', (its) => {
     await using own = await closable(RedisServer.start());
     const link = links.to(its.server(own.server, { name: 'listener' }));
     const heard: string[] = [];
-    await link.listen(
-      'news',
-      (message) => heard.push(message),
-      () => heard.push('resumed'),
-    );
+    await link.follow('k', 'news', (message = 'resumed') => heard.push(message));
     const publish = (text: string): Promise<unknown> => own.server.command('PUBLISH', 'news', text);
     expect(await publish('one')).toBe(1);
     await until('heard the first', async () => heard.length === 1);
@@ -237,13 +233,7 @@ describe.each(packages)('$name', (its) => {
     expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
     expect(shown(error)).toMatch(/user name and password/);
     expect(shown(error)).not.toContain(CANARY);
-    const deaf = await failureOf(
-      wrong.listen(
-        'news',
-        () => {},
-        () => {},
-      ),
-    );
+    const deaf = await failureOf(wrong.follow('k', 'news', () => {}));
     expect(deaf).toMatchObject({ retryable: false, outcome: 'failed' });
     expect(shown(deaf)).not.toContain(CANARY);
     const none = await failureOf(links.to(its.server(own.server)).send('k', ['GET', 'k']));

@@ -10,15 +10,9 @@
  * What would break it: a client that follows MOVED for a single command of a series.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Channels } from '../../channels.ts';
 import { closed } from '../../wire.ts';
-import {
-  greeted,
-  REDIS,
-  RedisConnection,
-  type RedisSource,
-  SlotChannels,
-  Subscriptions,
-} from '../connection.ts';
+import { greeted, REDIS, RedisConnection, type RedisSource } from '../connection.ts';
 import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
 import type { RedisGreeting, RedisLink, RedisRefusal, RedisReply } from '../link.ts';
 import { slotOf } from '../slots.ts';
@@ -26,6 +20,7 @@ import { type Discover, PATIENCE_MS, PAUSE_MS, Topologies, type Topology } from 
 
 type Commands = readonly (readonly string[])[];
 type NodeAnswer = RedisReply | RedisRefusal;
+type ChannelsPlace = number | 'cluster';
 
 export class ClusterLink implements RedisLink {
   readonly cluster = true;
@@ -34,11 +29,8 @@ export class ClusterLink implements RedisLink {
   readonly #greeting: RedisGreeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, RedisConnection>();
-  readonly #subscriptions = new Subscriptions();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
-  readonly #channels = new SlotChannels((where) =>
-    where === 'cluster' ? this.#anywhere() : this.#shard(where),
-  );
+  readonly #channels = new Map<ChannelsPlace, Channels>();
   /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #turn = Math.floor(Math.random() * 1000);
@@ -48,10 +40,9 @@ export class ClusterLink implements RedisLink {
       const now = new Set(slots);
       const left = before !== undefined && addresses(before).some((each) => !now.has(each));
       // One that has left the cluster may go on by itself, and then its listeners hear nothing.
-      if (left) this.#subscriptions.move();
-      this.#channels.move((where) =>
-        where === 'cluster' ? left : slots[where] !== before?.slots[where],
-      );
+      for (const [where, channels] of this.#channels) {
+        if (where === 'cluster' ? left : slots[where] !== before?.slots[where]) channels.move();
+      }
       this.#forget(now);
     };
     this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
@@ -67,9 +58,11 @@ export class ClusterLink implements RedisLink {
 
   async sendAll(key: string, commands: Commands): Promise<NodeAnswer[]> {
     const slot = slotOf(key);
-    const connection = this.#primary(slot) ?? (await this.#found(slot));
+    const address = this.#topologies.last?.slots[slot];
+    const known = address === undefined ? undefined : this.#connections.get(address);
+    const connection = known ?? (await this.#found(slot));
     const answers = await connection.sendAll(commands);
-    return answers.some(isRedirection) ? this.#follow(slot, commands, answers) : answers;
+    return answers.some(isRedirection) ? this.#redirected(slot, commands, answers) : answers;
   }
 
   async lowestSlot(key: string): Promise<number> {
@@ -87,10 +80,6 @@ export class ClusterLink implements RedisLink {
     });
   }
 
-  listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void> {
-    return this.#subscriptions.start(this.#anywhere(), { channel, received, resumed });
-  }
-
   /**
    * A slot that moves takes its listeners off, and not all clients say so. A later command finds
    * out, and then the channels go after it (`found`).
@@ -101,20 +90,31 @@ export class ClusterLink implements RedisLink {
     this.#closing.signal.throwIfAborted();
     const where = reach === 'slot' ? slotOf(key) : reach;
     try {
-      return await this.#channels.follow(where, channel, wake);
+      return await this.#channelsOf(where).follow(channel, wake);
     } catch (error) {
       if (refusalCode(error) !== 'MOVED') throw error;
       await this.#topologies.fresh();
       this.#closing.signal.throwIfAborted();
-      return this.#channels.follow(where, channel, wake);
+      return this.#channelsOf(where).follow(channel, wake);
     }
   }
 
   async close(): Promise<void> {
-    this.#channels.close();
+    for (const channels of this.#channels.values()) channels.close();
     this.#closing.abort(closed(REDIS.server));
     for (const connection of this.#connections.values()) connection.close();
-    this.#subscriptions.close();
+  }
+
+  #channelsOf(where: ChannelsPlace): Channels {
+    const known = this.#channels.get(where);
+    if (known) return known;
+    const source = where === 'cluster' ? this.#anywhere() : this.#shard(where);
+    const channels = new Channels(source, () => {
+      if (this.#channels.get(where) === channels) this.#channels.delete(where);
+      channels.close();
+    });
+    this.#channels.set(where, channels);
+    return channels;
   }
 
   #anywhere(): RedisSource {
@@ -147,11 +147,6 @@ export class ClusterLink implements RedisLink {
     };
   }
 
-  #primary(slot: number): RedisConnection | undefined {
-    const address = this.#topologies.last?.slots[slot];
-    return address === undefined ? undefined : this.#connections.get(address);
-  }
-
   async #found(slot: number): Promise<RedisConnection> {
     let topology = await this.#topologies.known();
     if (topology.slots[slot] === undefined) topology = await this.#topologies.fresh();
@@ -164,8 +159,7 @@ export class ClusterLink implements RedisLink {
     let connection = this.#connections.get(address);
     if (!connection) {
       const source = this.#source(address, topology);
-      const greet = this.#greeting;
-      connection = new RedisConnection(greeted(source, (ask) => greet(ask, { cluster: true })));
+      connection = new RedisConnection(greeted(source, this.#greeting, { cluster: true }));
       if (this.#closing.signal.aborted) connection.close();
       else this.#connections.set(address, connection);
     }
@@ -194,7 +188,7 @@ export class ClusterLink implements RedisLink {
     };
   }
 
-  async #follow(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
+  async #redirected(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
     const answers = [...first];
     const moved = first.findIndex(isRedirection);
     const deadline = performance.now() + PATIENCE_MS;

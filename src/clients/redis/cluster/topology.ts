@@ -5,9 +5,29 @@
  * for a moment, so that a cluster in trouble does not get ever more requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limited } from '../../abortable.ts';
+import { abortable, limited } from '../../abortable.ts';
 import type { RedisSource } from '../connection.ts';
 import { connectionError } from '../errors.ts';
+
+/** The address at which a server of a cluster is reached. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The user's map from addresses of the cluster to those that this process can reach. */
+export type PlaceMap =
+  | Record<string, RedisAddress>
+  | ((address: string) => RedisAddress | null | undefined);
+
+/** The place of `host:port`, as a cluster names it; a server may not know its own host. */
+export function placeOf(address: string, map: PlaceMap | null | undefined): Partial<RedisAddress> {
+  const mapped = typeof map === 'function' ? map(address) : map?.[address];
+  if (mapped) return { host: mapped.host, port: mapped.port };
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  return { ...(host && { host }), port: Number(address.slice(colon + 1)) };
+}
 
 /** The cluster's own view, at one moment, of where its slots are. */
 export interface Topology {
@@ -57,18 +77,10 @@ export class Topologies {
 
   /** For a caller that cannot go on without a fresh one. @throws StoreError */
   async fresh(): Promise<Topology> {
-    const patience = new AbortController();
     try {
-      return await Promise.race([
-        this.refresh(),
-        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
-          throw new Error('connect ETIMEDOUT');
-        }),
-      ]);
+      return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
     } catch (error) {
       throw connectionError(error, false);
-    } finally {
-      patience.abort();
     }
   }
 

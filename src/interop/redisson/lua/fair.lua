@@ -4,6 +4,7 @@
 local FIELDS = { 'key', 'gone', 'notes', 'queue', 'scores' }
 
 local function status(q, claim)
+  if claim.state == '!' then return 'g unknown ' end
   local left = leftOf(q.key)
   if not waits(claim) then
     return format('h %.0f %.0f %d - - 0', claim.number, left, #q.line)
@@ -70,31 +71,19 @@ local function claim(c, asked)
   local used = inUse(c.key)
   if used and used ~= 'm' then return 'g mismatch ' .. used end
   local q, own = load(c)
-  local answer
-  if not own then
-    answer = enter(q, c, asked)
-  elseif own.state == '!' then
-    answer = 'g unknown '
-  else
-    answer = status(q, own)
-  end
+  local answer = own and status(q, own) or enter(q, c, asked)
   notify(q, c.owner)
   return answer
 end
 
 local function renew(c, ttl)
   local q, own = load(c)
-  local answer
-  if not own then
-    answer = open and 'g expired ' or 'g store-reset '
-  elseif own.state == '!' then
-    answer = 'g unknown '
-  else
+  if own and own.state ~= '!' then
     own.ends = now + ttl
     if waits(own) then prolong(q, own) else call('PEXPIRE', q.key, ttl) end
     save(q, own)
-    answer = status(q, own)
   end
+  local answer = own and status(q, own) or open and 'g expired ' or 'g store-reset '
   notify(q, c.owner)
   return answer
 end

@@ -26,13 +26,10 @@ if #rest > 0 then
   -- Long, so it is made only when needed.
   local function wholeQueue()
     -- include queue.lua
-    local function enter(key, id, try, text)
-      local q = load(key)
-      q.asking = id
+    local function enter(q, id, asked)
       local late = buried(q, id)
       if late then
         settle(q)
-        save(q)
         return late
       end
       local own = find(q, id)
@@ -40,27 +37,18 @@ if #rest > 0 then
       settle(q)
       local head = q.head
       own = find(q, id)
-      if own then
-        local answer = status(q, own)
-        save(q)
-        return answer
-      end
-      local claim = terms(id, text)
+      if own then return status(q, own) end
+      local claim = terms(id, sub(asked, 34))
       local occupied = head.count + head.waiters > 0
       if occupied and head.kind ~= claim.kind
         and (head.kind == 'm' or head.kind == 'p' or claim.kind == 'm' or claim.kind == 'p') then
-        save(q)
         return 'g mismatch ' .. head.kind
       end
       claim.trusts = trusts or nil
       local admitted = head.waiters == 0 and fits(q, claim)
-      if not admitted and try then
-        save(q)
-        return refusal()
-      end
+      if not admitted and sub(asked, 33, 33) == 't' then return refusal() end
       local _, maxWaiters = settings()
       if not admitted and head.waiters >= tonumber(maxWaiters) then
-        save(q)
         return 'g full maxWaiters is ' .. maxWaiters
       end
       claim.number, claim.expires, claim.place = fresh(head.last), now + claim.ttl, head.next
@@ -79,12 +67,14 @@ if #rest > 0 then
           for _, holder in ipairs(holders(q)) do tell(q, holder) end
         end
       end
-      local answer = status(q, claim)
-      save(q)
-      return answer
+      return status(q, claim)
     end
     return function(key, asked)
-      return enter(key, sub(asked, 1, 32), sub(asked, 33, 33) == 't', sub(asked, 34))
+      local q = load(key)
+      q.asking = sub(asked, 1, 32)
+      local answer = enter(q, q.asking, asked)
+      save(q)
+      return answer
     end
   end
   local enter

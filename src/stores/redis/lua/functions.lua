@@ -15,6 +15,15 @@ local function unpacked(key, text)
   if not ok or type(value) ~= 'table' then refuse(key) end
   return value
 end
+-- A new claim, from its terms.
+local function terms(id, text)
+  local kind, permits, limit, ttl, address, tag, holder =
+    string.match(text, '^(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
+  return {
+    id = id, kind = kind, permits = tonumber(permits), limit = tonumber(limit),
+    ttl = tonumber(ttl), address = address, tag = tag, holder = holder,
+  }
+end
 -- The head has: the place of the first waiter and the next one (first, next); how many wait (waiters),
 -- hold (count) and what they use (used); the kind, the limits of the holders and the least of them
 -- (limits, limit); the last number (last) and up to which all were raised (raised); when the first

@@ -7,31 +7,24 @@ local function join(key, asked)
   local id = sub(asked, 1, 32)
   local found = redis.pcall('HMGET', key, '#', id, 'T' .. id)
   if found.err or not found[1] or found[2] or found[3] or not open then return nil end
-  local head = unpackedHead(key, found[1])
+  local head, claim = unpackedHead(key, found[1]), terms(id, sub(asked, 34))
   local waiters, place = head.waiters, head.next
   local _, maxWaiters = settings()
-  if head.used ~= head.limit or now >= head.death or head.ended
+  if sub(asked, 33, 33) ~= 'q' or claim.kind ~= head.kind or claim.limit ~= head.limit
+    or head.used ~= head.limit or now >= head.death or head.ended
     or waiters == 0 or waiters >= tonumber(maxWaiters) or place - head.first ~= waiters
     or head.told ~= head.first or now >= (head.fore or 0) then
     return nil
   end
-  local kind, permits, limit, ttl, address, tag, holder =
-    string.match(asked, '^q(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$', 33)
-  permits, limit, ttl = tonumber(permits), tonumber(limit), tonumber(ttl)
-  if kind ~= head.kind or limit ~= head.limit then return nil end
   local text = call('HGET', key, head.newest)
   local before = text and unpacked(key, text)
   if not before or before.place ~= place - 1 or before.expires <= now then return nil end
-  local expires = now + ttl
-  if expires + REMEMBER / 2 > head.keptTo then return nil end
-  local number = fresh(head.last)
-  head.last, head.next, head.waiters, head.newest = number, place + 1, waiters + 1, id
-  local claim = {
-    id = id, kind = kind, permits = permits, limit = limit, ttl = ttl, address = address,
-    tag = tag, holder = holder, number = number, expires = expires, place = place, waits = true,
-    trusts = trusts or nil,
-  }
+  claim.expires, claim.place = now + claim.ttl, place
+  claim.waits, claim.trusts = true, trusts or nil
+  if claim.expires + REMEMBER / 2 > head.keptTo then return nil end
+  claim.number = fresh(head.last)
+  head.last, head.next, head.waiters, head.newest = claim.number, place + 1, waiters + 1, id
   call('HSET', key, id, pack(claim), place, id, '#', pack(head))
-  return format('w %.0f %.0f - queue %.0f %.0f %s %.0f', ttl, head.count + waiters,
-    before.expires - now, number, before.tag, before.number)
+  return format('w %.0f %.0f - queue %.0f %.0f %s %.0f', claim.ttl, head.count + waiters,
+    before.expires - now, claim.number, before.tag, before.number)
 end

@@ -8,9 +8,9 @@
 -- any more, '!', number 16, and the terms as the claim brings them. A tombstone has its own key,
 -- since a key that is gone has no room for one. What breaks it: a program that deletes or extends
 -- without comparing.
--- PUBLISHES: a release is published, for other programs that listen.
 -- KEYS after the record, for each claim: its key, its tombstone; to keep something: its key, the
 -- key of what is kept.
+-- include kept.lua
 local function find(key, id)
   local value = redis.pcall('GET', key)
   if type(value) ~= 'string' or sub(value, 1, 32) ~= id then return nil end
@@ -63,10 +63,9 @@ local function release(key, tombstone, id, asked)
   if not own then return 0 end
   if after <= 0 then
     call('DEL', key)
-    if PUBLISHES then
-      local _, _, prefix = settings()
-      call('PUBLISH', prefix .. key, key)
-    end
+    -- For other programs that listen.
+    local _, _, prefix = settings()
+    if prefix ~= '-' then call('PUBLISH', prefix .. key, key) end
   elseif not sealed then
     call('SET', key, id .. '!' .. sub(own, 34), 'PX', after)
   end
@@ -88,7 +87,7 @@ local function inspect(key)
 end
 
 local answers = { stamp }
-if VERB == 'inspect' then
+if VERB == 'change' then
   answers[2] = quarantined(inspect(KEYS[2]))
 elseif VERB == 'keep' then
   local own, sealed = find(KEYS[2], ARGV[2])

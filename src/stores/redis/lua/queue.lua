@@ -12,15 +12,6 @@
 -- claim came last (newest), and the number of an only holder that is not sealed.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
 -- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
-local function terms(id, text)
-  local kind, permits, limit, ttl, address, tag, holder =
-    string.match(text, '^(%a) (%d+) (%d+) (%d+) (%S+) (%S+) (.*)$')
-  return {
-    id = id, kind = kind, permits = tonumber(permits), limit = tonumber(limit),
-    ttl = tonumber(ttl), address = address, tag = tag, holder = holder,
-  }
-end
-
 local function load(key)
   local head = {
     first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
@@ -100,18 +91,6 @@ local function holders(q)
     if claim.admitted then list[#list + 1] = claim end
   end
   return list
-end
-
--- Works out again, from the holders, what the head says of them.
-local function survey(q)
-  local head = q.head
-  local list = holders(q)
-  head.death, head.number = nil, nil
-  head.only = #list == 1 and list[1].id or nil
-  for _, claim in ipairs(list) do
-    head.death = math.min(head.death or claim.expires, claim.expires)
-  end
-  q.changed = true
 end
 
 -- `more` more holders have this limit.
@@ -206,7 +185,14 @@ local function settle(q, how, number)
         head.ended, head.endedBy = sealed or 'expired', claim.number
       end
     end
-    if head.count > 0 then survey(q) end
+    local left = holders(q)
+    if #left > 0 then
+      head.death, head.number, head.only = nil, nil, #left == 1 and left[1].id or nil
+      for _, claim in ipairs(left) do
+        head.death = math.min(head.death or claim.expires, claim.expires)
+      end
+      q.changed = true
+    end
   end
   local claim = front(q)
   while claim and fits(q, claim) do

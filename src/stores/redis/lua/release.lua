@@ -36,7 +36,10 @@ if newest ~= latest then highest, write = math.max(highest, tonumber(newest)), t
 -- Long, so it is made only when needed.
 local function wholeQueue()
   -- include queue.lua
-  local function leave(key, id, ttl, after, unanswered)
+  return function(key, asked)
+    local id, unanswered = sub(asked, 1, 32), sub(asked, 33, 33) == 'u'
+    local ttl, after = string.match(asked, '^(%S+) ?(%S*)', 34)
+    after = tonumber(after) or 0
     local q = load(key)
     settle(q)
     local claim = live(q, id)
@@ -54,11 +57,6 @@ local function wholeQueue()
     end
     save(q)
     return claim and 1 or 0
-  end
-  return function(key, asked)
-    local ttl, after = string.match(asked, '^(%S+) ?(%S*)', 34)
-    local unanswered = sub(asked, 33, 33) == 'u'
-    return leave(key, sub(asked, 1, 32), ttl, tonumber(after) or 0, unanswered)
   end
 end
 local leave

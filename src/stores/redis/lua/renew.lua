@@ -20,34 +20,27 @@ if #rest == 0 and not write then return answers end
 -- include functions.lua
 if #rest > 0 then
   -- include queue.lua
-  local function beat(key, id, ttl)
+  local function beat(key, asked)
+    local id, ttl = sub(asked, 1, 32), sub(asked, 33)
     local q = load(key)
     q.asking = id
     settle(q)
     local claim = live(q, id)
-    local answer
-    if not claim then
-      answer = missing(q, id)
-    else
-      if not claim.sealed then
-        claim.expires = now + ttl
-        q.dirty[id], q.changed = true, true
-        local head = q.head
-        if claim.admitted and head.count == 1 then
-          head.only, head.death, head.number = id, claim.expires, claim.number
-        elseif claim.place == head.first then
-          head.fore = claim.expires
-        end
+    if claim and not claim.sealed then
+      claim.expires = now + ttl
+      q.dirty[id], q.changed = true, true
+      local head = q.head
+      if claim.admitted and head.count == 1 then
+        head.only, head.death, head.number = id, claim.expires, claim.number
+      elseif claim.place == head.first then
+        head.fore = claim.expires
       end
-      answer = status(q, claim)
     end
+    local answer = claim and status(q, claim) or missing(q, id)
     save(q)
     return answer
   end
-  for _, i in ipairs(rest) do
-    local asked = ARGV[i]
-    answers[i] = apart(beat, KEYS[i], sub(asked, 1, 32), sub(asked, 33))
-  end
+  for _, i in ipairs(rest) do answers[i] = apart(beat, KEYS[i], ARGV[i]) end
 end
 keep()
 return answers

@@ -133,7 +133,7 @@ export const INTEROP_FAULTS: readonly Fault[] = [
     by: inTest(OPTIONS, 'rows', 'of ShedLock show host and process, and stay'),
   },
   {
-    file: 'src/interop/spring/lock-key.ts',
+    file: 'src/interop/spring/layout.ts',
     name: "spring: the key of a name is not Java's",
     find: '& 0x0f) | 0x30',
     replace: '& 0x0f) | 0x40',

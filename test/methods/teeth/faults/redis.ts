@@ -195,8 +195,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     file: 'src/stores/redis/lua/keep.lua',
     name: 'Redis: who held alone and died still keeps something',
-    find: ' and tonumber(sub(text, 49, 61)) > now\n',
-    replace: '\n',
+    find: "local holds = claim and sub(status(q, claim), 1, 1) == 'h'",
+    replace: 'local holds = true',
     why: 'an attempt that lost its lease is recorded as a success, beside the next one',
     by: inTest(
       'test/stores/redis/records.test.ts',
@@ -261,7 +261,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   {
     file: 'src/clients/redis/failovers.ts',
     name: 'Redis: what Sentinels say of a fail-over is not heard',
-    find: 'if (name !== this.#group.name) return;',
+    find: 'if (name !== this.#name) return;',
     replace: 'return;',
     why: 'the old primary grants for ten seconds beside the new one',
     by: inTest(

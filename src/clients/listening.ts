@@ -8,9 +8,9 @@
  * What would break it: a first try that is the only one.
  */
 import { timers } from '../base/clock.ts';
-import { Warnings } from '../clients/warnings.ts';
-import { isLasting } from '../clients/wire.ts';
 import type { StoreError } from '../contract/errors.ts';
+import { Warnings } from './warnings.ts';
+import { isLasting } from './wire.ts';
 
 /** The pause before the next try, in ms: after a passing or a lasting failure. */
 const PAUSE_MS = { passing: 250, lasting: 60_000 };
