@@ -1,7 +1,6 @@
 /** What DynamoDB says of a table, and its clock by the `Date` of a reply. */
 import { type AwsClient, sendTimed } from '../../clients/aws/send.ts';
-import { clockOffset, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
-import { DATE_STEP_MS } from '../../clients/http/date.ts';
+import { clockByDate, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { dynamodbDocuments } from './documents.ts';
 
 /** The part of what describes a table that is used. */
@@ -14,18 +13,13 @@ export interface Described {
 export async function dynamodbFacts(client: AwsClient, table: string): Promise<ServerFacts> {
   const described = await describe(client, table).catch(reasonOf);
   const documents = dynamodbDocuments(client, { table });
-  const time = async (): Promise<number | undefined> => (await documents.get('doctor')).nowMs;
-  const clock = await clockOffset(time, DATE_STEP_MS).catch(() => undefined);
+  const clock = await clockByDate(() => documents.get('doctor')).catch(() => undefined);
   if (typeof described === 'string') {
     return { version: `DynamoDB, which does not describe the table ${table}: ${described}`, clock };
   }
   const tables = `the table ${table}, ${described.TableStatus}`;
-  return {
-    version: 'DynamoDB, which has no version',
-    tables,
-    clock,
-    hazards: hazardsOf(described),
-  };
+  const hazards = hazardsOf(described);
+  return { version: 'DynamoDB, which has no version', tables, clock, hazards };
 }
 
 async function describe(client: AwsClient, table: string): Promise<Described> {

@@ -1,8 +1,7 @@
 /** Whether a service of objects compares before it writes, and its clock. It shows no version. */
 import { hostname } from 'node:os';
 import { isLockError } from '../../base/errors.ts';
-import { clockOffset, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
-import { DATE_STEP_MS } from '../../clients/http/date.ts';
+import { clockByDate, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { ObjectAccess } from '../../clients/objects/access.ts';
 import { probeObjects } from '../../clients/objects/probe.ts';
 import { objectDocuments } from './documents.ts';
@@ -13,9 +12,8 @@ const PROBES = 3;
 /** Writes an object whose key is that of no lock, one for each machine. */
 export async function objectFacts(objects: ObjectAccess, bucket: string): Promise<ServerFacts> {
   const hazards = await hazardsOf(objects);
-  const time = async (): Promise<number | undefined> =>
-    (await objectDocuments(objects).get('doctor')).nowMs;
-  const clock = await clockOffset(time, DATE_STEP_MS).catch(() => undefined);
+  const documents = objectDocuments(objects);
+  const clock = await clockByDate(() => documents.get('doctor')).catch(() => undefined);
   return { version: `the bucket ${bucket}, of a service that tells no version`, hazards, clock };
 }
 
