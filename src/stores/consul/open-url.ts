@@ -3,9 +3,9 @@ import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { HttpClient, type HttpReply } from '../../clients/http/client.ts';
+import { bodyOf } from '../../clients/http/failure.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
-import { read as bodyOf } from './documents.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';
 
 /** The query holds options of the store. @throws UsageError */
@@ -33,7 +33,7 @@ interface Agent {
 
 /** Throws for a reply that does not tell it. */
 export function versionIn(reply: HttpReply): string {
-  const { Version, Datacenter } = bodyOf<Agent>(reply, 200).Config;
+  const { Version, Datacenter } = bodyOf<Agent>('Consul', reply).Config;
   return `Consul ${Version}, an agent in ${Datacenter}`;
 }
 

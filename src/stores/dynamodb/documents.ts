@@ -9,7 +9,7 @@
  * What would break it: a global table that is written in two regions, unless it has multi-Region
  * strong consistency.
  */
-import { isLockError, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import type { AwsSettings } from '../../clients/aws/from-query.ts';
@@ -19,8 +19,7 @@ import {
   type OwnAwsClient,
   sendTimed,
 } from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { type Fate, isRepeated } from '../../clients/http/fate.ts';
+import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/failure.ts';
 import type { Documents } from '../document/documents.ts';
 
 export interface DynamodbOptions {
@@ -32,13 +31,14 @@ export interface DynamodbOptions {
 const SLACK_MS = 2000;
 
 /** By the name of the error; all come with status 400. */
-const LATER: readonly string[] = [
-  'LimitExceededException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'TransactionConflictException',
-];
+const FATES: Readonly<Record<string, Fate>> = {
+  LimitExceededException: 'later',
+  ProvisionedThroughputExceededException: 'later',
+  RequestLimitExceeded: 'later',
+  ResourceNotFoundException: 'missing',
+  ThrottlingException: 'later',
+  TransactionConflictException: 'later',
+};
 
 const KEY = { '#key': 'key' };
 
@@ -143,18 +143,7 @@ function isRefused(error: unknown): boolean {
 }
 
 function fail(error: unknown): never {
-  if (isLockError(error)) throw error;
-  throw failureOf('DynamoDB', error, fateFrom(nameOf(error)));
-}
-
-function fateFrom(name: string): Fate | undefined {
-  if (LATER.includes(name)) return 'later';
-  if (name === 'ResourceNotFoundException') return 'missing';
-  return undefined;
-}
-
-function nameOf(error: unknown): string {
-  return String((error as { readonly name?: unknown } | undefined)?.name);
+  throw failureOf('DynamoDB', error, FATES[nameOf(error)]);
 }
 
 /** A client with what the environment tells the SDK. @throws UnsupportedError */

@@ -1,8 +1,7 @@
 /** Requests about the leases of one namespace, each sent once. */
 import type { IncomingMessage } from 'node:http';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import type { StoreError } from '../../contract/errors.ts';
+import { bodyOf, failureOf } from '../../clients/http/failure.ts';
 import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
 import type { LeaseObject, LeaseSpec } from './lease.ts';
 
@@ -29,7 +28,7 @@ export class LeaseApi {
       const headers = { ...(await access.headers()), 'content-type': 'application/json' };
       return await client.ask({ ...question, path: path + place, headers });
     } catch (error) {
-      throw failed(error);
+      throw failureOf(SERVER, error);
     }
   }
 
@@ -42,9 +41,9 @@ export class LeaseApi {
       const message = await client.open({ path: place, headers, silenceMs, idle: true });
       if (message.statusCode === 200) return message;
       message.destroy();
-      throw unexpected({ status: message.statusCode ?? 0, text: 'watch', headers: {} });
+      return read<never>({ status: message.statusCode ?? 0, text: 'watch' });
     } catch (error) {
-      throw failed(error);
+      throw failureOf(SERVER, error);
     }
   }
 
@@ -90,17 +89,9 @@ export class LeaseApi {
   }
 }
 
+const SERVER = 'The Kubernetes API server';
+
 /** @throws StoreError for a reply that reports no success. */
-export function read<T>(reply: HttpReply): T {
-  if (reply.status >= 200 && reply.status < 300) return JSON.parse(reply.text) as T;
-  throw unexpected(reply);
-}
-
-function unexpected({ status, text }: HttpReply): StoreError {
-  const [, said = text] = /"message":"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  return failed(Object.assign(new Error(`HTTP ${status}: ${said}`), { status }));
-}
-
-function failed(error: unknown): StoreError {
-  return failureOf('The Kubernetes API server', error);
+export function read<T>(reply: Pick<HttpReply, 'status' | 'text'>): T {
+  return bodyOf<T>(SERVER, reply);
 }

@@ -5,10 +5,8 @@
  * those of `documentStore` never do. There is no `remove`: too many services accept the condition
  * of a deletion and ignore it, which would delete a lock that is held.
  */
-import { isLockError } from '../../base/errors.ts';
 import { timeOfError } from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { fateOf, isRepeated } from '../../clients/http/fate.ts';
+import { failureOf, fateOf, isRepeated, nameOf } from '../../clients/http/failure.ts';
 import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';
@@ -33,7 +31,7 @@ export function objectDocuments(objects: ObjectAccess): Documents {
         return { ...others, version: etag };
       } catch (error) {
         if (fateOf(error) === 'missing' && !isBucket(error)) return timeOfError(error);
-        throw typed(error);
+        return fail(error);
       }
     },
     async put(name, text, onto) {
@@ -46,7 +44,7 @@ export function objectDocuments(objects: ObjectAccess): Documents {
         return { ...(etag !== undefined && { version: etag }), ...timed };
       } catch (error) {
         if (!isRepeated(error) && isOther(error, onto)) return 'other';
-        throw typed(error);
+        return fail(error);
       }
     },
     ...(objects.list && { list: (prefix) => listed(objects, prefix) }),
@@ -60,7 +58,7 @@ async function* listed(objects: ObjectAccess, prefix: string): AsyncIterable<str
       if (name?.startsWith(prefix)) yield name;
     }
   } catch (error) {
-    throw typed(error);
+    fail(error);
   }
 }
 
@@ -68,13 +66,13 @@ async function* listed(objects: ObjectAccess, prefix: string): AsyncIterable<str
 function isOther(error: unknown, onto: string | undefined): boolean {
   const fate = fateOf(error);
   if (fate === 'missing') return onto !== undefined && !isBucket(error);
-  return fate === 'refused' || (error as { name?: unknown }).name === CONFLICT;
+  return fate === 'refused' || nameOf(error) === CONFLICT;
 }
 
 function isBucket(error: unknown): boolean {
-  return (error as { readonly name?: unknown } | undefined)?.name === 'NoSuchBucket';
+  return nameOf(error) === 'NoSuchBucket';
 }
 
-function typed(error: unknown): unknown {
-  return isLockError(error) ? error : failureOf('The object service', error);
+function fail(error: unknown): never {
+  throw failureOf('The object service', error);
 }
