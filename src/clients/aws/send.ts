@@ -12,8 +12,13 @@ export interface OwnAwsClient extends AwsClient {
   destroy(): void;
 }
 
+/** A command of the SDK, whose types say what the client returns for it. */
+interface AwsCommand<Output> {
+  resolveMiddleware(...client: never[]): (args: never) => Promise<{ readonly output: Output }>;
+}
+
 /** The part of a command that is used. */
-interface AwsCommand {
+interface Middleware {
   readonly middlewareStack: {
     add(middleware: (next: Next) => Next, place: { step: 'deserialize'; priority: 'low' }): void;
   };
@@ -26,14 +31,14 @@ interface Timed {
   readonly nowMs?: number;
 }
 
-export interface AwsReply<Output> extends Timed {
+interface AwsReply<Output> extends Timed {
   readonly output: Output;
 }
 
 /** @throws what the client throws. */
 export async function sendTimed<Output>(
   client: AwsClient,
-  command: object,
+  command: AwsCommand<Output>,
 ): Promise<AwsReply<Output>> {
   let timed: Timed = {};
   // The last before the connection: it sees each reply as it came.
@@ -44,7 +49,8 @@ export async function sendTimed<Output>(
       return result;
     };
   };
-  (command as AwsCommand).middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
+  const { middlewareStack } = command as unknown as Middleware;
+  middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
   const output = (await client.send(command as never)) as Output;
   return { output, ...timed };
 }

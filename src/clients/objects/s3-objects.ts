@@ -2,14 +2,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import type { AwsSettings } from '../aws/from-query.ts';
-import {
-  type AwsClient,
-  type AwsReply,
-  notInstalled,
-  type OwnAwsClient,
-  sendTimed,
-} from '../aws/send.ts';
-import type { ConditionalPut, ObjectAccess, StoredObject } from './access.ts';
+import { type AwsClient, notInstalled, type OwnAwsClient, sendTimed } from '../aws/send.ts';
+import type { ConditionalPut, ObjectAccess } from './access.ts';
 
 export interface S3ObjectsOptions {
   readonly bucket: string;
@@ -38,7 +32,7 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   if (typeof bucket !== 'string' || bucket === '') throw new UsageError('bucket must be a name.');
   if (typeof prefix !== 'string') throw new UsageError('prefix must be text.');
 
-  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut): Promise<PutResult> {
+  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut) {
     const { PutObjectCommand } = await sdk();
     const command = new PutObjectCommand({
       Bucket: bucket,
@@ -48,7 +42,7 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
       IfMatch: ifMatch,
       IfNoneMatch: ifNoneMatch,
     });
-    const { output, ...timed } = await sendTimed<{ readonly ETag?: string }>(client, command);
+    const { output, ...timed } = await sendTimed(client, command);
     return { ...(output.ETag !== undefined && { etag: output.ETag }), ...timed };
   }
 
@@ -56,7 +50,9 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
     async get(key) {
       const { GetObjectCommand } = await sdk();
       const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(prefix, key) });
-      return found(await sendTimed<GetResult>(client, command));
+      const { output, ...timed } = await sendTimed(client, command);
+      const text = (await output.Body?.transformToString()) ?? '';
+      return { text, etag: output.ETag ?? '', ...timed };
     },
     async put(put) {
       return (await putTimed(put)).etag;
@@ -66,37 +62,17 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
       const { ListObjectsV2Command } = await sdk();
       let token: string | undefined;
       do {
-        const command: object = new ListObjectsV2Command({
+        const command: InstanceType<typeof ListObjectsV2Command> = new ListObjectsV2Command({
           Bucket: bucket,
           Prefix: prefix + beginning,
           ContinuationToken: token,
         });
-        const { output } = await sendTimed<ListOutput>(client, command);
+        const { output } = await sendTimed(client, command);
         for (const { Key = '' } of output.Contents ?? []) yield Key.slice(prefix.length);
         token = output.NextContinuationToken;
       } while (token !== undefined);
     },
   };
-}
-
-interface PutResult {
-  readonly etag?: string;
-  readonly nowMs?: number;
-}
-
-interface GetResult {
-  readonly Body?: { transformToString(): Promise<string> };
-  readonly ETag?: string;
-}
-
-interface ListOutput {
-  readonly Contents?: readonly { readonly Key?: string }[];
-  readonly NextContinuationToken?: string;
-}
-
-async function found({ output, ...timed }: AwsReply<GetResult>): Promise<StoredObject> {
-  const text = (await output.Body?.transformToString()) ?? '';
-  return { text, etag: output.ETag ?? '', ...timed };
 }
 
 function placeOf(prefix: string, key: string): string {

@@ -60,7 +60,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
         Key: { key: { S: key } },
         ConsistentRead: true,
       });
-      const { output, ...timed } = await sendTimed<DynamodbOutput>(client, command).catch(fail);
+      const { output, ...timed } = await sendTimed(client, command).catch(fail);
       const { text, version } = output.Item ?? {};
       if (text?.S === undefined || version?.S === undefined) return timed;
       return { text: text.S, version: version.S, ...timed };
@@ -94,9 +94,9 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
     },
     async *list(prefix) {
       const { ScanCommand } = await sdk();
-      let start: Item | undefined;
+      let start: ScanKey;
       do {
-        const command: object = new ScanCommand({
+        const command: InstanceType<typeof ScanCommand> = new ScanCommand({
           TableName: table,
           ConsistentRead: true,
           ProjectionExpression: '#key',
@@ -107,7 +107,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
             ExpressionAttributeValues: { ':prefix': { S: prefix } },
           }),
         });
-        const { output } = await sendTimed<ScanOutput>(client, command).catch(fail);
+        const { output } = await sendTimed(client, command).catch(fail);
         for (const { key } of output.Items ?? []) if (key?.S !== undefined) yield key.S;
         start = output.LastEvaluatedKey;
       } while (start !== undefined);
@@ -115,16 +115,10 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
   };
 }
 
-type Item = Record<string, { readonly S: string }>;
+type Sdk = Awaited<ReturnType<typeof sdk>>;
 
-interface DynamodbOutput {
-  readonly Item?: Item;
-}
-
-interface ScanOutput {
-  readonly Items?: readonly Item[];
-  readonly LastEvaluatedKey?: Item;
-}
+/** Where a page of a scan starts; undefined: at the beginning. */
+type ScanKey = ConstructorParameters<Sdk['ScanCommand']>[0]['ExclusiveStartKey'];
 
 function conditionOf(onto: string | undefined): object {
   if (onto === undefined) {

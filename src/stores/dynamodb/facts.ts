@@ -25,7 +25,7 @@ export async function dynamodbFacts(client: AwsClient, table: string): Promise<S
 async function describe(client: AwsClient, table: string): Promise<Described> {
   const { DescribeTableCommand } = await import('@aws-sdk/client-dynamodb');
   const command = new DescribeTableCommand({ TableName: table });
-  const { output } = await sendTimed<{ readonly Table?: Described }>(client, command);
+  const { output } = await sendTimed(client, command);
   return output.Table ?? {};
 }
 
