@@ -5,9 +5,5 @@ export function apart<T extends DocumentStoreOptions>(
   options: T,
 ): readonly [DocumentStoreOptions, Omit<T, keyof DocumentStoreOptions>] {
   const { maxWaiters, clock, ...own } = Object(options) as T;
-  const common = {
-    ...(maxWaiters !== undefined && { maxWaiters }),
-    ...(clock !== undefined && { clock }),
-  };
-  return [common, own];
+  return [{ maxWaiters, clock } as DocumentStoreOptions, own];
 }

@@ -3,18 +3,18 @@ import { UsageError } from '../../base/errors.ts';
 import { awsSettings } from '../../clients/aws/from-query.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
-import { splitQuery } from '../url-options.ts';
-import { dynamodbClient, dynamodbDocuments } from './documents.ts';
+import type { DocumentStoreOptions } from '../document/index.ts';
+import { closingAlso, splitQuery } from '../url-options.ts';
+import { dynamodbClient } from './documents.ts';
 import { dynamodbFacts } from './facts.ts';
+import { dynamodbStore } from './index.ts';
 
 const OPTIONS = ['maxWaiters'];
 
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { client, table, options } = await open(rest);
-  const documents = dynamodbDocuments(client, { table });
-  return documentStore({ ...documents, close: async () => client.destroy() }, options);
+  return closingAlso(dynamodbStore(client, { ...options, table }), { end: () => client.destroy() });
 }
 
 /** The service tells no version. */

@@ -33,11 +33,7 @@ const CHECKS = { retry: positive('2s'), clock: checkClock };
  */
 export function leaseLockStore(options: LeaseLockOptions = {}): Store {
   const { retry, clock, ...access } = Object(options) as LeaseLockOptions;
-  const checked = checkOptions(
-    { ...(retry !== undefined && { retry }), ...(clock !== undefined && { clock }) },
-    CHECKS,
-    'leaseLockStore',
-  );
+  const checked = checkOptions({ retry, clock }, CHECKS, 'leaseLockStore');
   return new LeaseLockStore({
     leases: new LeaseApi(access, 'leaseLockStore'),
     clock: checked.clock,

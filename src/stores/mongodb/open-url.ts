@@ -3,9 +3,8 @@ import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.
 import { UrlForm } from '../../clients/url-form.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
-import { splitQuery } from '../url-options.ts';
-import { mongodbDocuments } from './documents.ts';
+import { closingAlso, splitQuery } from '../url-options.ts';
+import { type DocumentStoreOptions, mongodbStore } from './index.ts';
 
 const FORM = new UrlForm('The MongoDB URL', 'mongodb://user:password@host:27017/shop');
 
@@ -16,19 +15,15 @@ type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
 /** @throws UsageError, UnsupportedError */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { client, collection, options } = await open(scheme, rest);
-  const documents = mongodbDocuments(client.db().collection(collection));
-  const close = async (): Promise<void> => {
-    await documents.close?.();
-    await client.close();
-  };
-  return documentStore({ ...documents, close }, options);
+  const store = mongodbStore(client.db().collection(collection), options);
+  return closingAlso(store, { end: () => client.close() });
 }
 
 /** What the primary says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
-  const ask = (command: object): Promise<HelloReply> =>
-    client.db('admin').command(command, { readPreference: 'primary' }) as Promise<HelloReply>;
+  const ask = (command: object) =>
+    client.db('admin').command(command, { readPreference: 'primary' });
   try {
     const { version } = await ask({ buildInfo: 1 });
     let set: string | undefined;
@@ -42,12 +37,6 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   } finally {
     await client.close();
   }
-}
-
-interface HelloReply {
-  readonly version?: string;
-  readonly localTime?: Date;
-  readonly setName?: string;
 }
 
 async function open(scheme: string, rest: string) {

@@ -4,18 +4,16 @@ import { awsSettings } from '../../clients/aws/from-query.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { s3Client, s3Objects } from '../../clients/objects/s3-objects.ts';
 import type { Store } from '../../contract/store.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
-import { splitQuery } from '../url-options.ts';
-import { objectDocuments } from './documents.ts';
+import { closingAlso, splitQuery } from '../url-options.ts';
 import { objectFacts } from './facts.ts';
+import { type DocumentStoreOptions, objectStore } from './index.ts';
 
 const OPTIONS = ['maxWaiters'];
 
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { client, objects, options } = await open(rest);
-  const documents = objectDocuments(objects);
-  return documentStore({ ...documents, close: async () => client.destroy() }, options);
+  return closingAlso(objectStore(objects, options), { end: () => client.destroy() });
 }
 
 /** The service tells no version. */
@@ -31,8 +29,9 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
 async function open(rest: string) {
   const [, bucket, prefix = '', query = ''] =
     /^\/\/([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(rest) ?? [];
-  if (bucket === undefined)
+  if (bucket === undefined) {
     throw new UsageError("'s3:' needs a bucket, as in 's3://plans/locks/'.");
+  }
   const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
   const client = await s3Client(awsSettings(url));
   return { client, bucket, objects: s3Objects(client, { bucket, prefix }), options };
