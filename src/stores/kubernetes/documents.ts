@@ -52,8 +52,7 @@ export function kubernetesDocuments(
     const { resourceVersion } = (await page('&limit=1')).metadata;
     const query = `allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
     const from = `${query}&resourceVersion=${resourceVersion}`;
-    const message = await api.watch(from, SILENCE_MS);
-    return feedOf(message);
+    return feedOf(await api.watch(from, SILENCE_MS));
   }
 
   const changes = new SharedWatch(watchAll);
@@ -65,20 +64,14 @@ export function kubernetesDocuments(
       const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply.headers);
       const lease = read<LeaseObject>(reply);
+      const found = { version: versionIn(lease), ...timeIn(reply.headers) };
       const text = textIn(lease);
-      return {
-        ...(text !== undefined && { text }),
-        version: versionIn(lease),
-        ...timeIn(reply.headers),
-      };
+      return text === undefined ? found : { text, ...found };
     },
     async put(key, text, onto) {
       const holder = holderIn(text);
       const body = leaseOf({ key, text, ...(holder !== undefined && { holder }) }, onto);
-      const reply =
-        onto === undefined
-          ? await api.ask('', { method: 'POST', body })
-          : await api.ask(`/${leaseName(key)}`, { method: 'PUT', body });
+      const reply = await api.put(onto && leaseName(key), body);
       if (reply.status === 409) return 'other';
       return { version: versionIn(read<LeaseObject>(reply)), ...timeIn(reply.headers) };
     },

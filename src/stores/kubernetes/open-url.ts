@@ -2,7 +2,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
-import { HttpClient } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
 import { apart } from '../document/apart.ts';
 import { optionsFrom } from '../url-options.ts';
@@ -18,14 +17,13 @@ export function openUrl(_scheme: string, rest: string): Store {
 /** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
-  const access = await accessFrom(own, 'kubernetesStore')();
-  const client = new HttpClient(access);
+  const { client, namespace, ...access } = await accessFrom(own, 'kubernetesStore')();
   try {
     const headers = await access.headers();
     const ask = () => client.ask({ path: '/version', headers });
     return await httpFacts('Kubernetes', ask, (reply) => {
       const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
-      return `Kubernetes ${gitVersion}, leases in the namespace ${access.namespace}`;
+      return `Kubernetes ${gitVersion}, leases in the namespace ${namespace}`;
     });
   } finally {
     client.close();
