@@ -25,6 +25,8 @@ import { LeaseApi, read } from './lease-api.ts';
 /** API servers run on several machines, and `Date` counts seconds. */
 const SLACK_MS = 2000;
 
+const SELECTOR = `labelSelector=${encodeURIComponent(LABEL)}`;
+
 /** A watch without changes has a sign of life about every minute. */
 const SILENCE_MS = 180_000;
 
@@ -44,14 +46,12 @@ export function kubernetesDocuments(
   const api = new LeaseApi(options, 'kubernetesStore');
 
   async function page(query: string): Promise<ListPage> {
-    const selector = `labelSelector=${encodeURIComponent(LABEL)}`;
-    return read<ListPage>(await api.ask(`?${selector}${query}`));
+    return read<ListPage>(await api.ask(`?${SELECTOR}${query}`));
   }
 
   async function watchAll(): Promise<ChangeFeed> {
     const { resourceVersion } = (await page('&limit=1')).metadata;
-    const query = `allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
-    const from = `${query}&resourceVersion=${resourceVersion}`;
+    const from = `allowWatchBookmarks=true&${SELECTOR}&resourceVersion=${resourceVersion}`;
     return feedOf(await api.watch(from, SILENCE_MS));
   }
 
@@ -69,8 +69,7 @@ export function kubernetesDocuments(
       return text === undefined ? found : { text, ...found };
     },
     async put(key, text, onto) {
-      const holder = holderIn(text);
-      const body = leaseOf({ key, text, ...(holder !== undefined && { holder }) }, onto);
+      const body = leaseOf({ key, text, holder: holderIn(text) }, onto);
       const reply = await api.put(onto && leaseName(key), body);
       if (reply.status === 409) return 'other';
       return { version: versionIn(read<LeaseObject>(reply)), ...timeIn(reply.headers) };

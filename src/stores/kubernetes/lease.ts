@@ -61,10 +61,13 @@ export function versionIn({ metadata }: LeaseObject): string {
   return `${metadata.resourceVersion}.${metadata.uid}`;
 }
 
-export function leaseOf(
-  { key, text, holder }: { readonly key: string; readonly text: string; readonly holder?: string },
-  onto: string | undefined,
-): string {
+interface LeaseDocument {
+  readonly key: string;
+  readonly text: string;
+  readonly holder: string | undefined;
+}
+
+export function leaseOf({ key, text, holder }: LeaseDocument, onto: string | undefined): string {
   const annotations = { [NAME]: key, [TEXT]: text };
   const bytes = Buffer.byteLength(Object.entries(annotations).flat().join(''));
   if (bytes > MAX_BYTES) {
