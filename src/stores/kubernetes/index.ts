@@ -1,7 +1,6 @@
 import type { Store } from '../../contract/store.ts';
 import type { QueueJson } from '../../queue/json.ts';
-import { apart } from '../document/apart.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import type { KubernetesOptions } from './access.ts';
 import { kubernetesDocuments } from './documents.ts';
 

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
+import { apart } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
