@@ -4,7 +4,7 @@ import { apart, type DocumentStoreOptions, documentStore } from '../document/doc
 import { type TableOptions, tableDocuments } from './documents.ts';
 
 export type { SqlDatabase } from '../../clients/sql/clients.ts';
-export { tableSchema } from './statements.ts';
+export { tableSchema } from './documents.ts';
 
 export interface TableStoreOptions extends TableOptions, DocumentStoreOptions {}
 
