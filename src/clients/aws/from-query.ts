@@ -1,7 +1,7 @@
 /** The settings of an AWS client in a URL's query; the rest come from the environment. */
 import { UsageError } from '../../base/errors.ts';
 
-export interface AwsSettings {
+interface AwsSettings {
   readonly region?: string;
   readonly endpoint?: string;
   /** For S3: the bucket is in the path, as services want it that are not Amazon's. */

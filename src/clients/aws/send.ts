@@ -7,11 +7,6 @@ export interface AwsClient {
   send(...command: never[]): unknown;
 }
 
-/** One of our own, to be closed by us. */
-export interface OwnAwsClient extends AwsClient {
-  destroy(): void;
-}
-
 /** A command of the SDK, whose types say what the client returns for it. */
 interface AwsCommand<Output> {
   resolveMiddleware(...client: never[]): (args: never) => Promise<{ readonly output: Output }>;

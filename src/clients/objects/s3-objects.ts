@@ -1,8 +1,7 @@
 /** Objects in a bucket of S3, through the user's client. */
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
-import type { AwsSettings } from '../aws/from-query.ts';
-import { type AwsClient, notInstalled, type OwnAwsClient, sendTimed } from '../aws/send.ts';
+import { type AwsClient, notInstalled, sendTimed } from '../aws/send.ts';
 import type { ConditionalPut, ObjectAccess } from './access.ts';
 
 export interface S3ObjectsOptions {
@@ -81,12 +80,6 @@ function placeOf(prefix: string, key: string): string {
   if (bytes <= MAX_KEY_BYTES) return place;
   const message = `The key of an object has ${bytes} bytes of UTF-8; S3 allows ${MAX_KEY_BYTES}.`;
   throw new UsageError(message);
-}
-
-/** A client with what the environment tells the SDK. @throws UnsupportedError */
-export async function s3Client(settings: AwsSettings): Promise<OwnAwsClient> {
-  const { S3Client } = await sdk();
-  return new S3Client(settings);
 }
 
 function sdk() {

@@ -91,7 +91,7 @@ export class WaitingClaims {
     const { documents } = this.#parts;
     const changed = (): void => void this.#changed(resource);
     const follow = async () => (await documents.watch?.(resource, changed)) ?? NONE;
-    const waited = this.#waited.get(resource) ?? {
+    const waited: WaitedDocument = this.#waited.get(resource) ?? {
       known: new Map(),
       watching: followLasting(follow, changed),
       looking: false,

@@ -12,13 +12,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
-import type { AwsSettings } from '../../clients/aws/from-query.ts';
-import {
-  type AwsClient,
-  notInstalled,
-  type OwnAwsClient,
-  sendTimed,
-} from '../../clients/aws/send.ts';
+import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
 import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/failure.ts';
 import type { Documents } from '../document/documents.ts';
 
@@ -138,12 +132,6 @@ function isRefused(error: unknown): boolean {
 
 function fail(error: unknown): never {
   throw failureOf('DynamoDB', error, FATES[nameOf(error)]);
-}
-
-/** A client with what the environment tells the SDK. @throws UnsupportedError */
-export async function dynamodbClient(settings: AwsSettings): Promise<OwnAwsClient> {
-  const { DynamoDBClient } = await sdk();
-  return new DynamoDBClient(settings);
 }
 
 function sdk() {

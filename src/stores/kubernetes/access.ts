@@ -33,7 +33,7 @@ const CHECKS = {
   namespace: text,
   ca: text,
   token(given: KubernetesOptions['token']) {
-    if (given === undefined || typeof given === 'string' || typeof given === 'function') return given;
+    if (['undefined', 'string', 'function'].includes(typeof given)) return given;
     throw new UsageError('token must be text, or a function that returns it.');
   },
 };

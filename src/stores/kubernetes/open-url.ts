@@ -17,10 +17,10 @@ export function openUrl(_scheme: string, rest: string): Store {
 /** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
-  const { client, namespace, ...access } = await accessFrom(own, 'kubernetesStore')();
+  const { client, headers, namespace } = await accessFrom(own, 'kubernetesStore')();
   try {
-    const headers = await access.headers();
-    const ask = () => client.ask({ path: '/version', headers });
+    const request = { path: '/version', headers: await headers() };
+    const ask = () => client.ask(request);
     return await httpFacts('Kubernetes', ask, (reply) => {
       const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
       return `Kubernetes ${gitVersion}, leases in the namespace ${namespace}`;

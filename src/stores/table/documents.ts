@@ -69,6 +69,10 @@ export function tableSchema(dialect: 'postgres' | 'mysql', table: string = TABLE
   return `${made} WITH (fillfactor = 50)`;
 }
 
+interface Written {
+  readonly nowMs?: number;
+}
+
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
@@ -97,7 +101,7 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   }
 
   /** The time, if a row was written. */
-  async function write(statement: string, texts: string[]) {
+  async function write(statement: string, texts: string[]): Promise<Written | undefined> {
     if (sql.returns) {
       const [row] = await send((bound) => connection.rows(statement, bound), texts);
       return row && { nowMs: Number(row.now) };
