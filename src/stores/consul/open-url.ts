@@ -19,12 +19,8 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   const { url, options } = read(scheme, rest);
   const client = new HttpClient({ url: new URL(url), ca: options.ca });
   const headers: Record<string, string> = options.token ? { 'x-consul-token': options.token } : {};
-  try {
-    const ask = () => client.ask({ path: '/v1/agent/self', headers });
-    return await httpFacts('Consul', ask, versionIn);
-  } finally {
-    client.close();
-  }
+  const ask = () => client.ask({ path: '/v1/agent/self', headers });
+  return httpFacts('Consul', ask, versionIn).finally(() => client.close());
 }
 
 interface Agent {
@@ -37,12 +33,7 @@ export function versionIn(reply: HttpReply): string {
   return `Consul ${Version}, an agent in ${Datacenter}`;
 }
 
-interface ConsulUrl {
-  readonly url: string;
-  readonly options: ConsulStoreOptions;
-}
-
-function read(scheme: string, rest: string): ConsulUrl {
+function read(scheme: string, rest: string) {
   const [, place, query = ''] = /^\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw new UsageError("'consul:' needs an agent's address, as in 'consul://localhost:8500'.");

@@ -20,11 +20,7 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 /** The service tells no version. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { client, table } = await open(rest);
-  try {
-    return await dynamodbFacts(client, table);
-  } finally {
-    client.destroy();
-  }
+  return dynamodbFacts(client, table).finally(() => client.destroy());
 }
 
 async function open(rest: string) {

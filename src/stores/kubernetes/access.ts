@@ -42,13 +42,28 @@ const CHECKS = {
  * Checks what is given; what it returns reads what the cluster gives a pod. @throws UsageError
  */
 export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
-  const given = checkOptions(options, CHECKS, what);
-  const address = given.url ?? inCluster(what);
+  const { url: given, token, ca, ...rest } = checkOptions(options, CHECKS, what);
+  const pod = given === undefined;
+  const address = given ?? inCluster(what);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
     throw new UsageError("url must be the API server's, such as 'https://10.0.0.1:6443'.");
   }
-  const place = { ...given, url: new URL(address), pod: given.url === undefined };
-  return () => accessOf(place);
+  const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
+  return async () => {
+    const own = pod ? remembered(() => read('token')) : undefined;
+    const current = typeof token === 'string' ? () => token : (token ?? own);
+    const namespace = rest.namespace ?? (pod ? (await read('namespace')).trim() : 'default');
+    const url = new URL(address);
+    return {
+      client: new HttpClient({ url, ca: ca ?? (pod ? await read('ca.crt') : undefined) }),
+      namespace,
+      path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`,
+      async headers() {
+        if (!current) return {};
+        return { authorization: `Bearer ${(await current()).trim()}` };
+      },
+    };
+  };
 }
 
 function inCluster(what: string): string {
@@ -56,24 +71,6 @@ function inCluster(what: string): string {
   if (host) return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const message = `This program does not run in a cluster of Kubernetes: ${what} needs url`;
   throw new UsageError(`${message}, and what the API server asks for: token and ca.`);
-}
-
-type ApiServer = Omit<KubernetesOptions, 'url'> & { readonly url: URL; readonly pod: boolean };
-
-async function accessOf({ url, token, ca, pod, ...given }: ApiServer): Promise<Access> {
-  const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
-  const own = pod ? remembered(() => read('token')) : undefined;
-  const current = typeof token === 'string' ? () => token : (token ?? own);
-  const namespace = given.namespace ?? (pod ? (await read('namespace')).trim() : 'default');
-  return {
-    client: new HttpClient({ url, ca: ca ?? (pod ? await read('ca.crt') : undefined) }),
-    namespace,
-    path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`,
-    async headers() {
-      if (!current) return {};
-      return { authorization: `Bearer ${(await current()).trim()}` };
-    },
-  };
 }
 
 function remembered(read: () => Promise<string>): () => Promise<string> {

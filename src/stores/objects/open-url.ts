@@ -23,11 +23,7 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 /** The service tells no version. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { client, bucket, objects } = await open(rest);
-  try {
-    return await objectFacts(objects, bucket);
-  } finally {
-    client.destroy();
-  }
+  return objectFacts(objects, bucket).finally(() => client.destroy());
 }
 
 async function open(rest: string) {
