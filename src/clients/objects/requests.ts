@@ -7,7 +7,7 @@ import { isLockError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import { StoreError, UnsupportedError } from '../../contract/errors.ts';
 import { describe } from '../causes.ts';
-import { type Fate, fateOf } from '../http/failure.ts';
+import { type Fate, fateOf } from '../http/fate.ts';
 import type { ObjectAccess, StoredObject } from './access.ts';
 
 /** Pauses between tries, in ms: together long enough for a server to restart. */

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { HttpClient, type HttpReply } from '../../clients/http/client.ts';
-import { bodyOf } from '../../clients/http/failure.ts';
+import { bodyOf } from '../../clients/http/fate.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';

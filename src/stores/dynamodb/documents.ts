@@ -13,7 +13,7 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
-import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/failure.ts';
+import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 
 export interface DynamodbOptions {

@@ -1,7 +1,7 @@
 /** Requests about the leases of one namespace, each sent once. */
 import type { IncomingMessage } from 'node:http';
 import type { HttpReply, HttpRequest } from '../../clients/http/client.ts';
-import { bodyOf, failureOf } from '../../clients/http/failure.ts';
+import { bodyOf, failureOf } from '../../clients/http/fate.ts';
 import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
 import type { LeaseObject, LeaseSpec } from './lease.ts';
 
