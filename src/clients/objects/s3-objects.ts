@@ -1,5 +1,6 @@
 /** Objects in a bucket of S3, through the user's client. */
 import { UsageError } from '../../base/errors.ts';
+import { checkName } from '../../base/names.ts';
 import { readOptions } from '../../base/options.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../aws/send.ts';
 import type { ConditionalPut, ObjectAccess } from './access.ts';
@@ -31,11 +32,14 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   if (typeof bucket !== 'string' || bucket === '') throw new UsageError('bucket must be a name.');
   if (typeof prefix !== 'string') throw new UsageError('prefix must be text.');
 
+  const placeOf = (key: string): string =>
+    checkName(prefix + key, 'key of an object in S3', MAX_KEY_BYTES);
+
   async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut) {
     const { PutObjectCommand } = await sdk();
     const command = new PutObjectCommand({
       Bucket: bucket,
-      Key: placeOf(prefix, key),
+      Key: placeOf(key),
       Body: text,
       ContentType: 'application/json',
       IfMatch: ifMatch,
@@ -48,7 +52,7 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   return {
     async get(key) {
       const { GetObjectCommand } = await sdk();
-      const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(prefix, key) });
+      const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(key) });
       const { output, ...timed } = await sendTimed(client, command);
       const text = (await output.Body?.transformToString()) ?? '';
       return { text, etag: output.ETag ?? '', ...timed };
@@ -72,14 +76,6 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
       } while (token !== undefined);
     },
   };
-}
-
-function placeOf(prefix: string, key: string): string {
-  const place = prefix + key;
-  const bytes = Buffer.byteLength(place);
-  if (bytes <= MAX_KEY_BYTES) return place;
-  const message = `The key of an object has ${bytes} bytes of UTF-8; S3 allows ${MAX_KEY_BYTES}.`;
-  throw new UsageError(message);
 }
 
 function sdk() {

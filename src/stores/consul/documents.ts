@@ -11,7 +11,7 @@ import { checkOptions, text as textOption } from '../../base/options.ts';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
 import { bodyOf, failureOf } from '../../clients/http/fate.ts';
 import { ASCII_KEYS } from '../../clients/http/keys.ts';
-import type { Documents } from '../document/documents.ts';
+import { checkLength, type Documents } from '../document/documents.ts';
 import { blocking } from './blocking.ts';
 
 export interface ConsulOptions {
@@ -72,7 +72,7 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
       return { text, version: String(entry.ModifyIndex) };
     },
     async put(key, text, onto) {
-      checkLength(text);
+      checkLength(text, MAX_TEXT_BYTES, 'A key of Consul');
       const Value = Buffer.from(text).toString('base64');
       const Key = prefix + ASCII_KEYS.keyOf(key);
       const done = await change({ Verb: 'cas', Key, Value, Index: Number(onto ?? 0) });
@@ -104,10 +104,4 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
 function addressOf(url: string): URL {
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url);
   throw new UsageError("Consul's address must be a URL such as 'http://127.0.0.1:8500'.");
-}
-
-function checkLength(text: string): void {
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_TEXT_BYTES) return;
-  throw new UsageError(`A key of Consul holds ${MAX_TEXT_BYTES} bytes, and this has ${bytes}.`);
 }

@@ -20,7 +20,7 @@ import type { TransactionError } from '../../clients/sql/errors.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
-import type { Documents } from '../document/documents.ts';
+import { checkLength, type Documents } from '../document/documents.ts';
 
 export interface TableOptions {
   /** As `tableSchema` makes it; default `holdfast_documents`, and it may be `schema.name`. */
@@ -32,7 +32,7 @@ const PAGE = 1000;
 
 export const TABLE = 'holdfast_documents';
 
-/** What a row of MySQL has room for. */
+/** What a row of MySQL has room for: it would cut what is longer, depending on its settings. */
 const MAX_NAME_BYTES = 767;
 const MAX_TEXT_BYTES = 16_777_215;
 
@@ -123,7 +123,8 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
       return { text: unbind(dialect, row.text), version, nowMs };
     },
     async put(key, text, onto) {
-      checkLength(key, text);
+      checkLength(key, MAX_NAME_BYTES, 'The name of a row');
+      checkLength(text, MAX_TEXT_BYTES, 'The text of a row');
       const version = randomId();
       const writing =
         onto === undefined
@@ -149,16 +150,6 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
       }
     },
   };
-}
-
-/** MySQL would cut what is too long, depending on its settings. */
-function checkLength(key: string, text: string): void {
-  const [name, value] = [Buffer.byteLength(key), Buffer.byteLength(text)];
-  if (name > MAX_NAME_BYTES || value > MAX_TEXT_BYTES) {
-    const sizes = `${name} and ${value} bytes`;
-    const room = `${MAX_NAME_BYTES} and ${MAX_TEXT_BYTES}`;
-    throw new UsageError(`Name and text of a row have ${sizes}; there is room for ${room}.`);
-  }
 }
 
 /** The row was changed by another statement meanwhile, which this one was rolled back for. */
