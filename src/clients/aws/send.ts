@@ -26,15 +26,11 @@ interface Timed {
   readonly nowMs?: number;
 }
 
-interface AwsReply<Output> extends Timed {
-  readonly output: Output;
-}
-
 /** @throws what the client throws. */
 export async function sendTimed<Output>(
   client: AwsClient,
   command: AwsCommand<Output>,
-): Promise<AwsReply<Output>> {
+): Promise<Timed & { readonly output: Output }> {
   let timed: Timed = {};
   // The last before the connection: it sees each reply as it came.
   const look = (next: Next): Next => {
