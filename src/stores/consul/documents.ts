@@ -50,8 +50,9 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     });
   }
 
+  const keyOf = (key: string): string => prefix + ASCII_KEYS.keyOf(key);
   const pathOf = (key: string, query: string): string =>
-    `/v1/kv/${encodeURIComponent(prefix + ASCII_KEYS.keyOf(key))}?${query}`;
+    `/v1/kv/${encodeURIComponent(keyOf(key))}?${query}`;
 
   /** Undefined: the condition did not hold. */
   async function change(step: object): Promise<{ readonly ModifyIndex?: number } | undefined> {
@@ -74,17 +75,13 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     async put(key, text, onto) {
       checkLength(text, MAX_TEXT_BYTES, 'A key of Consul');
       const Value = Buffer.from(text).toString('base64');
-      const Key = prefix + ASCII_KEYS.keyOf(key);
-      const done = await change({ Verb: 'cas', Key, Value, Index: Number(onto ?? 0) });
+      const Index = Number(onto ?? 0);
+      const done = await change({ Verb: 'cas', Key: keyOf(key), Value, Index });
       if (!done) return 'other';
       return done.ModifyIndex === undefined ? {} : { version: String(done.ModifyIndex) };
     },
     async remove(key, version) {
-      await change({
-        Verb: 'delete-cas',
-        Key: prefix + ASCII_KEYS.keyOf(key),
-        Index: Number(version),
-      });
+      await change({ Verb: 'delete-cas', Key: keyOf(key), Index: Number(version) });
     },
     async *list(beginning) {
       const start = encodeURIComponent(prefix + ASCII_KEYS.beginningOf(beginning));

@@ -13,6 +13,7 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
+import { DATE_SLACK_MS } from '../../clients/http/date.ts';
 import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 
@@ -20,9 +21,6 @@ export interface DynamodbOptions {
   /** Its partition key is `key`, a string; it has no sort key. */
   readonly table: string;
 }
-
-/** The servers' clocks may differ by so much, and `Date` counts seconds. */
-const SLACK_MS = 2000;
 
 /** By the name of the error; all come with status 400. */
 const FATES: Readonly<Record<string, Fate>> = {
@@ -46,7 +44,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
 
   return {
     name: 'dynamodb',
-    slackMs: SLACK_MS,
+    slackMs: DATE_SLACK_MS,
     async get(key) {
       const { GetItemCommand } = await sdk();
       const command = new GetItemCommand({
@@ -116,8 +114,7 @@ type ScanKey = ConstructorParameters<Sdk['ScanCommand']>[0]['ExclusiveStartKey']
 
 function conditionOf(onto: string | undefined): object {
   if (onto === undefined) {
-    const condition = 'attribute_not_exists(#key)';
-    return { ConditionExpression: condition, ExpressionAttributeNames: KEY };
+    return { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: KEY };
   }
   return {
     ConditionExpression: '#version = :version',

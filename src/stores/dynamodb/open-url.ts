@@ -9,8 +9,6 @@ import { closingAlso, splitQuery } from '../url-options.ts';
 import { dynamodbDocuments } from './documents.ts';
 import { dynamodbStore } from './index.ts';
 
-const OPTIONS = ['maxWaiters'];
-
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { client, table, options } = await open(rest);
@@ -28,7 +26,7 @@ async function open(rest: string) {
   if (table === undefined) {
     throw new UsageError("'dynamodb:' needs a table, as in 'dynamodb://locks?region=eu-west-1'.");
   }
-  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
+  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, ['maxWaiters']);
   const client = new (await sdk()).DynamoDBClient(awsSettings(url));
   return { client, table, options };
 }

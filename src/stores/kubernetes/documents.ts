@@ -6,7 +6,7 @@
  * a lease change its version, too, which shows.
  */
 import type { IncomingMessage } from 'node:http';
-import { timeIn } from '../../clients/http/date.ts';
+import { DATE_SLACK_MS, timeIn } from '../../clients/http/date.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { KubernetesOptions } from './access.ts';
@@ -21,9 +21,6 @@ import {
   versionIn,
 } from './lease.ts';
 import { LeaseApi, read } from './lease-api.ts';
-
-/** API servers run on several machines, and `Date` counts seconds. */
-const SLACK_MS = 2000;
 
 const SELECTOR = `labelSelector=${encodeURIComponent(LABEL)}`;
 
@@ -59,7 +56,7 @@ export function kubernetesDocuments(
 
   return {
     name: 'kubernetes',
-    slackMs: SLACK_MS,
+    slackMs: DATE_SLACK_MS,
     async get(key) {
       const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply.headers);

@@ -43,23 +43,21 @@ export function leaseLockStore(options: LeaseLockOptions = {}): Store {
   return new LeaseLockStore(leases, checked.clock, checked.retry);
 }
 
-const TRAITS: Traits = {
-  queue: false,
-  tokens: 'the resourceVersion of the Lease',
-  // What a holder that died has left behind has to be watched for its duration first.
-  atomicTry: false,
-  clock: 'process',
-  failover: 'linearizable',
-  reach: 'network',
-  ttlStepMs: 1000,
-};
-
 /** What is seen of a lease is forgotten when nothing has asked for it for this long, in ms. */
 const REST_MS = 600_000;
 
 class LeaseLockStore implements Store {
   readonly name = 'kubernetes-lease';
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits = {
+    queue: false,
+    tokens: 'the resourceVersion of the Lease',
+    // What a holder that died has left behind has to be watched for its duration first.
+    atomicTry: false,
+    clock: 'process',
+    failover: 'linearizable',
+    reach: 'network',
+    ttlStepMs: 1000,
+  };
   readonly lineage: string = this.name;
   readonly #leases: LeaseApi;
   readonly #parts: SharedLeaseParts;

@@ -55,19 +55,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 const CHECKS = { maxWaiters, quarantine: duration(30_000), clock: checkClock };
 
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: 'counter',
-  atomicTry: true,
-  clock: 'process',
-  reach: 'process',
-  records: true,
-  synchronous: true,
-  sequential: true,
-  hintsGrant: true,
-};
-
 let instances = 0;
 
 /** A new memory is a new source of tokens. */
@@ -77,7 +64,18 @@ function newLineage(): string {
 
 class Memory implements MemoryStore {
   readonly name = 'memory';
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits = {
+    queue: true,
+    permits: true,
+    tokens: 'counter',
+    atomicTry: true,
+    clock: 'process',
+    reach: 'process',
+    records: true,
+    synchronous: true,
+    sequential: true,
+    hintsGrant: true,
+  };
   lineage: string = newLineage();
   readonly #options: Checked<typeof CHECKS>;
   readonly #queues = new Map<string, ClaimQueue>();

@@ -8,8 +8,6 @@ import { type DocumentStoreOptions, mongodbStore } from './index.ts';
 
 const FORM = new UrlForm('The MongoDB URL', 'mongodb://user:password@host:27017/shop');
 
-const OPTIONS = ['maxWaiters', 'collection'];
-
 type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
 
 /** @throws UsageError, UnsupportedError */
@@ -44,12 +42,12 @@ async function open(scheme: string, rest: string) {
   if (place === undefined) {
     throw FORM.malformed('it does not name a database');
   }
-  const { options, url } = splitQuery<UrlOptions>({ place, query }, OPTIONS);
-  const { collection = 'holdfast', ...own } = options;
+  const split = splitQuery<UrlOptions>({ place, query }, ['maxWaiters', 'collection']);
+  const { collection = 'holdfast', ...options } = split.options;
   const mongodb = await import('mongodb').catch(() => undefined);
   if (!mongodb) {
     throw new UnsupportedError('store', 'A MongoDB URL needs a client: run `npm install mongodb`.');
   }
-  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${url}`));
-  return { client, collection, options: own };
+  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${split.url}`));
+  return { client, collection, options };
 }

@@ -6,13 +6,11 @@
  * of a deletion and ignore it, which would delete a lock that is held.
  */
 import { timeOfError } from '../../clients/aws/send.ts';
+import { DATE_SLACK_MS } from '../../clients/http/date.ts';
 import { failureOf, fateOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';
-
-/** Two replies may come from two machines, and `Date` counts seconds. */
-const SLACK_MS = 2000;
 
 /** S3: another write of this object was under way. */
 const CONFLICT = 'ConditionalRequestConflict';
@@ -22,7 +20,7 @@ export function objectDocuments(objects: ObjectAccess): Documents {
   checkAccess(objects);
   return {
     name: 'objects',
-    ...(objects.putTimed && { slackMs: objects.slackMs ?? SLACK_MS }),
+    ...(objects.putTimed && { slackMs: objects.slackMs ?? DATE_SLACK_MS }),
     async get(name) {
       try {
         const found = await objects.get(KEYS.keyOf(name));

@@ -12,8 +12,6 @@ import { closingAlso, splitQuery } from '../url-options.ts';
 import { objectDocuments } from './documents.ts';
 import { type DocumentStoreOptions, objectStore } from './index.ts';
 
-const OPTIONS = ['maxWaiters'];
-
 /** @throws UsageError, and UnsupportedError if the SDK is not installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { client, objects, options } = await open(rest);
@@ -32,7 +30,7 @@ async function open(rest: string) {
   if (bucket === undefined) {
     throw new UsageError("'s3:' needs a bucket, as in 's3://plans/locks/'.");
   }
-  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, OPTIONS);
+  const { options, url } = splitQuery<DocumentStoreOptions>({ query }, ['maxWaiters']);
   const sdk = await import('@aws-sdk/client-s3').catch(notInstalled('@aws-sdk/client-s3'));
   const client = new sdk.S3Client(awsSettings(url));
   return { client, bucket, objects: s3Objects(client, { bucket, prefix }), options };
@@ -56,10 +54,9 @@ async function hazardsOf(objects: ObjectAccess): Promise<string[]> {
       await probeObjects(objects, `doctor/${hostname()}`);
       return [];
     } catch (error) {
-      if (!isLockError(error, 'UNSUPPORTED')) return [UNTRIED + reasonOf(error)];
+      const untried = 'it is not known whether the service honours conditional writes';
+      if (!isLockError(error, 'UNSUPPORTED')) return [`${untried}: ${reasonOf(error)}`];
       if (tries === PROBES) return [error.message];
     }
   }
 }
-
-const UNTRIED = 'it is not known whether the service honours conditional writes: ';
