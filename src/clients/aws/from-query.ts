@@ -1,5 +1,5 @@
 /** The settings of an AWS client in a URL's query; the rest come from the environment. */
-import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
 
 interface AwsSettings {
   readonly region?: string;
@@ -8,13 +8,10 @@ interface AwsSettings {
   readonly forcePathStyle?: boolean;
 }
 
-const NAMES = ['region', 'endpoint', 'forcePathStyle'];
-
 /** @throws UsageError */
 export function awsSettings(query: string): AwsSettings {
-  const given = [...new URLSearchParams(query)];
-  const unknown = given.find(([name]) => !NAMES.includes(name));
-  if (unknown) throw new UsageError(`The URL has ${NAMES.join(', ')}, and no '${unknown[0]}'.`);
-  const { forcePathStyle, ...texts } = Object.fromEntries(given);
+  const given = Object.fromEntries(new URLSearchParams(query));
+  const known = ['region', 'endpoint', 'forcePathStyle'];
+  const { forcePathStyle, ...texts } = readOptions(given, known, 'The URL');
   return { ...texts, ...(forcePathStyle === 'true' && { forcePathStyle: true }) };
 }

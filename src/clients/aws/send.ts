@@ -59,10 +59,7 @@ function timeOf(response: unknown): Timed {
 /** What to say where a package of AWS's is not installed. */
 export function notInstalled(name: string): (cause: unknown) => never {
   return (cause) => {
-    const error = new UnsupportedError(
-      'client',
-      `The package ${name} is needed, and not installed.`,
-    );
-    throw Object.assign(error, { cause });
+    const message = `The package ${name} is needed, and not installed.`;
+    throw Object.assign(new UnsupportedError('client', message), { cause });
   };
 }

@@ -12,9 +12,6 @@ import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';
 
-/** S3: another write of this object was under way. */
-const CONFLICT = 'ConditionalRequestConflict';
-
 /** @throws UsageError */
 export function objectDocuments(objects: ObjectAccess): Documents {
   checkAccess(objects);
@@ -28,7 +25,7 @@ export function objectDocuments(objects: ObjectAccess): Documents {
         const { etag, ...others } = found;
         return { ...others, version: etag };
       } catch (error) {
-        if (fateOf(error) === 'missing' && !isBucket(error)) return timeOfError(error);
+        if (isMissing(error)) return timeOfError(error);
         return fail(error);
       }
     },
@@ -62,13 +59,13 @@ async function* listed(objects: ObjectAccess, prefix: string): AsyncIterable<str
 
 /** Nothing was written: another object is there, or none, or another write was under way. */
 function isOther(error: unknown, onto: string | undefined): boolean {
-  const fate = fateOf(error);
-  if (fate === 'missing') return onto !== undefined && !isBucket(error);
-  return fate === 'refused' || nameOf(error) === CONFLICT;
+  if (isMissing(error)) return onto !== undefined;
+  return fateOf(error) === 'refused' || nameOf(error) === 'ConditionalRequestConflict';
 }
 
-function isBucket(error: unknown): boolean {
-  return nameOf(error) === 'NoSuchBucket';
+/** The object, not the bucket. */
+function isMissing(error: unknown): boolean {
+  return fateOf(error) === 'missing' && nameOf(error) !== 'NoSuchBucket';
 }
 
 function fail(error: unknown): never {
