@@ -1,20 +1,17 @@
 /** The settings of an AWS client in a URL's query; the rest come from the environment. */
-import { UsageError } from '../../base/errors.ts';
+import { readOptions } from '../../base/options.ts';
 
-export interface AwsSettings {
+interface AwsSettings {
   readonly region?: string;
   readonly endpoint?: string;
   /** For S3: the bucket is in the path, as services want it that are not Amazon's. */
   readonly forcePathStyle?: boolean;
 }
 
-const NAMES = ['region', 'endpoint', 'forcePathStyle'];
-
 /** @throws UsageError */
 export function awsSettings(query: string): AwsSettings {
-  const given = [...new URLSearchParams(query)];
-  const unknown = given.find(([name]) => !NAMES.includes(name));
-  if (unknown) throw new UsageError(`The URL has ${NAMES.join(', ')}, and no '${unknown[0]}'.`);
-  const { forcePathStyle, ...texts } = Object.fromEntries(given);
+  const given = Object.fromEntries(new URLSearchParams(query));
+  const known = ['region', 'endpoint', 'forcePathStyle'];
+  const { forcePathStyle, ...texts } = readOptions(given, known, 'The URL');
   return { ...texts, ...(forcePathStyle === 'true' && { forcePathStyle: true }) };
 }

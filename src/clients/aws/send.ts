@@ -7,13 +7,13 @@ export interface AwsClient {
   send(...command: never[]): unknown;
 }
 
-/** One of our own, to be closed by us. */
-export interface OwnAwsClient extends AwsClient {
-  destroy(): void;
+/** A command of the SDK, whose types say what the client returns for it. */
+interface AwsCommand<Output> {
+  resolveMiddleware(...client: never[]): (args: never) => Promise<{ readonly output: Output }>;
 }
 
 /** The part of a command that is used. */
-interface AwsCommand {
+interface Middleware {
   readonly middlewareStack: {
     add(middleware: (next: Next) => Next, place: { step: 'deserialize'; priority: 'low' }): void;
   };
@@ -26,15 +26,11 @@ interface Timed {
   readonly nowMs?: number;
 }
 
-export interface AwsReply<Output> extends Timed {
-  readonly output: Output;
-}
-
 /** @throws what the client throws. */
 export async function sendTimed<Output>(
   client: AwsClient,
-  command: object,
-): Promise<AwsReply<Output>> {
+  command: AwsCommand<Output>,
+): Promise<Timed & { readonly output: Output }> {
   let timed: Timed = {};
   // The last before the connection: it sees each reply as it came.
   const look = (next: Next): Next => {
@@ -44,7 +40,8 @@ export async function sendTimed<Output>(
       return result;
     };
   };
-  (command as AwsCommand).middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
+  const { middlewareStack } = command as unknown as Middleware;
+  middlewareStack.add(look, { step: 'deserialize', priority: 'low' });
   const output = (await client.send(command as never)) as Output;
   return { output, ...timed };
 }
@@ -62,10 +59,7 @@ function timeOf(response: unknown): Timed {
 /** What to say where a package of AWS's is not installed. */
 export function notInstalled(name: string): (cause: unknown) => never {
   return (cause) => {
-    const error = new UnsupportedError(
-      'client',
-      `The package ${name} is needed, and not installed.`,
-    );
-    throw Object.assign(error, { cause });
+    const message = `The package ${name} is needed, and not installed.`;
+    throw Object.assign(new UnsupportedError('client', message), { cause });
   };
 }

@@ -7,8 +7,8 @@ import { Calls, type RpcMethod } from '../etcd/calls.ts';
 import { EtcdChannels } from '../etcd/channels.ts';
 import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
 import { HttpClient } from '../http/client.ts';
-import { askTimed } from './http-facts.ts';
-import type { ClockOffset, ServerFacts } from './server-facts.ts';
+import { timeIn } from '../http/date.ts';
+import { type ClockOffset, clockByDate, type ServerFacts } from './server-facts.ts';
 
 interface Status {
   version: string;
@@ -53,10 +53,8 @@ async function clockAt(url: string | undefined): Promise<ClockOffset | undefined
   if (url === undefined) return undefined;
   const client = new HttpClient({ url: new URL(url) });
   const signal = AbortSignal.timeout(CLOCK_MS);
-  const { clock } = await askTimed(() => client.ask({ path: '/version', signal })).finally(() =>
-    client.close(),
-  );
-  return clock;
+  const ask = async () => timeIn((await client.ask({ path: '/version', signal })).headers);
+  return clockByDate(ask).finally(() => client.close());
 }
 
 /** Texts of etcd, such as `memberID:10276657743932975437 alarm:NOSPACE `. */

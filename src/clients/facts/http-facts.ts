@@ -1,7 +1,7 @@
 /** What a service over HTTP says of itself: a text, and its clock in the head of the reply. */
 import type { HttpReply } from '../http/client.ts';
-import { DATE_STEP_MS, timeIn } from '../http/date.ts';
-import { type ClockOffset, clockOffset, type ServerFacts, versionOr } from './server-facts.ts';
+import { timeIn } from '../http/date.ts';
+import { clockByDate, type ServerFacts, versionOr } from './server-facts.ts';
 
 /** @param versionIn throws for a reply that does not tell it. */
 export async function httpFacts(
@@ -9,20 +9,10 @@ export async function httpFacts(
   ask: () => Promise<HttpReply>,
   versionIn: (reply: HttpReply) => string,
 ): Promise<ServerFacts> {
-  const { reply, clock } = await askTimed(ask);
-  return { version: await versionOr(server, () => versionIn(reply)), clock };
-}
-
-export interface TimedReply {
-  readonly reply: HttpReply;
-  readonly clock: ClockOffset | undefined;
-}
-
-export async function askTimed(ask: () => Promise<HttpReply>): Promise<TimedReply> {
   let reply!: HttpReply;
-  const clock = await clockOffset(async () => {
+  const clock = await clockByDate(async () => {
     reply = await ask();
-    return timeIn(reply.headers).nowMs;
-  }, DATE_STEP_MS);
-  return { reply, clock };
+    return timeIn(reply.headers);
+  });
+  return { version: await versionOr(server, () => versionIn(reply)), clock };
 }

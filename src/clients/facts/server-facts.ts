@@ -54,3 +54,10 @@ export async function clockOffset(
   const aheadMs = serverMs + stepMs / 2 - (sentAt + tookMs / 2);
   return { aheadMs, withinMs: (tookMs + stepMs) / 2 };
 }
+
+/** The clock of a service that the `Date` of its replies shows, which counts seconds. */
+export function clockByDate(
+  ask: () => Promise<{ readonly nowMs?: number }>,
+): Promise<ClockOffset | undefined> {
+  return clockOffset(async () => (await ask()).nowMs, 1000);
+}

@@ -1,5 +1,5 @@
-/** The step of a service's clock where the `Date` of its replies shows it, in ms. */
-export const DATE_STEP_MS = 1000;
+/** How far two such times may differ, in ms: `Date` counts seconds, on several machines. */
+export const DATE_SLACK_MS = 2000;
 
 /** The clock of a service, in epoch ms, by the head of its reply. */
 export function timeIn(headers: Readonly<Record<string, unknown>> = {}): {

@@ -1,5 +1,8 @@
-/** The outcome of a request over HTTP, by the error that its client throws. */
-import { causesOf } from '../causes.ts';
+/** The outcome of a request over HTTP, by the error that its client throws, or by its reply. */
+import { isLockError, type LockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { causesOf, describe } from '../causes.ts';
+import type { HttpReply } from './client.ts';
 
 /**
  * The outcome of a request. `refused`: the condition does not hold. `missing`: there is no object.
@@ -44,7 +47,7 @@ function numberIn(value: unknown): number {
 const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
 
 /** Whether the request has surely not been sent. */
-export function isUnsent(error: unknown): boolean {
+function isUnsent(error: unknown): boolean {
   return [...causesOf(error)].some(({ code, name }) => UNSENT.test(`${code} ${name}`));
 }
 
@@ -52,4 +55,48 @@ export function isUnsent(error: unknown): boolean {
 export function isRepeated(error: unknown): boolean {
   const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
+}
+
+/** What an error calls itself: services give their own reasons so. */
+export function nameOf(error: unknown): string {
+  return String((error as { readonly name?: unknown } | undefined)?.name);
+}
+
+const ADVICE: Readonly<Record<Fate, string>> = {
+  refused: 'refused the condition of a request',
+  missing: 'does not have what the locks are kept in',
+  later: 'is too busy, or cannot be reached',
+  never: 'refused the request',
+  unsupported: 'does not support such requests',
+  unknown: 'failed, or could not be heard',
+};
+
+/**
+ * The error as a `StoreError`, or as it is if it is one of ours.
+ * @param what names the service.
+ * @param fate what is known from the service's own codes; default: by the HTTP status.
+ */
+export function failureOf(
+  what: string,
+  error: unknown,
+  fate: Fate = isUnsent(error) ? 'later' : fateOf(error),
+): LockError {
+  if (isLockError(error)) return error;
+  return new StoreError(`${what} ${ADVICE[fate]} (${describe(error)}).`, {
+    cause: error,
+    retryable: ['refused', 'later', 'unknown'].includes(fate),
+    outcome: fate === 'unknown' || isRepeated(error) ? 'unknown' : 'failed',
+  });
+}
+
+/** The JSON of a reply that reports success. @throws StoreError for any other. */
+export function bodyOf<T>(what: string, reply: Pick<HttpReply, 'status' | 'text'>): T {
+  const { status, text } = reply;
+  try {
+    if (status >= 200 && status < 300) return JSON.parse(text) as T;
+  } catch {
+    // A proxy has sent a page of its own.
+  }
+  const [, said = text] = /"message":"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
+  throw failureOf(what, Object.assign(new Error(`HTTP ${status}: ${said}`), { status }));
 }

@@ -39,12 +39,14 @@ export async function putAt(objects: ObjectAccess, put: ObjectPut): Promise<Plac
       if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
       const fate = fateOf(error);
       inDoubt ||= fate === 'unknown';
-      if (fate === 'unsupported' && !inDoubt) throw unknownTo(error);
+      if (fate === 'unsupported' && !inDoubt) {
+        const message = `The service does not support conditional writes (${describe(error)}).`;
+        throw new UnsupportedError('conditional writes', message);
+      }
       const hopeless = isFinal(fate) || (fate === 'missing' && onto === undefined);
-      if (hopeless) throw failed(error, { inDoubt, hopeless });
       trouble = error;
-      if (fate === 'later' || fate === 'unknown') {
-        await pause(failures, trouble, inDoubt);
+      if (hopeless || fate === 'later' || fate === 'unknown') {
+        await pause(failures, trouble, { inDoubt, hopeless });
         continue;
       }
     }
@@ -55,7 +57,7 @@ export async function putAt(objects: ObjectAccess, put: ObjectPut): Promise<Plac
     if (found && isOwn(found)) return { etag: checkEtag(found.etag, onto) };
     if (found?.etag !== onto) return { found };
     // The condition holds, and yet the write was refused: the read lags behind.
-    await pause(failures, trouble, inDoubt);
+    await pause(failures, trouble, { inDoubt });
   }
 }
 
@@ -74,25 +76,20 @@ export async function lookAt(
       if (isLockError(error, 'USAGE') || isLockError(error, 'UNSUPPORTED')) throw error;
       const fate = fateOf(error);
       if (fate === 'missing') return undefined;
-      const hopeless = isFinal(fate);
-      if (hopeless) throw failed(error, { inDoubt, hopeless });
-      await pause(failures, error, inDoubt);
+      await pause(failures, error, { inDoubt, hopeless: isFinal(fate) });
     }
   }
 }
 
-/** @throws StoreError after too many. */
-async function pause(failures: number, error: unknown, inDoubt: boolean): Promise<void> {
-  const ms = PAUSES_MS[failures];
-  if (ms === undefined) throw failed(error, { inDoubt, hopeless: false });
-  await sleep(ms);
-}
-
-function failed(
+/** @throws StoreError after too many, or if no further try can help. */
+async function pause(
+  failures: number,
   error: unknown,
-  { inDoubt, hopeless }: { readonly inDoubt: boolean; readonly hopeless: boolean },
-): StoreError {
-  return new StoreError(`The object service failed (${describe(error)}).`, {
+  { inDoubt, hopeless = false }: { readonly inDoubt: boolean; readonly hopeless?: boolean },
+): Promise<void> {
+  const ms = PAUSES_MS[failures];
+  if (ms !== undefined && !hopeless) return sleep(ms);
+  throw new StoreError(`The object service failed (${describe(error)}).`, {
     cause: error,
     retryable: !hopeless,
     outcome: inDoubt ? 'unknown' : 'failed',
@@ -101,11 +98,6 @@ function failed(
 
 function isFinal(fate: Fate): boolean {
   return fate === 'never' || fate === 'unsupported';
-}
-
-function unknownTo(error: unknown): UnsupportedError {
-  const message = `The service does not support conditional writes (${describe(error)}).`;
-  return new UnsupportedError('conditional writes', message);
 }
 
 function checkEtag(etag: unknown, before?: string): string {

@@ -1,15 +1,9 @@
 /** Objects in a bucket of S3, through the user's client. */
 import { UsageError } from '../../base/errors.ts';
+import { checkName } from '../../base/names.ts';
 import { readOptions } from '../../base/options.ts';
-import type { AwsSettings } from '../aws/from-query.ts';
-import {
-  type AwsClient,
-  type AwsReply,
-  notInstalled,
-  type OwnAwsClient,
-  sendTimed,
-} from '../aws/send.ts';
-import type { ConditionalPut, ObjectAccess, StoredObject } from './access.ts';
+import { type AwsClient, notInstalled, sendTimed } from '../aws/send.ts';
+import type { ConditionalPut, ObjectAccess } from './access.ts';
 
 export interface S3ObjectsOptions {
   readonly bucket: string;
@@ -38,25 +32,30 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
   if (typeof bucket !== 'string' || bucket === '') throw new UsageError('bucket must be a name.');
   if (typeof prefix !== 'string') throw new UsageError('prefix must be text.');
 
-  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut): Promise<PutResult> {
+  const placeOf = (key: string): string =>
+    checkName(prefix + key, 'key of an object in S3', MAX_KEY_BYTES);
+
+  async function putTimed({ key, text, ifMatch, ifNoneMatch }: ConditionalPut) {
     const { PutObjectCommand } = await sdk();
     const command = new PutObjectCommand({
       Bucket: bucket,
-      Key: placeOf(prefix, key),
+      Key: placeOf(key),
       Body: text,
       ContentType: 'application/json',
       IfMatch: ifMatch,
       IfNoneMatch: ifNoneMatch,
     });
-    const { output, ...timed } = await sendTimed<{ readonly ETag?: string }>(client, command);
+    const { output, ...timed } = await sendTimed(client, command);
     return { ...(output.ETag !== undefined && { etag: output.ETag }), ...timed };
   }
 
   return {
     async get(key) {
       const { GetObjectCommand } = await sdk();
-      const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(prefix, key) });
-      return found(await sendTimed<GetResult>(client, command));
+      const command = new GetObjectCommand({ Bucket: bucket, Key: placeOf(key) });
+      const { output, ...timed } = await sendTimed(client, command);
+      const text = (await output.Body?.transformToString()) ?? '';
+      return { text, etag: output.ETag ?? '', ...timed };
     },
     async put(put) {
       return (await putTimed(put)).etag;
@@ -66,51 +65,17 @@ export function s3Objects(client: AwsClient, options: S3ObjectsOptions): ObjectA
       const { ListObjectsV2Command } = await sdk();
       let token: string | undefined;
       do {
-        const command: object = new ListObjectsV2Command({
+        const command: InstanceType<typeof ListObjectsV2Command> = new ListObjectsV2Command({
           Bucket: bucket,
           Prefix: prefix + beginning,
           ContinuationToken: token,
         });
-        const { output } = await sendTimed<ListOutput>(client, command);
+        const { output } = await sendTimed(client, command);
         for (const { Key = '' } of output.Contents ?? []) yield Key.slice(prefix.length);
         token = output.NextContinuationToken;
       } while (token !== undefined);
     },
   };
-}
-
-interface PutResult {
-  readonly etag?: string;
-  readonly nowMs?: number;
-}
-
-interface GetResult {
-  readonly Body?: { transformToString(): Promise<string> };
-  readonly ETag?: string;
-}
-
-interface ListOutput {
-  readonly Contents?: readonly { readonly Key?: string }[];
-  readonly NextContinuationToken?: string;
-}
-
-async function found({ output, ...timed }: AwsReply<GetResult>): Promise<StoredObject> {
-  const text = (await output.Body?.transformToString()) ?? '';
-  return { text, etag: output.ETag ?? '', ...timed };
-}
-
-function placeOf(prefix: string, key: string): string {
-  const place = prefix + key;
-  const bytes = Buffer.byteLength(place);
-  if (bytes <= MAX_KEY_BYTES) return place;
-  const message = `The key of an object has ${bytes} bytes of UTF-8; S3 allows ${MAX_KEY_BYTES}.`;
-  throw new UsageError(message);
-}
-
-/** A client with what the environment tells the SDK. @throws UnsupportedError */
-export async function s3Client(settings: AwsSettings): Promise<OwnAwsClient> {
-  const { S3Client } = await sdk();
-  return new S3Client(settings);
 }
 
 function sdk() {

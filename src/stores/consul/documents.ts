@@ -7,12 +7,11 @@
  * may ask an agent of its own machine.
  */
 import { UsageError } from '../../base/errors.ts';
-import { readOptions, text as textOption } from '../../base/options.ts';
+import { checkOptions, text as textOption } from '../../base/options.ts';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
-import { failureOf } from '../../clients/http/failure.ts';
+import { bodyOf, failureOf } from '../../clients/http/fate.ts';
 import { ASCII_KEYS } from '../../clients/http/keys.ts';
-import type { StoreError } from '../../contract/errors.ts';
-import type { Documents } from '../document/documents.ts';
+import { checkLength, type Documents } from '../document/documents.ts';
 import { blocking } from './blocking.ts';
 
 export interface ConsulOptions {
@@ -26,6 +25,8 @@ export interface ConsulOptions {
   readonly ca?: string;
 }
 
+const CHECKS = { token: textOption, prefix: textOption, datacenter: textOption, ca: textOption };
+
 /** Consul stores values of at most this many bytes (`kv_max_value_size`). */
 const MAX_TEXT_BYTES = 512 * 1024;
 
@@ -36,8 +37,8 @@ interface ConsulEntry {
 
 /** @param url of an agent, such as `http://127.0.0.1:8500`. @throws UsageError */
 export function consulDocuments(url: string, options: ConsulOptions = {}): Documents {
-  const known = ['token', 'prefix', 'datacenter', 'ca'];
-  const { token, prefix = 'holdfast/', datacenter, ca } = textsOf(options, known);
+  const given = checkOptions(options, CHECKS, 'consulStore');
+  const { token, prefix = 'holdfast/', datacenter, ca } = given;
   const client = new HttpClient({ url: addressOf(url), ca });
   const headers: Record<string, string> = token === undefined ? {} : { 'x-consul-token': token };
   const inDatacenter = datacenter === undefined ? '' : `&dc=${encodeURIComponent(datacenter)}`;
@@ -49,15 +50,16 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     });
   }
 
+  const keyOf = (key: string): string => prefix + ASCII_KEYS.keyOf(key);
   const pathOf = (key: string, query: string): string =>
-    `/v1/kv/${encodeURIComponent(prefix + ASCII_KEYS.keyOf(key))}?${query}`;
+    `/v1/kv/${encodeURIComponent(keyOf(key))}?${query}`;
 
   /** Undefined: the condition did not hold. */
   async function change(step: object): Promise<{ readonly ModifyIndex?: number } | undefined> {
     const body = JSON.stringify([{ KV: step }]);
     const reply = await ask({ path: '/v1/txn?', method: 'PUT', body });
     if (reply.status === 409 && /index is stale/.test(reply.text)) return undefined;
-    const { Results } = read<{ Results?: readonly { KV?: object }[] | null }>(reply, 200);
+    const { Results } = bodyOf<{ Results?: readonly { KV?: object }[] | null }>('Consul', reply);
     return Results?.[0]?.KV ?? {};
   }
 
@@ -65,32 +67,27 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     name: 'consul',
     async get(key) {
       const reply = await ask({ path: pathOf(key, 'consistent') });
-      if (reply.status === 404) return {};
-      const [entry] = read<readonly ConsulEntry[]>(reply, 200);
-      if (!entry) throw unexpected(reply);
+      const [entry] = reply.status === 404 ? [] : bodyOf<readonly ConsulEntry[]>('Consul', reply);
+      if (!entry) return {};
       const text = Buffer.from(entry.Value ?? '', 'base64').toString();
       return { text, version: String(entry.ModifyIndex) };
     },
     async put(key, text, onto) {
-      checkLength(text);
+      checkLength(text, MAX_TEXT_BYTES, 'A key of Consul');
       const Value = Buffer.from(text).toString('base64');
-      const Key = prefix + ASCII_KEYS.keyOf(key);
-      const done = await change({ Verb: 'cas', Key, Value, Index: Number(onto ?? 0) });
+      const Index = Number(onto ?? 0);
+      const done = await change({ Verb: 'cas', Key: keyOf(key), Value, Index });
       if (!done) return 'other';
       return done.ModifyIndex === undefined ? {} : { version: String(done.ModifyIndex) };
     },
     async remove(key, version) {
-      await change({
-        Verb: 'delete-cas',
-        Key: prefix + ASCII_KEYS.keyOf(key),
-        Index: Number(version),
-      });
+      await change({ Verb: 'delete-cas', Key: keyOf(key), Index: Number(version) });
     },
     async *list(beginning) {
       const start = encodeURIComponent(prefix + ASCII_KEYS.beginningOf(beginning));
       const reply = await ask({ path: `/v1/kv/${start}?keys&consistent` });
       if (reply.status === 404) return;
-      for (const key of read<readonly string[]>(reply, 200)) {
+      for (const key of bodyOf<readonly string[]>('Consul', reply)) {
         const name = ASCII_KEYS.nameOf(key.slice(prefix.length));
         if (name?.startsWith(beginning)) yield name;
       }
@@ -101,33 +98,7 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
   };
 }
 
-function textsOf(options: ConsulOptions, known: readonly string[]): ConsulOptions {
-  const given = readOptions(options, known, 'consulStore');
-  for (const [name, value] of Object.entries(given)) textOption(value as string, name);
-  return given;
-}
-
 function addressOf(url: string): URL {
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return new URL(url);
   throw new UsageError("Consul's address must be a URL such as 'http://127.0.0.1:8500'.");
-}
-
-function checkLength(text: string): void {
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_TEXT_BYTES) return;
-  throw new UsageError(`A key of Consul holds ${MAX_TEXT_BYTES} bytes, and this has ${bytes}.`);
-}
-
-/** @throws StoreError */
-export function read<T>(reply: HttpReply, status: number): T {
-  if (reply.status !== status) throw unexpected(reply);
-  try {
-    return JSON.parse(reply.text) as T;
-  } catch {
-    throw unexpected(reply);
-  }
-}
-
-function unexpected({ status, text }: HttpReply): StoreError {
-  return failureOf('Consul', Object.assign(new Error(`HTTP ${status}: ${text}`), { status }));
 }

@@ -1,6 +1,5 @@
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { type ConsulOptions, consulDocuments } from './documents.ts';
 
 export interface ConsulStoreOptions extends ConsulOptions, DocumentStoreOptions {}

@@ -3,9 +3,9 @@ import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { HttpClient, type HttpReply } from '../../clients/http/client.ts';
+import { bodyOf } from '../../clients/http/fate.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
-import { read as bodyOf } from './documents.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';
 
 /** The query holds options of the store. @throws UsageError */
@@ -19,12 +19,8 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   const { url, options } = read(scheme, rest);
   const client = new HttpClient({ url: new URL(url), ca: options.ca });
   const headers: Record<string, string> = options.token ? { 'x-consul-token': options.token } : {};
-  try {
-    const ask = () => client.ask({ path: '/v1/agent/self', headers });
-    return await httpFacts('Consul', ask, versionIn);
-  } finally {
-    client.close();
-  }
+  const ask = () => client.ask({ path: '/v1/agent/self', headers });
+  return httpFacts('Consul', ask, versionIn).finally(() => client.close());
 }
 
 interface Agent {
@@ -33,16 +29,11 @@ interface Agent {
 
 /** Throws for a reply that does not tell it. */
 export function versionIn(reply: HttpReply): string {
-  const { Version, Datacenter } = bodyOf<Agent>(reply, 200).Config;
+  const { Version, Datacenter } = bodyOf<Agent>('Consul', reply).Config;
   return `Consul ${Version}, an agent in ${Datacenter}`;
 }
 
-interface ConsulUrl {
-  readonly url: string;
-  readonly options: ConsulStoreOptions;
-}
-
-function read(scheme: string, rest: string): ConsulUrl {
+function read(scheme: string, rest: string) {
   const [, place, query = ''] = /^\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw new UsageError("'consul:' needs an agent's address, as in 'consul://localhost:8500'.");

@@ -1,5 +1,7 @@
 /** The verbs of the contract as steps of documents; `document.ts` has the protocol. */
-import { type Clock, OneTimer } from '../../base/clock.ts';
+import { type Clock, checkClock, OneTimer } from '../../base/clock.ts';
+import { UsageError } from '../../base/errors.ts';
+import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
@@ -7,36 +9,66 @@ import type { Kept } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { each } from '../each.ts';
-import type { QueueStep } from './asks.ts';
+import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';
 import { type DocumentLife, lifeOf } from './life.ts';
 import { Service } from './service.ts';
-import { traitsOf } from './traits.ts';
 import { type QueueStanding, WaitingClaims } from './waiting.ts';
 
-export interface DocumentStoreParts {
-  readonly documents: Documents;
-  readonly maxWaiters: number;
-  readonly clock: Clock;
+export interface DocumentStoreOptions {
+  /** Longest queue of waiting claims of one resource; default 100. */
+  readonly maxWaiters?: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * Locks in any service that writes a text on the condition that it has not changed.
+ *
+ * @example
+ * import { createLocks } from 'holdfast';
+ * import { documentStore } from 'holdfast/document';
+ *
+ * const locks = createLocks(documentStore(documents));
+ *
+ * @throws UsageError
+ */
+export function documentStore(documents: Documents, options: DocumentStoreOptions = {}): Store {
+  const { get, put, slackMs = 0 } = documents ?? {};
+  if (typeof get !== 'function' || typeof put !== 'function') {
+    throw new UsageError('documentStore takes documents with get() and put().');
+  }
+  if (!(slackMs >= 0)) throw new UsageError('slackMs of documents must be 0 or more, in ms.');
+  return new DocumentStore(documents, checkOptions(options, CHECKS, 'documentStore'));
+}
+
+const CHECKS = {
+  maxWaiters: wholeNumber(0, Number.POSITIVE_INFINITY, 100),
+  clock: checkClock,
+};
+
+/** The options of `documentStore`, and those of its documents, which refuse unknown ones. */
+export function apart<T extends DocumentStoreOptions>(
+  options: T,
+): readonly [DocumentStoreOptions, Omit<T, keyof DocumentStoreOptions>] {
+  const { maxWaiters, clock, ...own } = Object(options) as T;
+  return [{ maxWaiters, clock } as DocumentStoreOptions, own];
 }
 
 /** How often documents that are not in use are looked for. */
 const SWEEP_MS = 60_000;
 
-/** Verbs that name no claim have as long as a claim with this TTL, in ms. */
-const PATIENCE_MS = 30_000;
-
-export class DocumentStore implements Store {
+class DocumentStore implements Store {
   readonly name: string;
   readonly traits: Traits;
   readonly lineage: string;
   readonly list?: (prefix: string) => AsyncIterable<string>;
-  readonly #parts: DocumentStoreParts;
+  readonly #documents: Documents;
+  readonly #options: Checked<typeof CHECKS>;
   readonly #life: DocumentLife;
   readonly #service: Service;
   readonly #waiting: WaitingClaims;
-  readonly #documents = new Map<string, Document>();
+  readonly #open = new Map<string, Document>();
   readonly #timer: OneTimer;
   /** Begins the names of all writes of this store. */
   readonly #address = randomId();
@@ -44,15 +76,28 @@ export class DocumentStore implements Store {
   #sweeping = false;
   #closed = false;
 
-  constructor(parts: DocumentStoreParts) {
-    const { documents, clock } = parts;
-    this.#parts = parts;
+  constructor(documents: Documents, options: Checked<typeof CHECKS>) {
+    const { clock } = options;
+    this.#documents = documents;
+    this.#options = options;
     this.#life = lifeOf(clock, documents.slackMs);
     this.#service = new Service(documents, clock, this.#life);
     this.#timer = new OneTimer(clock);
     this.name = documents.name;
     this.lineage = documents.name;
-    this.traits = traitsOf(this.#life.clock);
+    const common = this.#life.clock === 'service';
+    this.traits = {
+      queue: true,
+      permits: true,
+      tokens: 'document',
+      // Without a common clock, a process that has just come takes a dead holder for a live one.
+      atomicTry: common,
+      clock: common ? 'server' : 'process',
+      failover: 'linearizable',
+      reach: 'network',
+      records: true,
+      sequential: true,
+    };
     if (documents.list) this.list = (prefix) => this.#list(prefix);
     this.#waiting = new WaitingClaims({
       documents,
@@ -67,19 +112,14 @@ export class DocumentStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters } = this.#parts;
-    return this.#statuses(claims, (claim) => (queue, { now, number }) => {
-      return queue.enter(claim, now, { number, maxWaiters });
-    });
+    const { maxWaiters } = this.#options;
+    return this.#statuses(claims, (queue, { now, number }, claim) =>
+      queue.enter(claim, now, { number, maxWaiters }),
+    );
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(
-      claims,
-      (claim) =>
-        (queue, { now }) =>
-          queue.beat(claim, now),
-    );
+    return this.#statuses(claims, (queue, { now }, claim) => queue.beat(claim, now));
   }
 
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
@@ -89,10 +129,8 @@ export class DocumentStore implements Store {
         const document = this.#of(resource);
         // It needs no wake for its own end.
         this.#waiting.saw(claim, { status: UNKNOWN, first: false, ending: 0 });
-        const left = await document.change((queue, { now }) => queue.leave(claim, now, after?.ms), {
-          ttlMs,
-          lasts: true,
-        });
+        const leave: QueueStep<boolean> = (queue, { now }) => queue.leave(claim, now, after?.ms);
+        const left = await document.change(leave, { ttlMs, lasts: true });
         document.hasLost(id);
         return left;
       }),
@@ -101,9 +139,7 @@ export class DocumentStore implements Store {
 
   /** Writes if it finds that claims have ended, as every store settles a queue that it looks at. */
   async inspect(resource: string): Promise<Queue> {
-    return this.#of(resource).change((queue, { now }) => queue.describe(resource, now), {
-      ttlMs: PATIENCE_MS,
-    });
+    return this.#of(resource).change((queue, { now }) => queue.describe(resource, now));
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -115,9 +151,9 @@ export class DocumentStore implements Store {
   }
 
   raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(claims, (claim, i) => (queue, { now }) => {
-      return queue.raise(claim, now, numbers[i] ?? 0n);
-    });
+    return this.#statuses(claims, (queue, { now }, claim, nth) =>
+      queue.raise(claim, now, numbers[nth] ?? 0n),
+    );
   }
 
   async evict(
@@ -125,20 +161,17 @@ export class DocumentStore implements Store {
     number: bigint,
     { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
   ): Promise<boolean> {
-    return this.#of(resource).change(
-      (queue, { now }) => queue.evict(number, now, { reason, atOnce }),
-      { ttlMs: PATIENCE_MS, lasts: true },
-    );
+    const step: QueueStep<boolean> = (queue, { now }) =>
+      queue.evict(number, now, { reason, atOnce });
+    return this.#of(resource).change(step, { lasts: true });
   }
 
   async keep(
     claim: Claim,
     record: { readonly text: string; readonly ms: number },
   ): Promise<boolean> {
-    const { resource, ttlMs } = claim;
-    return this.#of(resource).change((queue, { now }) => queue.keep(claim, now, record), {
-      ttlMs,
-    });
+    const step: QueueStep<boolean> = (queue, { now }) => queue.keep(claim, now, record);
+    return this.#of(claim.resource).change(step, { ttlMs: claim.ttlMs });
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
@@ -149,11 +182,11 @@ export class DocumentStore implements Store {
     this.#closed = true;
     this.#timer.clear();
     await this.#waiting.close();
-    await this.#parts.documents.close?.();
+    await this.#documents.close?.();
   }
 
   async *#list(prefix: string): AsyncGenerator<string, void, void> {
-    for await (const resource of this.#parts.documents.list?.(prefix) ?? []) {
+    for await (const resource of this.#documents.list?.(prefix) ?? []) {
       if (!resource.startsWith(prefix)) continue;
       const { holders, waiters } = await this.inspect(resource);
       if (holders.length + waiters.length > 0) yield resource;
@@ -162,10 +195,12 @@ export class DocumentStore implements Store {
 
   async #statuses(
     claims: readonly Claim[],
-    stepOf: (claim: Claim, i: number) => QueueStep<ClaimStatus>,
+    step: (queue: ClaimQueue, moment: QueueMoment, claim: Claim, nth: number) => ClaimStatus,
   ): Promise<readonly ClaimStatus[]> {
     if (this.#closed) throw closed();
-    return each(claims, (claim, i) => this.#status(claim, stepOf(claim, i)));
+    return each(claims, (claim, nth) =>
+      this.#status(claim, (queue, moment) => step(queue, moment, claim, nth)),
+    );
   }
 
   async #status(claim: Claim, step: QueueStep<ClaimStatus>): Promise<ClaimStatus> {
@@ -184,20 +219,19 @@ export class DocumentStore implements Store {
   #of(resource: string): Document {
     if (this.#closed) throw closed();
     this.#sweepLater();
-    let document = this.#documents.get(resource);
+    let document = this.#open.get(resource);
     if (!document) {
-      const { clock, documents } = this.#parts;
       document = new Document({
         service: this.#service,
         life: this.#life,
-        clock,
-        heading: { service: documents.name, resource, clock: this.#life.clock },
+        clock: this.#options.clock,
+        heading: { service: this.name, resource, clock: this.#life.clock },
         nextWrite: () => `${this.#address}.${++this.#writes}`,
         wake: ({ id }, status, queue) => {
           this.#waiting.wake(resource, id, standingWith(queue, id, status));
         },
       });
-      this.#documents.set(resource, document);
+      this.#open.set(resource, document);
     }
     return document;
   }
@@ -211,13 +245,13 @@ export class DocumentStore implements Store {
 
   /** Forgets what is not in use, and removes documents that say nothing. Never rejects. */
   async #sweep(): Promise<void> {
-    for (const [resource, document] of this.#documents) {
+    for (const [resource, document] of this.#open) {
       if (!document.isResting) continue;
-      this.#documents.delete(resource);
+      this.#open.delete(resource);
       await document.remove();
     }
     this.#sweeping = false;
-    if (this.#documents.size > 0 && !this.#closed) this.#sweepLater();
+    if (this.#open.size > 0 && !this.#closed) this.#sweepLater();
   }
 }
 

@@ -58,6 +58,9 @@ interface Draft {
   readonly changed: boolean;
 }
 
+/** Verbs that name no claim have as long as a claim with this TTL, in ms. */
+const PATIENCE_MS = 30_000;
+
 /** The patience of a look, in ms. */
 const LOOK_MS = 10_000;
 
@@ -84,11 +87,12 @@ export class Document {
   }
 
   /** Does the step together with all that wait, and returns its answer when that is final. */
-  change<T>(step: QueueStep<T>, terms: AskTerms): Promise<T> {
+  change<T>(step: QueueStep<T>, terms: Partial<AskTerms> = {}): Promise<T> {
+    const { ttlMs = PATIENCE_MS, lasts = false } = terms;
     this.#usedAt = this.#parts.clock.now();
     // Signs of life of others are remembered for as long as they may matter.
-    this.#restMs = Math.max(this.#restMs, 2 * terms.ttlMs);
-    const answer = this.#asks.add(step, terms, this.#usedAt);
+    this.#restMs = Math.max(this.#restMs, 2 * ttlMs);
+    const answer = this.#asks.add(step, { ttlMs, lasts }, this.#usedAt);
     if (!this.#writing) timers.queueMicrotask(() => void this.#work());
     this.#writing = true;
     return answer;

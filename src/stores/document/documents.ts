@@ -1,3 +1,6 @@
+import { Buffer } from 'node:buffer';
+import { UsageError } from '../../base/errors.ts';
+
 /** The base of `documentStore`: texts under keys, changed only if they are still as read. */
 export interface Documents {
   /** For people, in messages: `dynamodb`, `s3`, … */
@@ -29,4 +32,10 @@ export interface Documents {
   /** Calls `changed` after a change; without it, waiting claims look by themselves. */
   watch?(key: string, changed: () => void): Promise<AsyncDisposable>;
   close?(): Promise<void>;
+}
+
+/** @throws UsageError for a text of more bytes than the service has room for. */
+export function checkLength(text: string, most: number, what: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > most) throw new UsageError(`${what} can have ${most} bytes, not ${bytes}.`);
 }

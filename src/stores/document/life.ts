@@ -1,13 +1,13 @@
 /**
  * By which clock claims in a document end: the service's, or that of each process that looks.
  *
- * Told (`ServiceTime`): the last reply said `nowMs`, and was written between the sending of its
+ * Told (`serviceTime`): the last reply said `nowMs`, and was written between the sending of its
  * request and its arrival. So the service's time is at least `nowMs` plus the time since the
  * arrival, and at most `nowMs` plus the time since the sending, each with room for the rate of this
  * clock. A life counts from the upper estimate at the sending, so the holder's own count cannot
  * outlast it; it has ended when the lower estimate, less the slack between two servers of the
  * service, reaches its end.
- * Observed (`WatchedTime`): no clock is common, and none is compared. Each sign of life raises the
+ * Observed (`watchedTime`): no clock is common, and none is compared. Each sign of life raises the
  * `beat` of its claim. A reader counts from the reply that first showed a beat. If the beat stays
  * the same for the life of the claim, and 1 % more for the rates of clocks, the holder's own count
  * is over too, because it began earlier, when the holder sent the write. A process knows when it
@@ -46,65 +46,48 @@ export interface DocumentLife {
 }
 
 export function lifeOf(clock: Clock, slackMs: number | undefined): DocumentLife {
-  return slackMs === undefined ? new WatchedTime(clock) : new ServiceTime(clock, slackMs);
+  return slackMs === undefined ? watchedTime(clock) : serviceTime(clock, slackMs);
 }
 
-class ServiceTime implements DocumentLife {
-  readonly clock = 'service';
-  readonly #clock: Clock;
-  readonly #slackMs: number;
-  #last = { nowMs: 0, sentAt: 0, arrivedAt: 0 };
-
-  constructor(clock: Clock, slackMs: number) {
-    this.#clock = clock;
-    this.#slackMs = slackMs;
-  }
-
-  saw(nowMs: number | undefined, sentAt: number): void {
-    if (typeof nowMs !== 'number' || !Number.isFinite(nowMs)) {
-      const message = 'The service has slackMs, but a reply without its time.';
-      throw new StoreError(message, { retryable: false, outcome: 'unknown' });
-    }
-    this.#last = { nowMs, sentAt, arrivedAt: this.#clock.now() };
-  }
-
-  time(): { readonly now: number; readonly lead: number } {
-    const { nowMs, sentAt, arrivedAt } = this.#last;
-    const at = this.#clock.now();
-    const now = nowMs + (at - arrivedAt) * (1 - DRIFT) - this.#slackMs;
-    return { now, lead: nowMs + (at - sentAt) * (1 + DRIFT) - now };
-  }
-
-  date(): void {}
+function serviceTime(clock: Clock, slackMs: number): DocumentLife {
+  let last = { nowMs: 0, sentAt: 0, arrivedAt: 0 };
+  return {
+    clock: 'service',
+    saw(nowMs, sentAt) {
+      if (typeof nowMs !== 'number' || !Number.isFinite(nowMs)) {
+        const message = 'The service has slackMs, but a reply without its time.';
+        throw new StoreError(message, { retryable: false, outcome: 'unknown' });
+      }
+      last = { nowMs, sentAt, arrivedAt: clock.now() };
+    },
+    time() {
+      const { nowMs, sentAt, arrivedAt } = last;
+      const at = clock.now();
+      const now = nowMs + (at - arrivedAt) * (1 - DRIFT) - slackMs;
+      return { now, lead: nowMs + (at - sentAt) * (1 + DRIFT) - now };
+    },
+    date() {},
+  };
 }
 
-class WatchedTime implements DocumentLife {
-  readonly clock = 'observed';
-  readonly #clock: Clock;
-  /** Makes this process's own clock, which cannot be set, look like that on the wall. */
-  readonly #origin: number;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#origin = Date.now() - clock.now();
-  }
-
-  saw(): void {}
-
-  time(): { readonly now: number; readonly lead: number } {
-    return { now: this.#origin + this.#clock.now(), lead: 0 };
-  }
-
-  date(claims: Iterable<Entry>, { sent, seen }: Signs): void {
-    const { now } = this.time();
-    const current = new Set<string>();
-    for (const entry of claims) {
-      const sign = signOf(entry);
-      current.add(sign);
-      const known = sent.get(sign) ?? seen.get(sign);
-      entry.expiresAt = known ?? now + entry.lifeMs * (1 + DRIFT);
-      if (known === undefined) seen.set(sign, entry.expiresAt);
-    }
-    for (const sign of seen.keys()) if (!current.has(sign)) seen.delete(sign);
-  }
+function watchedTime(clock: Clock): DocumentLife {
+  // Makes this process's own clock, which cannot be set, look like that on the wall.
+  const origin = Date.now() - clock.now();
+  return {
+    clock: 'observed',
+    saw() {},
+    time: () => ({ now: origin + clock.now(), lead: 0 }),
+    date(claims, { sent, seen }) {
+      const now = origin + clock.now();
+      const current = new Set<string>();
+      for (const entry of claims) {
+        const sign = signOf(entry);
+        current.add(sign);
+        const known = sent.get(sign) ?? seen.get(sign);
+        entry.expiresAt = known ?? now + entry.lifeMs * (1 + DRIFT);
+        if (known === undefined) seen.set(sign, entry.expiresAt);
+      }
+      for (const sign of seen.keys()) if (!current.has(sign)) seen.delete(sign);
+    },
+  };
 }

@@ -47,8 +47,7 @@ function refused(message: string, cause?: unknown): StoreError {
 
 function partsOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }

@@ -28,8 +28,11 @@ export interface WaitingParts {
   readonly look: (resource: string, ids: ReadonlySet<string>) => Promise<QueueStandings>;
 }
 
-/** A resource whose changes the service reports. */
-interface FollowedDocument {
+/** A resource with claims that want to be woken. */
+interface WaitedDocument {
+  /** What each of them knows. */
+  readonly known: Map<string, string>;
+  /** Resolves when no change can be missed, or when the service cannot report any. */
   readonly watching: Promise<AsyncDisposable>;
   looking: boolean;
   again: boolean;
@@ -39,9 +42,7 @@ export class WaitingClaims {
   readonly #parts: WaitingParts;
   readonly #wakes = new ClaimWakes();
   readonly #polling: Polling;
-  readonly #followed = new Map<string, FollowedDocument>();
-  /** The claims that want to be woken, by resource, with what each knows. */
-  readonly #known = new Map<string, Map<string, string>>();
+  readonly #waited = new Map<string, WaitedDocument>();
 
   constructor(parts: WaitingParts) {
     this.#parts = parts;
@@ -51,11 +52,11 @@ export class WaitingClaims {
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { resource, id } = claim;
     const woken = this.#wakes.subscribe(claim, wake);
-    const known = this.#known.get(resource) ?? new Map<string, string>();
-    this.#known.set(resource, known.set(id, ''));
+    const { known, watching } = this.#of(resource);
+    known.set(id, '');
     const notifies = this.#parts.documents.watch !== undefined;
     const polled = notifies ? undefined : this.#polling.watch(claim, () => {});
-    if (notifies) await this.#follow(resource);
+    await watching;
     return {
       [Symbol.asyncDispose]: async () => {
         await woken[Symbol.asyncDispose]();
@@ -68,7 +69,7 @@ export class WaitingClaims {
   /** Takes what a verb has returned to a claim. */
   saw(claim: Claim, standing: QueueStanding): void {
     this.#polling.saw(claim, standing.status);
-    const known = this.#known.get(claim.resource);
+    const known = this.#waited.get(claim.resource)?.known;
     if (known?.has(claim.id)) known.set(claim.id, signOf(standing));
   }
 
@@ -81,54 +82,50 @@ export class WaitingClaims {
 
   async close(): Promise<void> {
     this.#polling.close();
-    this.#known.clear();
-    const all = [...this.#followed.values()];
-    this.#followed.clear();
-    await Promise.all(all.map(({ watching }) => end(watching)));
+    const all = [...this.#waited.values()];
+    this.#waited.clear();
+    await Promise.all(all.map(end));
   }
 
-  /** Resolves when no change can be missed, or when the service cannot report any. */
-  async #follow(resource: string): Promise<void> {
-    let followed = this.#followed.get(resource);
-    if (!followed) {
-      const changed = (): void => void this.#changed(resource);
-      const watching = followLasting(
-        async () => (await this.#parts.documents.watch?.(resource, changed)) ?? NONE,
-        changed,
-      );
-      followed = { watching, looking: false, again: false };
-      this.#followed.set(resource, followed);
-    }
-    await followed.watching;
+  #of(resource: string): WaitedDocument {
+    const { documents } = this.#parts;
+    const changed = (): void => void this.#changed(resource);
+    const follow = async () => (await documents.watch?.(resource, changed)) ?? NONE;
+    const waited: WaitedDocument = this.#waited.get(resource) ?? {
+      known: new Map(),
+      watching: followLasting(follow, changed),
+      looking: false,
+      again: false,
+    };
+    this.#waited.set(resource, waited);
+    return waited;
   }
 
   async #leave({ resource, id }: Claim): Promise<void> {
-    const known = this.#known.get(resource);
-    known?.delete(id);
-    if (!known || known.size > 0) return;
-    this.#known.delete(resource);
-    const followed = this.#followed.get(resource);
-    this.#followed.delete(resource);
-    if (followed) await end(followed.watching);
+    const waited = this.#waited.get(resource);
+    waited?.known.delete(id);
+    if (!waited || waited.known.size > 0) return;
+    this.#waited.delete(resource);
+    await end(waited);
   }
 
   /** One look at a time, and one more for all changes that came meanwhile. Never rejects. */
   async #changed(resource: string): Promise<void> {
-    const followed = this.#followed.get(resource);
-    if (!followed) return;
-    followed.again = true;
-    if (followed.looking) return;
-    followed.looking = true;
-    while (followed.again) {
-      followed.again = false;
+    const waited = this.#waited.get(resource);
+    if (!waited) return;
+    waited.again = true;
+    if (waited.looking) return;
+    waited.looking = true;
+    while (waited.again) {
+      waited.again = false;
       await this.#look(resource).catch(() => {});
     }
-    followed.looking = false;
+    waited.looking = false;
   }
 
   /** Wakes the claims that have moved. */
   async #look(resource: string): Promise<QueueStandings> {
-    const known = this.#known.get(resource);
+    const known = this.#waited.get(resource)?.known;
     if (!known) return new Map();
     const before = new Map(known);
     const standings = await this.#parts.look(resource, new Set(before.keys()));
@@ -144,7 +141,7 @@ export class WaitingClaims {
   }
 
   async #lookFor(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-    const due = [...this.#known].filter(([, known]) => ids.some((id) => known.has(id)));
+    const due = [...this.#waited].filter(([, { known }]) => ids.some((id) => known.has(id)));
     const looks = due.map(([resource]) => this.#look(resource));
     const found = new Map<string, ClaimStatus>();
     for (const standings of await Promise.all(looks)) {
@@ -154,12 +151,9 @@ export class WaitingClaims {
   }
 }
 
-async function end(watching: Promise<AsyncDisposable>): Promise<void> {
-  try {
-    await (await watching)[Symbol.asyncDispose]();
-  } catch {
-    // It never began, or has ended with its connection.
-  }
+async function end({ watching }: WaitedDocument): Promise<void> {
+  // One that never began, or has ended with its connection, is ended.
+  await watching.then((one) => one[Symbol.asyncDispose]()).catch(() => {});
 }
 
 /** What a claim is woken for, if it changes. */

@@ -9,18 +9,12 @@
  * What would break it: a global table that is written in two regions, unless it has multi-Region
  * strong consistency.
  */
-import { isLockError, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
-import type { AwsSettings } from '../../clients/aws/from-query.ts';
-import {
-  type AwsClient,
-  notInstalled,
-  type OwnAwsClient,
-  sendTimed,
-} from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { type Fate, isRepeated } from '../../clients/http/fate.ts';
+import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
+import { DATE_SLACK_MS } from '../../clients/http/date.ts';
+import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 
 export interface DynamodbOptions {
@@ -28,17 +22,15 @@ export interface DynamodbOptions {
   readonly table: string;
 }
 
-/** The servers' clocks may differ by so much, and `Date` counts seconds. */
-const SLACK_MS = 2000;
-
 /** By the name of the error; all come with status 400. */
-const LATER: readonly string[] = [
-  'LimitExceededException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'TransactionConflictException',
-];
+const FATES: Readonly<Record<string, Fate>> = {
+  LimitExceededException: 'later',
+  ProvisionedThroughputExceededException: 'later',
+  RequestLimitExceeded: 'later',
+  ResourceNotFoundException: 'missing',
+  ThrottlingException: 'later',
+  TransactionConflictException: 'later',
+};
 
 const KEY = { '#key': 'key' };
 
@@ -52,7 +44,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
 
   return {
     name: 'dynamodb',
-    slackMs: SLACK_MS,
+    slackMs: DATE_SLACK_MS,
     async get(key) {
       const { GetItemCommand } = await sdk();
       const command = new GetItemCommand({
@@ -60,7 +52,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
         Key: { key: { S: key } },
         ConsistentRead: true,
       });
-      const { output, ...timed } = await sendTimed<DynamodbOutput>(client, command).catch(fail);
+      const { output, ...timed } = await sendTimed(client, command).catch(fail);
       const { text, version } = output.Item ?? {};
       if (text?.S === undefined || version?.S === undefined) return timed;
       return { text: text.S, version: version.S, ...timed };
@@ -94,9 +86,9 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
     },
     async *list(prefix) {
       const { ScanCommand } = await sdk();
-      let start: Item | undefined;
+      let start: ScanKey;
       do {
-        const command: object = new ScanCommand({
+        const command: InstanceType<typeof ScanCommand> = new ScanCommand({
           TableName: table,
           ConsistentRead: true,
           ProjectionExpression: '#key',
@@ -107,7 +99,7 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
             ExpressionAttributeValues: { ':prefix': { S: prefix } },
           }),
         });
-        const { output } = await sendTimed<ScanOutput>(client, command).catch(fail);
+        const { output } = await sendTimed(client, command).catch(fail);
         for (const { key } of output.Items ?? []) if (key?.S !== undefined) yield key.S;
         start = output.LastEvaluatedKey;
       } while (start !== undefined);
@@ -115,21 +107,14 @@ export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): 
   };
 }
 
-type Item = Record<string, { readonly S: string }>;
+type Sdk = Awaited<ReturnType<typeof sdk>>;
 
-interface DynamodbOutput {
-  readonly Item?: Item;
-}
-
-interface ScanOutput {
-  readonly Items?: readonly Item[];
-  readonly LastEvaluatedKey?: Item;
-}
+/** Where a page of a scan starts; undefined: at the beginning. */
+type ScanKey = ConstructorParameters<Sdk['ScanCommand']>[0]['ExclusiveStartKey'];
 
 function conditionOf(onto: string | undefined): object {
   if (onto === undefined) {
-    const condition = 'attribute_not_exists(#key)';
-    return { ConditionExpression: condition, ExpressionAttributeNames: KEY };
+    return { ConditionExpression: 'attribute_not_exists(#key)', ExpressionAttributeNames: KEY };
   }
   return {
     ConditionExpression: '#version = :version',
@@ -143,24 +128,7 @@ function isRefused(error: unknown): boolean {
 }
 
 function fail(error: unknown): never {
-  if (isLockError(error)) throw error;
-  throw failureOf('DynamoDB', error, fateFrom(nameOf(error)));
-}
-
-function fateFrom(name: string): Fate | undefined {
-  if (LATER.includes(name)) return 'later';
-  if (name === 'ResourceNotFoundException') return 'missing';
-  return undefined;
-}
-
-function nameOf(error: unknown): string {
-  return String((error as { readonly name?: unknown } | undefined)?.name);
-}
-
-/** A client with what the environment tells the SDK. @throws UnsupportedError */
-export async function dynamodbClient(settings: AwsSettings): Promise<OwnAwsClient> {
-  const { DynamoDBClient } = await sdk();
-  return new DynamoDBClient(settings);
+  throw failureOf('DynamoDB', error, FATES[nameOf(error)]);
 }
 
 function sdk() {

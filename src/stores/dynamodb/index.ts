@@ -1,7 +1,6 @@
 import type { AwsClient } from '../../clients/aws/send.ts';
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { type DynamodbOptions, dynamodbDocuments } from './documents.ts';
 
 export type { AwsClient } from '../../clients/aws/send.ts';

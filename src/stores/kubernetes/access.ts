@@ -1,8 +1,8 @@
 /** The API server's address and credentials: given, or as every pod has them. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
-import { readOptions } from '../../base/options.ts';
-import { show } from '../../base/show.ts';
+import { checkOptions, text } from '../../base/options.ts';
+import { HttpClient } from '../../clients/http/client.ts';
 
 export interface KubernetesOptions {
   /** The API server's address; default: that of the cluster in which this program runs. */
@@ -16,9 +16,10 @@ export interface KubernetesOptions {
 }
 
 export interface Access {
-  readonly url: URL;
+  readonly client: HttpClient;
   readonly namespace: string;
-  readonly ca: string | undefined;
+  /** The path of the namespace's leases. */
+  readonly path: string;
   headers(): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -27,33 +28,41 @@ const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The cluster changes a pod's token from time to time; it is read again after this, in ms. */
 const TOKEN_MS = 60_000;
 
+const CHECKS = {
+  url: text,
+  namespace: text,
+  ca: text,
+  token(given: KubernetesOptions['token']) {
+    if (['undefined', 'string', 'function'].includes(typeof given)) return given;
+    throw new UsageError('token must be text, or a function that returns it.');
+  },
+};
+
 /**
- * Checks what is given; the first request reads what the cluster gives a pod. @throws UsageError
+ * Checks what is given; what it returns reads what the cluster gives a pod. @throws UsageError
  */
 export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
-  const known = ['url', 'namespace', 'token', 'ca'];
-  const given = readOptions(options, known, what);
-  const { url, token } = given;
-  for (const name of ['url', 'namespace', 'ca'] as const) {
-    if (given[name] !== undefined && typeof given[name] !== 'string') {
-      throw new UsageError(`${name} must be text, not ${show(given[name])}.`);
-    }
-  }
-  if (token !== undefined && typeof token !== 'string' && typeof token !== 'function') {
-    throw new UsageError('token must be text, or a function that returns it.');
-  }
-  const address = url ?? inCluster(what);
+  const { url: given, token, ca, ...rest } = checkOptions(options, CHECKS, what);
+  const pod = given === undefined;
+  const address = given ?? inCluster(what);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
     throw new UsageError("url must be the API server's, such as 'https://10.0.0.1:6443'.");
   }
-  const place = { ...given, url: new URL(address), pod: url === undefined };
-  let access: Promise<Access> | undefined;
-  return () => {
-    access ??= accessOf(place);
-    access.catch(() => {
-      access = undefined;
-    });
-    return access;
+  const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
+  return async () => {
+    const own = pod ? remembered(() => read('token')) : undefined;
+    const current = typeof token === 'string' ? () => token : (token ?? own);
+    const namespace = rest.namespace ?? (pod ? (await read('namespace')).trim() : 'default');
+    const url = new URL(address);
+    return {
+      client: new HttpClient({ url, ca: ca ?? (pod ? await read('ca.crt') : undefined) }),
+      namespace,
+      path: `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`,
+      async headers() {
+        if (!current) return {};
+        return { authorization: `Bearer ${(await current()).trim()}` };
+      },
+    };
   };
 }
 
@@ -62,23 +71,6 @@ function inCluster(what: string): string {
   if (host) return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const message = `This program does not run in a cluster of Kubernetes: ${what} needs url`;
   throw new UsageError(`${message}, and what the API server asks for: token and ca.`);
-}
-
-type ApiServer = Omit<KubernetesOptions, 'url'> & { readonly url: URL; readonly pod: boolean };
-
-async function accessOf({ url, namespace, token, ca, pod }: ApiServer): Promise<Access> {
-  const read = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
-  const own = pod ? remembered(() => read('token')) : undefined;
-  const current = typeof token === 'string' ? () => token : (token ?? own);
-  return {
-    url,
-    ca: ca ?? (pod ? await read('ca.crt') : undefined),
-    namespace: namespace ?? (pod ? (await read('namespace')).trim() : 'default'),
-    async headers() {
-      if (!current) return {};
-      return { authorization: `Bearer ${(await current()).trim()}` };
-    },
-  };
 }
 
 function remembered(read: () => Promise<string>): () => Promise<string> {

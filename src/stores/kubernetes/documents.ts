@@ -6,7 +6,7 @@
  * a lease change its version, too, which shows.
  */
 import type { IncomingMessage } from 'node:http';
-import { timeIn } from '../../clients/http/date.ts';
+import { DATE_SLACK_MS, timeIn } from '../../clients/http/date.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { KubernetesOptions } from './access.ts';
@@ -22,8 +22,7 @@ import {
 } from './lease.ts';
 import { LeaseApi, read } from './lease-api.ts';
 
-/** API servers run on several machines, and `Date` counts seconds. */
-const SLACK_MS = 2000;
+const SELECTOR = `labelSelector=${encodeURIComponent(LABEL)}`;
 
 /** A watch without changes has a sign of life about every minute. */
 const SILENCE_MS = 180_000;
@@ -44,41 +43,31 @@ export function kubernetesDocuments(
   const api = new LeaseApi(options, 'kubernetesStore');
 
   async function page(query: string): Promise<ListPage> {
-    const selector = `labelSelector=${encodeURIComponent(LABEL)}`;
-    return read<ListPage>(await api.ask(`?${selector}${query}`));
+    return read<ListPage>(await api.ask(`?${SELECTOR}${query}`));
   }
 
   async function watchAll(): Promise<ChangeFeed> {
     const { resourceVersion } = (await page('&limit=1')).metadata;
-    const query = `allowWatchBookmarks=true&labelSelector=${encodeURIComponent(LABEL)}`;
-    const from = `${query}&resourceVersion=${resourceVersion}`;
-    const message = await api.watch(from, SILENCE_MS);
-    return feedOf(message);
+    const from = `allowWatchBookmarks=true&${SELECTOR}&resourceVersion=${resourceVersion}`;
+    return feedOf(await api.watch(from, SILENCE_MS));
   }
 
   const changes = new SharedWatch(watchAll);
 
   return {
     name: 'kubernetes',
-    slackMs: SLACK_MS,
+    slackMs: DATE_SLACK_MS,
     async get(key) {
       const reply = await api.ask(`/${leaseName(key)}`);
       if (reply.status === 404) return timeIn(reply.headers);
       const lease = read<LeaseObject>(reply);
+      const found = { version: versionIn(lease), ...timeIn(reply.headers) };
       const text = textIn(lease);
-      return {
-        ...(text !== undefined && { text }),
-        version: versionIn(lease),
-        ...timeIn(reply.headers),
-      };
+      return text === undefined ? found : { text, ...found };
     },
     async put(key, text, onto) {
-      const holder = holderIn(text);
-      const body = leaseOf({ key, text, ...(holder !== undefined && { holder }) }, onto);
-      const reply =
-        onto === undefined
-          ? await api.ask('', { method: 'POST', body })
-          : await api.ask(`/${leaseName(key)}`, { method: 'PUT', body });
+      const body = leaseOf({ key, text, holder: holderIn(text) }, onto);
+      const reply = await api.put(onto && leaseName(key), body);
       if (reply.status === 409) return 'other';
       return { version: versionIn(read<LeaseObject>(reply)), ...timeIn(reply.headers) };
     },

@@ -1,9 +1,8 @@
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import type { QueueJson } from '../../queue/json.ts';
+import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import type { KubernetesOptions } from './access.ts';
 import { kubernetesDocuments } from './documents.ts';
-import { holderIn } from './holder.ts';
 
 export { type LeaseLockOptions, leaseLockStore } from './lease-lock.ts';
 
@@ -24,4 +23,14 @@ export interface KubernetesStoreOptions extends KubernetesOptions, DocumentStore
 export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const [common, own] = apart(options);
   return documentStore(kubernetesDocuments(own, holderIn), common);
+}
+
+/** For people: the first that holds by a text, and how many more do; undefined if none does. */
+function holderIn(text: string): string | undefined {
+  const { queue } = JSON.parse(text) as { readonly queue: QueueJson };
+  const [first, ...more] = queue.claims.filter(({ admitted }) => admitted);
+  if (!first) return undefined;
+  const { host, pid, label } = first.holder;
+  const shown = label === undefined ? `${host}:${pid}` : `${label} (${host}:${pid})`;
+  return more.length === 0 ? shown : `${shown} +${more.length}`;
 }

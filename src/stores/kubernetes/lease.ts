@@ -4,9 +4,8 @@
  * takes an update of a missing lease as its creation, whatever version it names, unless it names
  * the uid as well.
  */
-import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { UsageError } from '../../base/errors.ts';
+import { checkLength } from '../document/documents.ts';
 
 /** As much of the object as is used. */
 export interface LeaseObject {
@@ -61,16 +60,15 @@ export function versionIn({ metadata }: LeaseObject): string {
   return `${metadata.resourceVersion}.${metadata.uid}`;
 }
 
-export function leaseOf(
-  { key, text, holder }: { readonly key: string; readonly text: string; readonly holder?: string },
-  onto: string | undefined,
-): string {
+interface LeaseDocument {
+  readonly key: string;
+  readonly text: string;
+  readonly holder: string | undefined;
+}
+
+export function leaseOf({ key, text, holder }: LeaseDocument, onto: string | undefined): string {
   const annotations = { [NAME]: key, [TEXT]: text };
-  const bytes = Buffer.byteLength(Object.entries(annotations).flat().join(''));
-  if (bytes > MAX_BYTES) {
-    const message = `The annotations of a Lease hold ${MAX_BYTES} bytes, and these have ${bytes}.`;
-    throw new UsageError(message);
-  }
+  checkLength(Object.entries(annotations).flat().join(''), MAX_BYTES, 'The annotations of a Lease');
   const [label = '', value] = LABEL.split('=');
   return JSON.stringify({
     apiVersion: 'coordination.k8s.io/v1',

@@ -56,13 +56,8 @@ export function renewed(spec: LeaseSpec, ttlMs: number, now: number): LeaseSpec 
 
 /** As client-go leaves it for the next one. */
 export function freed(before: LeaseObject | undefined, now: number): LeaseSpec {
-  return {
-    holderIdentity: '',
-    leaseDurationSeconds: 1,
-    acquireTime: timeOf(now),
-    renewTime: timeOf(now),
-    leaseTransitions: transitionsOf(before),
-  };
+  const empty = taken({ identity: '', ttlMs: 1000 }, before, now);
+  return { ...empty, leaseTransitions: transitionsOf(before) };
 }
 
 /** For this long, with a holder that is not a claim. */

@@ -2,9 +2,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { httpFacts } from '../../clients/facts/http-facts.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
-import { HttpClient } from '../../clients/http/client.ts';
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
+import { apart } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
@@ -18,14 +17,13 @@ export function openUrl(_scheme: string, rest: string): Store {
 /** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
-  const access = await accessFrom(own, 'kubernetesStore')();
-  const client = new HttpClient(access);
+  const { client, headers, namespace } = await accessFrom(own, 'kubernetesStore')();
   try {
-    const headers = await access.headers();
-    const ask = () => client.ask({ path: '/version', headers });
+    const request = { path: '/version', headers: await headers() };
+    const ask = () => client.ask(request);
     return await httpFacts('Kubernetes', ask, (reply) => {
       const { gitVersion } = read<{ readonly gitVersion: string }>(reply);
-      return `Kubernetes ${gitVersion}, leases in the namespace ${access.namespace}`;
+      return `Kubernetes ${gitVersion}, leases in the namespace ${namespace}`;
     });
   } finally {
     client.close();

@@ -1,9 +1,29 @@
-import { type Clock, checkClock } from '../../base/clock.ts';
+/**
+ * Locks inside one process; also the reference that other stores are compared with.
+ *
+ * Invariant: each verb is one step of the queue of its resource (`src/queue`), and runs to its end
+ * without yielding, so no two interleave. Numbers are counted for the whole store, so that tokens
+ * grow although the store keeps nothing of an idle resource.
+ * What would break it: a step that awaits in the middle.
+ */
+import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
-import { checkOptions } from '../../base/options.ts';
+import { type Checked, checkOptions } from '../../base/options.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
-import type { Store } from '../../contract/store.ts';
-import { Memory } from './memory-store.ts';
+import type { Kept } from '../../contract/records.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Queue,
+  Store,
+  Subscribed,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
+import type { Entry } from '../../queue/entry.ts';
+import { ClaimQueue } from '../../queue/queue.ts';
+import { ClaimWakes } from '../claim-wakes.ts';
+import { IdleQueues } from './idle-queues.ts';
 
 export interface MemoryStoreOptions {
   /** Longest queue of waiting claims of one resource; default 10,000. */
@@ -30,8 +50,146 @@ export interface MemoryStore extends Store {
  * @throws UsageError
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { quarantine: quarantineMs, ...rest } = checkOptions(options, CHECKS, 'memoryStore');
-  return new Memory({ ...rest, quarantineMs });
+  return new Memory(checkOptions(options, CHECKS, 'memoryStore'));
 }
 
 const CHECKS = { maxWaiters, quarantine: duration(30_000), clock: checkClock };
+
+let instances = 0;
+
+/** A new memory is a new source of tokens. */
+function newLineage(): string {
+  return `memory:${process.pid}:${Date.now().toString(36)}:${++instances}`;
+}
+
+class Memory implements MemoryStore {
+  readonly name = 'memory';
+  readonly traits: Traits = {
+    queue: true,
+    permits: true,
+    tokens: 'counter',
+    atomicTry: true,
+    clock: 'process',
+    reach: 'process',
+    records: true,
+    synchronous: true,
+    sequential: true,
+    hintsGrant: true,
+  };
+  lineage: string = newLineage();
+  readonly #options: Checked<typeof CHECKS>;
+  readonly #queues = new Map<string, ClaimQueue>();
+  readonly #idle = new IdleQueues(this.#queues);
+  readonly #wakes = new ClaimWakes();
+  #last = 0n;
+  #closedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: Checked<typeof CHECKS>) {
+    this.#options = options;
+  }
+
+  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const { maxWaiters } = this.#options;
+    return claims.map((claim) =>
+      this.#step(claim.resource, (queue, now) =>
+        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters }),
+      ),
+    );
+  }
+
+  async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return claims.map((claim) =>
+      this.#step(claim.resource, (queue, now) => queue.beat(claim, now)),
+    );
+  }
+
+  async release(
+    claims: readonly Claim[],
+    after?: { readonly ms: number },
+  ): Promise<readonly boolean[]> {
+    return claims.map((claim) =>
+      this.#step(claim.resource, (queue, now) => queue.leave(claim, now, after?.ms)),
+    );
+  }
+
+  async inspect(resource: string): Promise<Queue> {
+    return this.#step(resource, (queue, now) => queue.describe(resource, now));
+  }
+
+  watch(claim: Claim, wake: Wake): Subscribed {
+    return this.#wakes.subscribe(claim, wake);
+  }
+
+  async downgrade(claim: Claim): Promise<ClaimStatus> {
+    return this.#step(claim.resource, (queue, now) => queue.downgrade(claim, now));
+  }
+
+  async raise(
+    claims: readonly Claim[],
+    numbers: readonly bigint[],
+  ): Promise<readonly ClaimStatus[]> {
+    return claims.map((claim, i) =>
+      this.#step(claim.resource, (queue, now) => queue.raise(claim, now, numbers[i] ?? 0n)),
+    );
+  }
+
+  async evict(
+    resource: string,
+    number: bigint,
+    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
+  ): Promise<boolean> {
+    return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
+  }
+
+  async keep(
+    claim: Claim,
+    record: { readonly text: string; readonly ms: number },
+  ): Promise<boolean> {
+    return this.#step(claim.resource, (queue, now) => queue.keep(claim, now, record));
+  }
+
+  async recall(resource: string): Promise<Kept | undefined> {
+    return this.#step(resource, (queue, now) => queue.recall(now));
+  }
+
+  async *list(prefix: string): AsyncGenerator<string, void, void> {
+    for (const resource of [...this.#queues.keys()]) {
+      const size = (queue: ClaimQueue, now: number): number => {
+        queue.tidy(now);
+        return queue.size;
+      };
+      if (resource.startsWith(prefix) && this.#step(resource, size) > 0) yield resource;
+    }
+  }
+
+  forget(): void {
+    this.#queues.clear();
+    this.#idle.clear();
+    this.lineage = newLineage();
+    this.#last = 0n;
+    this.#closedUntil = this.#options.clock.now() + this.#options.quarantine;
+  }
+
+  #step<T>(resource: string, step: (queue: ClaimQueue, now: number) => T): T {
+    const now = this.#options.clock.now();
+    const known = this.#queues.get(resource);
+    const queue = known ?? new ClaimQueue({ last: this.#last, closedUntil: this.#closedUntil });
+    const answer = step(queue, now);
+    if (queue.last > this.#last) this.#last = queue.last;
+    for (const entry of queue.takeTold()) this.#wake(queue, entry);
+    if (queue.isBlank) {
+      if (known) this.#queues.delete(resource);
+    } else {
+      if (!known) this.#queues.set(resource, queue);
+      if (queue.size === 0) this.#idle.add(resource, now);
+    }
+    return answer;
+  }
+
+  #wake(queue: ClaimQueue, entry: Entry): void {
+    if (!this.#wakes.has(entry)) return;
+    timers.queueMicrotask(() => {
+      this.#wakes.wake(entry, queue.statusOf(entry, this.#options.clock.now()));
+    });
+  }
+}

@@ -9,9 +9,12 @@
  */
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
+import type { ErrorMeaning } from '../../clients/breaks.ts';
+import { describe } from '../../clients/causes.ts';
+import { has } from '../../clients/members.ts';
+import { StoreError } from '../../contract/errors.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
-import { isDuplicate, storeError } from './errors.ts';
 
 /** The part of a `Collection` of the package `mongodb` that is used. */
 export interface MongoCollection {
@@ -45,10 +48,8 @@ const LAST = '\u{10ffff}\u{10ffff}';
 
 /** @throws UsageError */
 export function mongodbDocuments(collection: MongoCollection): Documents {
-  for (const name of ['findOne', 'find', 'insertOne', 'updateOne', 'deleteOne', 'watch'] as const) {
-    if (typeof collection?.[name] !== 'function') {
-      throw new UsageError('mongodbStore takes a collection of the package mongodb.');
-    }
+  if (!has(collection, 'findOne', 'find', 'insertOne', 'updateOne', 'deleteOne', 'watch')) {
+    throw new UsageError('mongodbStore takes a collection of the package mongodb.');
   }
   const mongo = collection as unknown as Collection;
   const changes = new SharedWatch(() => openFeed(mongo));
@@ -70,7 +71,8 @@ export function mongodbDocuments(collection: MongoCollection): Documents {
         const { matchedCount } = await mongo.updateOne({ _id: key, version: onto }, change, WRITE);
         return matchedCount === 1 ? { version } : 'other';
       } catch (error) {
-        if (onto === undefined && isDuplicate(error)) return 'other';
+        const { code } = error as MongoError;
+        if (onto === undefined && code === DUPLICATE_KEY) return 'other';
         return fail(error);
       }
     },
@@ -131,6 +133,52 @@ async function openFeed(mongo: Collection): Promise<ChangeFeed> {
   };
 }
 
+interface MongoError {
+  readonly name?: string;
+  readonly code?: number;
+  hasErrorLabel?(label: string): boolean;
+}
+
+const refused = (retryable: boolean, advice: string): ErrorMeaning => {
+  return { retryable, outcome: 'failed', advice };
+};
+const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
+
+/** By the server's code. */
+const CODES: Readonly<Record<number, ErrorMeaning>> = {
+  13: refused(false, 'does not permit this user to do that'),
+  18: refused(false, 'does not know this user and password'),
+  20: refused(false, 'is no replica set. Start it with --replSet, and initiate the set'),
+  50: unclear('waited too long for the other servers'),
+  64: unclear('waited too long for the other servers'),
+  91: unclear('is shutting down'),
+  123: refused(false, 'is no replica set. Start it with --replSet, and initiate the set'),
+  189: unclear('is no longer the primary'),
+  10107: refused(true, 'is not the primary'),
+  11600: unclear('is shutting down'),
+  11602: unclear('has changed its role meanwhile'),
+  13435: refused(true, 'is not the primary'),
+  13436: refused(true, 'is not the primary'),
+  // No change streams on a server that is alone.
+  40573: refused(false, 'is no replica set. Start it with --replSet, and initiate the set'),
+};
+
+const DUPLICATE_KEY = 11000;
+
+/** @throws the error as a `StoreError`. */
 function fail(error: unknown): never {
-  throw isLockError(error) ? error : storeError(error);
+  if (isLockError(error)) throw error;
+  const { retryable, outcome, advice } = meaningOf((error ?? {}) as MongoError);
+  const message = `The MongoDB server ${advice} (${describe(error)}).`;
+  throw new StoreError(message, { cause: error, retryable, outcome });
+}
+
+function meaningOf(error: MongoError): ErrorMeaning {
+  const known = CODES[error.code ?? -1];
+  if (known) return known;
+  if (error.name === 'MongoServerSelectionError') return refused(true, 'cannot be reached');
+  if (error.name === 'MongoServerError' && !error.hasErrorLabel?.('RetryableWriteError')) {
+    return refused(false, 'refused the request');
+  }
+  return unclear('broke the connection, or failed');
 }

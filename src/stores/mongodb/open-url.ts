@@ -3,32 +3,25 @@ import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.
 import { UrlForm } from '../../clients/url-form.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
-import { splitQuery } from '../url-options.ts';
-import { mongodbDocuments } from './documents.ts';
+import { closingAlso, splitQuery } from '../url-options.ts';
+import { type DocumentStoreOptions, mongodbStore } from './index.ts';
 
 const FORM = new UrlForm('The MongoDB URL', 'mongodb://user:password@host:27017/shop');
-
-const OPTIONS = ['maxWaiters', 'collection'];
 
 type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
 
 /** @throws UsageError, UnsupportedError */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { client, collection, options } = await open(scheme, rest);
-  const documents = mongodbDocuments(client.db().collection(collection));
-  const close = async (): Promise<void> => {
-    await documents.close?.();
-    await client.close();
-  };
-  return documentStore({ ...documents, close }, options);
+  const store = mongodbStore(client.db().collection(collection), options);
+  return closingAlso(store, { end: () => client.close() });
 }
 
 /** What the primary says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
-  const ask = (command: object): Promise<HelloReply> =>
-    client.db('admin').command(command, { readPreference: 'primary' }) as Promise<HelloReply>;
+  const ask = (command: object) =>
+    client.db('admin').command(command, { readPreference: 'primary' });
   try {
     const { version } = await ask({ buildInfo: 1 });
     let set: string | undefined;
@@ -44,23 +37,17 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   }
 }
 
-interface HelloReply {
-  readonly version?: string;
-  readonly localTime?: Date;
-  readonly setName?: string;
-}
-
 async function open(scheme: string, rest: string) {
   const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (place === undefined) {
     throw FORM.malformed('it does not name a database');
   }
-  const { options, url } = splitQuery<UrlOptions>({ place, query }, OPTIONS);
-  const { collection = 'holdfast', ...own } = options;
+  const split = splitQuery<UrlOptions>({ place, query }, ['maxWaiters', 'collection']);
+  const { collection = 'holdfast', ...options } = split.options;
   const mongodb = await import('mongodb').catch(() => undefined);
   if (!mongodb) {
     throw new UnsupportedError('store', 'A MongoDB URL needs a client: run `npm install mongodb`.');
   }
-  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${url}`));
-  return { client, collection, options: own };
+  const client = FORM.reading(() => new mongodb.MongoClient(`${scheme}:${split.url}`));
+  return { client, collection, options };
 }

@@ -5,26 +5,19 @@
  * those of `documentStore` never do. There is no `remove`: too many services accept the condition
  * of a deletion and ignore it, which would delete a lock that is held.
  */
-import { isLockError } from '../../base/errors.ts';
 import { timeOfError } from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { fateOf, isRepeated } from '../../clients/http/fate.ts';
+import { DATE_SLACK_MS } from '../../clients/http/date.ts';
+import { failureOf, fateOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';
-
-/** Two replies may come from two machines, and `Date` counts seconds. */
-const SLACK_MS = 2000;
-
-/** S3: another write of this object was under way. */
-const CONFLICT = 'ConditionalRequestConflict';
 
 /** @throws UsageError */
 export function objectDocuments(objects: ObjectAccess): Documents {
   checkAccess(objects);
   return {
     name: 'objects',
-    ...(objects.putTimed && { slackMs: objects.slackMs ?? SLACK_MS }),
+    ...(objects.putTimed && { slackMs: objects.slackMs ?? DATE_SLACK_MS }),
     async get(name) {
       try {
         const found = await objects.get(KEYS.keyOf(name));
@@ -32,8 +25,8 @@ export function objectDocuments(objects: ObjectAccess): Documents {
         const { etag, ...others } = found;
         return { ...others, version: etag };
       } catch (error) {
-        if (fateOf(error) === 'missing' && !isBucket(error)) return timeOfError(error);
-        throw typed(error);
+        if (isMissing(error)) return timeOfError(error);
+        return fail(error);
       }
     },
     async put(name, text, onto) {
@@ -46,7 +39,7 @@ export function objectDocuments(objects: ObjectAccess): Documents {
         return { ...(etag !== undefined && { version: etag }), ...timed };
       } catch (error) {
         if (!isRepeated(error) && isOther(error, onto)) return 'other';
-        throw typed(error);
+        return fail(error);
       }
     },
     ...(objects.list && { list: (prefix) => listed(objects, prefix) }),
@@ -60,21 +53,21 @@ async function* listed(objects: ObjectAccess, prefix: string): AsyncIterable<str
       if (name?.startsWith(prefix)) yield name;
     }
   } catch (error) {
-    throw typed(error);
+    fail(error);
   }
 }
 
 /** Nothing was written: another object is there, or none, or another write was under way. */
 function isOther(error: unknown, onto: string | undefined): boolean {
-  const fate = fateOf(error);
-  if (fate === 'missing') return onto !== undefined && !isBucket(error);
-  return fate === 'refused' || (error as { name?: unknown }).name === CONFLICT;
+  if (isMissing(error)) return onto !== undefined;
+  return fateOf(error) === 'refused' || nameOf(error) === 'ConditionalRequestConflict';
 }
 
-function isBucket(error: unknown): boolean {
-  return (error as { readonly name?: unknown } | undefined)?.name === 'NoSuchBucket';
+/** The object, not the bucket. */
+function isMissing(error: unknown): boolean {
+  return fateOf(error) === 'missing' && nameOf(error) !== 'NoSuchBucket';
 }
 
-function typed(error: unknown): unknown {
-  return isLockError(error) ? error : failureOf('The object service', error);
+function fail(error: unknown): never {
+  throw failureOf('The object service', error);
 }

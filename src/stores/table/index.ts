@@ -1,11 +1,10 @@
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import type { Store } from '../../contract/store.ts';
-import { apart } from '../document/apart.ts';
-import { type DocumentStoreOptions, documentStore } from '../document/index.ts';
+import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { type TableOptions, tableDocuments } from './documents.ts';
 
 export type { SqlDatabase } from '../../clients/sql/clients.ts';
-export { tableSchema } from './statements.ts';
+export { tableSchema } from './documents.ts';
 
 export interface TableStoreOptions extends TableOptions, DocumentStoreOptions {}
 

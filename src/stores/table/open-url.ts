@@ -11,8 +11,8 @@ import { connectionOf } from '../../clients/sql/connection.ts';
 import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
+import { TABLE } from './documents.ts';
 import { type TableStoreOptions, tableSchema, tableStore } from './index.ts';
-import { TABLE } from './statements.ts';
 
 const OPTIONS = ['table', 'maxWaiters'];
 

@@ -2,9 +2,8 @@
 import { connect } from 'holdfast/connect';
 import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tableDocuments } from '../../../src/stores/table/documents.ts';
+import { tableDocuments, tableSchema } from '../../../src/stores/table/documents.ts';
 import { migrate, migrationText } from '../../../src/stores/table/open-url.ts';
-import { tableSchema } from '../../../src/stores/table/statements.ts';
 import { examined } from '../../cli/examined.ts';
 import { PRODUCTS, type Server } from '../../database-locks/bed.ts';
 import { type Client, type Open, on } from '../../database-locks/clients.ts';

@@ -124,7 +124,7 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
     ),
   },
   {
-    file: 'src/stores/table/statements.ts',
+    file: 'src/stores/table/documents.ts',
     name: 'table: a write asks for no version',
     find: `WHERE name = ? AND version = ?\${reply}`,
     replace: `WHERE name = ? AND (version = ? OR true)\${reply}`,
