@@ -10,8 +10,7 @@ import type { EtcdChannel, RpcRequest } from './channel.ts';
 import type { EtcdChannels } from './channels.ts';
 import { EtcdRefusal, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import type { Received, RpcStream } from './rpc-stream.ts';
-import { authenticateRequest, authenticateResponse } from './wire/messages.ts';
-import { decode, encode, type Message } from './wire/protobuf.ts';
+import { decode, encode, type Message, message, plain, text } from './wire/protobuf.ts';
 
 /** A lock has no use for a later reply; a healthy server replies within one second. */
 export const DEADLINE_MS = 3000;
@@ -28,10 +27,12 @@ export interface User {
   readonly password: string;
 }
 
+const authenticated: Message<{ token: string }> = message(() => ({ token: plain(2, text) }));
+
 const AUTHENTICATE: RpcMethod<User, string> = {
   path: '/etcdserverpb.Auth/Authenticate',
-  request: authenticateRequest,
-  read: (answer) => decode(authenticateResponse, answer).token,
+  request: message(() => ({ name: plain(1, text), password: plain(2, text) })),
+  read: (answer) => decode(authenticated, answer).token,
 };
 
 const WITH_LEADER = { hasleader: 'true' };

@@ -18,12 +18,9 @@ import { type Calls, DEADLINE_MS } from './calls.ts';
 import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';
 import type { RpcStream } from './rpc-stream.ts';
-import { leaseRequest, readLease } from './wire/messages.ts';
+import { idRequest, readLease } from './wire/messages.ts';
 import { encode } from './wire/protobuf.ts';
 import { MalformedError } from './wire/wire-format.ts';
-
-/** Reads the term, with the agreement of a majority. */
-export type ReadTerm = () => Promise<bigint>;
 
 interface KeepAliveWaiter {
   readonly lease: bigint;
@@ -46,9 +43,10 @@ export class KeepAlives {
   #unconfirmed: Answered[] = [];
   #confirming = false;
   #closed = false;
-  readonly #readTerm: ReadTerm;
+  readonly #readTerm: () => Promise<bigint>;
 
-  constructor(calls: Calls, readTerm: ReadTerm) {
+  /** @param readTerm reads it with the agreement of a majority. */
+  constructor(calls: Calls, readTerm: () => Promise<bigint>) {
     this.#readTerm = readTerm;
     this.#stream = new LastingStream(calls, {
       path: '/etcdserverpb.Lease/LeaseKeepAlive',
@@ -114,14 +112,14 @@ export class KeepAlives {
   }
 
   #answered(bytes: Buffer): void {
-    const { id, ttl: seconds, term } = readLease(bytes);
+    const { id, ttl: seconds, header } = readLease(bytes);
     const [waiter] = this.#waiting;
     if (waiter?.lease !== id) throw new MalformedError('an answer is about another lease');
     this.#waiting.shift();
     if (this.#waiting.length === 0) this.#stream.current?.expect(false);
     // Death needs no confirmation: no claim relies on it.
     if (seconds <= 0n) return waiter.answered(0n);
-    this.#unconfirmed.push({ waiter, seconds, term });
+    this.#unconfirmed.push({ waiter, seconds, term: header.term });
     if (!this.#confirming) void this.#confirm();
   }
 
@@ -152,5 +150,5 @@ export class KeepAlives {
 function send(stream: RpcStream, waiter: KeepAliveWaiter): void {
   waiter.sent = true;
   stream.expect(true);
-  stream.write(encode(leaseRequest, { id: waiter.lease }));
+  stream.write(encode(idRequest, { id: waiter.lease }));
 }
