@@ -128,7 +128,8 @@ export class EtcdWatches {
     watch.next ??= header.revision + 1n;
     if (watch.started) return;
     watch.started = true;
-    watch.watcher.started(max(header.revision, watch.next - 1n));
+    const before = watch.next - 1n;
+    watch.watcher.started(header.revision > before ? header.revision : before);
   }
 
   #deliver(watch: EtcdWatch, { events }: WatchResponse): void {
@@ -153,8 +154,4 @@ export class EtcdWatches {
     this.#calls.forget();
     this.#stream.restart(`a watch was refused: ${reason}`);
   }
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }
