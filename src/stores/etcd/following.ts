@@ -15,20 +15,16 @@
  * note that comes in another revision than the departure.
  */
 
-import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
-import type { EtcdClient, EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
+import type { EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
 import type { Takeover } from '../../contract/store.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 import type { EtcdClaim } from './own-claim.ts';
 import { type EtcdPlace, type EtcdView, endOf, placeOf, takeoverIn } from './places.ts';
 import { rangeIn, reading, viewOf } from './reading.ts';
 
-export interface QueueWatchParts {
-  readonly client: EtcdClient;
-  readonly keys: KeySpace;
-  readonly clock: Clock;
+export interface QueueWatchParts extends EtcdContext {
   readonly resource: string;
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, EtcdClaim>;

@@ -4,7 +4,8 @@
  * about one length share one: it is granted for longer than they need, and used while it has
  * enough left.
  */
-import { EtcdLease, type EtcdLeaseParts, type LeaseContext } from './lease.ts';
+import type { EtcdContext } from './layout.ts';
+import { EtcdLease, type LeaseContext } from './lease.ts';
 
 /** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
@@ -25,7 +26,7 @@ export class Leases {
   /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, EtcdLease>();
 
-  constructor(parts: EtcdLeaseParts) {
+  constructor(parts: EtcdContext) {
     this.#parts = { ...parts, memo: (ms) => this.memo(ms) };
   }
 

@@ -1,11 +1,11 @@
 /** The claims of this process, and the queues that it follows for them. */
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { EtcdClient } from '../../clients/etcd/client.ts';
+import type { Timer } from '../../base/clock.ts';
 import type { Claim } from '../../contract/store.ts';
 import { type FollowedClaims, OwnClaims } from '../consensus/own-claims.ts';
 import { QueueWatch } from './following.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 import type { EtcdLease } from './lease.ts';
+import type { Leases } from './leases.ts';
 import { EtcdClaim } from './own-claim.ts';
 
 /** A hold is followed after this long; most locks are not held so long. */
@@ -16,10 +16,11 @@ const LINGER_MS = 5000;
 /** How often abandoned claims are forgotten. */
 const SWEEP_MS = 60_000;
 
-export interface OwnParts {
-  readonly client: EtcdClient;
-  readonly keys: KeySpace;
-  readonly clock: Clock;
+/** What the verbs work with. */
+export interface EtcdParts extends EtcdContext {
+  readonly leases: Leases;
+  readonly own: EtcdClaims;
+  readonly maxWaiters: number;
 }
 
 interface WatchedQueue extends FollowedClaims<EtcdClaim> {
@@ -28,10 +29,10 @@ interface WatchedQueue extends FollowedClaims<EtcdClaim> {
 }
 
 export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
-  readonly #parts: OwnParts;
+  readonly #parts: EtcdContext;
   #sweepAt = 0;
 
-  constructor(parts: OwnParts) {
+  constructor(parts: EtcdContext) {
     super(parts.clock);
     this.#parts = parts;
   }

@@ -46,16 +46,10 @@ export function textOf(
 /** A claim as it will be read. */
 export function newPlace(
   { kind, permits, limit, ttlMs: ttl, holder }: Claim,
-  { key: id, revision: number, lease }: NewKey,
+  own: Pick<EtcdPlace, 'id' | 'number' | 'lease'>,
 ): EtcdPlace {
-  const own = { id, number, lease: lease.id, admitted: false, foreign: false };
-  return { ...own, kind, permits, limit, ...lifeOf({ ttl, holder }) };
-}
-
-interface NewKey {
-  readonly key: string;
-  readonly revision: bigint;
-  readonly lease: { readonly id: bigint };
+  const life = lifeOf({ ttl, holder });
+  return { ...own, kind, permits, limit, ...life, admitted: false, foreign: false };
 }
 
 export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPlace {
@@ -67,14 +61,8 @@ export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPl
   }
   const label = value === '' ? 'a lock of etcd' : value;
   const life = foreignLife({ host: 'etcd', pid: 0, label, since: 0 });
-  return {
-    ...own,
-    ...life,
-    kind: 'mutex',
-    permits: MAX_PERMITS,
-    limit: MAX_PERMITS,
-    foreign: true,
-  };
+  const whole = { kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
+  return { ...own, ...whole, ...life, foreign: true };
 }
 
 export function noteOf({ reason, token }: Takeover): string {

@@ -5,27 +5,26 @@ import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdPlace, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
-import type { EtcdParts } from './parts.ts';
 import { standing } from './standing.ts';
 import { burial } from './tombstones.ts';
 
 const BUSY = 'Other requests kept changing the claim.';
 
 export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
-  const { client, keys, clock } = parts;
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.keys.claim(claim.resource, claim.id);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const sentAt = clock.now();
-    const { view, revision } = await readQueue(client, keys, claim.resource);
+    const sentAt = parts.clock.now();
+    const { view, revision } = await readQueue(parts, claim.resource);
     const index = view.find(key);
     const place = view.places[index];
     if (!place) return undefined;
     const done = place.kind !== 'write' || place.sealed || index >= view.admitted;
     if (done) return standing(parts, { claim, place, view, sentAt });
     const value = textOf(place, { kind: 'read', permits: 1 });
-    await client.txn({
+    await parts.client.txn({
       compare: [unchanged(key, revision)],
       success: [{ put: { key, value, lease: 'keep' } }],
     });
@@ -33,15 +32,20 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
   throw tooBusy(BUSY);
 }
 
+export interface EtcdEviction {
+  readonly number: bigint;
+  readonly reason: string;
+  readonly now: boolean;
+}
+
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
   parts: EtcdParts,
   resource: string,
-  how: { readonly number: bigint; readonly reason: string; readonly now: boolean },
+  how: EtcdEviction,
 ): Promise<boolean> {
-  const { client, keys } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { view, revision } = await readQueue(client, keys, resource);
+    const { view, revision } = await readQueue(parts, resource);
     const index = view.places.findIndex(({ number }) => number === how.number);
     const place = view.places[index];
     if (!place) return false;
@@ -50,25 +54,23 @@ export async function evict(
     const noted = view.admitted === 1 || view.waiters > 0;
     const success = await eviction(parts, { ...how, resource, place, holds, noted });
     const compare = [unchanged(place.id, revision)];
-    const { succeeded } = await client.txn({ compare, success });
+    const { succeeded } = await parts.client.txn({ compare, success });
     if (succeeded) return true;
   }
   throw tooBusy(BUSY);
 }
 
-interface EtcdEviction {
+interface EvictedPlace extends EtcdEviction {
   readonly resource: string;
   readonly place: EtcdPlace;
   readonly holds: boolean;
   /** A claim takes over, now or later. */
   readonly noted: boolean;
-  readonly reason: string;
-  readonly now: boolean;
 }
 
 async function eviction(
   { keys, leases, client }: EtcdParts,
-  { resource, place, holds, noted, reason, now }: EtcdEviction,
+  { resource, place, holds, noted, reason, now }: EvictedPlace,
 ): Promise<Operation[]> {
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const { id: key } = place;

@@ -2,8 +2,8 @@
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import type { EtcdClaim } from '../own-claim.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace, EtcdView } from '../places.ts';
-import type { EtcdParts } from './parts.ts';
 
 export interface FoundPlace {
   readonly claim: Claim;
