@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { firstOf } from '../../base/aborts.ts';
 import { limited } from '../abortable.ts';
 import { pauseAfter } from '../opening.ts';
+import { closed } from '../wire.ts';
 import { type Endpoint, EtcdChannel } from './channel.ts';
-import { closedError, NoAnswer } from './errors.ts';
+import { NoAnswer } from './errors.ts';
 
 /** The limit of one attempt; a server on another continent takes less. */
 const ATTEMPT_MS = 1500;
@@ -46,7 +47,7 @@ export class EtcdChannels {
 
   close(): void {
     if (this.#closing.signal.aborted) return;
-    const reason = closedError();
+    const reason = closed('etcd');
     this.#closing.abort(reason);
     this.#current?.destroy(reason);
   }

@@ -136,26 +136,24 @@ const FOREIGN: Breaks = [
 /** A refusal or a broken connection, as a `StoreError` that says what to do. */
 export function storeError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
-  if (error instanceof EtcdRefusal) return ofRefusal(error);
+  if (error instanceof EtcdRefusal) {
+    const said = withoutSecrets(error.message) || `gRPC state ${error.status}`;
+    const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
+    return meaning(error.name, said, known ?? states.get(error.status) ?? FAILED);
+  }
   const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
   const sent = !(error instanceof NoAnswer) || error.sent;
-  const { retryable, advice } = breakOf(said, FOREIGN);
-  return new StoreError(`The etcd server ${advice} (${said}).`, {
-    cause: copyOf('EtcdNoAnswer', said),
-    retryable,
-    outcome: sent ? 'unknown' : 'failed',
-  });
+  const outcome = sent ? 'unknown' : 'failed';
+  return meaning('EtcdNoAnswer', said, { ...breakOf(said, FOREIGN), outcome });
 }
 
-function ofRefusal({ name, status, message }: EtcdRefusal): StoreError {
-  const said = withoutSecrets(message) || `gRPC state ${status}`;
-  const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
-  const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
-  return new StoreError(`The etcd server ${advice} (${said}).`, {
-    cause: copyOf(name, said),
-    retryable,
-    outcome,
-  });
+function meaning(
+  name: string,
+  said: string,
+  { advice, retryable, outcome }: ErrorMeaning,
+): StoreError {
+  const cause = copyOf(name, said);
+  return new StoreError(`The etcd server ${advice} (${said}).`, { cause, retryable, outcome });
 }
 
 /** The server's error for a dead lease, without asking it. */
@@ -190,9 +188,4 @@ function saidBy(error: unknown): string {
   if (!isLockError(error, 'STORE')) return '';
   const { cause } = error;
   return isError(cause) && cause.name === 'EtcdRefusal' ? cause.message : '';
-}
-
-export function closedError(): StoreError {
-  const message = 'The connection of the locks to etcd is closed.';
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -14,8 +14,9 @@
  * came before it. What would break it: a read that any server answers by itself.
  */
 import { afterInput } from '../../base/event-loop.ts';
+import { closed } from '../wire.ts';
 import { type Calls, DEADLINE_MS } from './calls.ts';
-import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
+import { isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { idRequest, readLease } from './wire/messages.ts';
@@ -64,7 +65,7 @@ export class KeepAlives {
 
   /** The seconds of its new life; 0: it is dead. Rejects with a StoreError. */
   keepAlive(lease: bigint): Promise<bigint> {
-    if (this.#closed) return Promise.reject(closedError());
+    if (this.#closed) return Promise.reject(closed('etcd'));
     return new Promise((resolve, reject) => {
       const late = (): void => this.#late(waiter);
       const timer = setTimeout(() => afterInput(late), DEADLINE_MS);
@@ -92,7 +93,7 @@ export class KeepAlives {
   close(): void {
     this.#closed = true;
     this.#stream.close();
-    this.#failAll(closedError());
+    this.#failAll(closed('etcd'));
   }
 
   #ask(waiter: KeepAliveWaiter): void {

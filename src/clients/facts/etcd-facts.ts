@@ -52,10 +52,8 @@ async function clockAt(url: string | undefined): Promise<ClockOffset | undefined
   if (url === undefined) return undefined;
   const client = new HttpClient({ url: new URL(url) });
   const signal = AbortSignal.timeout(CLOCK_MS);
-  const { clock } = await askTimed(() => client.ask({ path: '/version', signal })).finally(() =>
-    client.close(),
-  );
-  return clock;
+  const asked = askTimed(() => client.ask({ path: '/version', signal }));
+  return (await asked.finally(() => client.close())).clock;
 }
 
 /** Texts of etcd, such as `memberID:10276657743932975437 alarm:NOSPACE `. */

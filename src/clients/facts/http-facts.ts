@@ -13,12 +13,9 @@ export async function httpFacts(
   return { version: await versionOr(server, () => versionIn(reply)), clock };
 }
 
-export interface TimedReply {
-  readonly reply: HttpReply;
-  readonly clock: ClockOffset | undefined;
-}
-
-export async function askTimed(ask: () => Promise<HttpReply>): Promise<TimedReply> {
+export async function askTimed(
+  ask: () => Promise<HttpReply>,
+): Promise<{ readonly reply: HttpReply; readonly clock: ClockOffset | undefined }> {
   let reply!: HttpReply;
   const clock = await clockOffset(async () => {
     reply = await ask();

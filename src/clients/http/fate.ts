@@ -1,5 +1,7 @@
-/** The outcome of a request over HTTP, by the error that its client throws. */
-import { causesOf } from '../causes.ts';
+/** The outcome of a request over HTTP, by the error that its client throws; as a `StoreError`. */
+import { isLockError } from '../../base/errors.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { causesOf, describe } from '../causes.ts';
 
 /**
  * The outcome of a request. `refused`: the condition does not hold. `missing`: there is no object.
@@ -44,7 +46,7 @@ function numberIn(value: unknown): number {
 const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
 
 /** Whether the request has surely not been sent. */
-export function isUnsent(error: unknown): boolean {
+function isUnsent(error: unknown): boolean {
   return [...causesOf(error)].some(({ code, name }) => UNSENT.test(`${code} ${name}`));
 }
 
@@ -52,4 +54,30 @@ export function isUnsent(error: unknown): boolean {
 export function isRepeated(error: unknown): boolean {
   const { $metadata } = (error ?? {}) as { $metadata?: { attempts?: number } };
   return ($metadata?.attempts ?? 1) > 1;
+}
+
+const ADVICE: Readonly<Record<Fate, string>> = {
+  refused: 'refused the condition of a request',
+  missing: 'does not have what the locks are kept in',
+  later: 'is too busy, or cannot be reached',
+  never: 'refused the request',
+  unsupported: 'does not support such requests',
+  unknown: 'failed, or could not be heard',
+};
+
+/**
+ * @param what names the service.
+ * @param fate what is known from the service's own codes; default: by the HTTP status.
+ */
+export function failureOf(
+  what: string,
+  error: unknown,
+  fate: Fate = isUnsent(error) ? 'later' : fateOf(error),
+): StoreError {
+  if (isLockError(error, 'STORE')) return error as StoreError;
+  return new StoreError(`${what} ${ADVICE[fate]} (${describe(error)}).`, {
+    cause: error,
+    retryable: ['refused', 'later', 'unknown'].includes(fate),
+    outcome: fate === 'unknown' || isRepeated(error) ? 'unknown' : 'failed',
+  });
 }

@@ -9,7 +9,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions, text as textOption } from '../../base/options.ts';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
-import { failureOf } from '../../clients/http/failure.ts';
+import { failureOf } from '../../clients/http/fate.ts';
 import { ASCII_KEYS } from '../../clients/http/keys.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Documents } from '../document/documents.ts';

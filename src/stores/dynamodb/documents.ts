@@ -19,8 +19,7 @@ import {
   type OwnAwsClient,
   sendTimed,
 } from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { type Fate, isRepeated } from '../../clients/http/fate.ts';
+import { type Fate, failureOf, isRepeated } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 
 export interface DynamodbOptions {

@@ -97,8 +97,3 @@ export class KeySpace {
 export function idIn(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }
-
-/** Right after this key. */
-export function after(key: string): string {
-  return `${key}\0`;
-}

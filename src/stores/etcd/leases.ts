@@ -45,7 +45,7 @@ export class Leases {
       suits: async (lease) => {
         return lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm());
       },
-      begin: () => this.#begin(seconds),
+      begin: async () => this.#know(await this.#grant(seconds)),
     });
   }
 
@@ -118,10 +118,6 @@ export class Leases {
     const begun = begin();
     all.set(key, begun);
     return begun;
-  }
-
-  async #begin(seconds: number): Promise<EtcdLease> {
-    return this.#know(await this.#grant(seconds));
   }
 
   #know(lease: EtcdLease): EtcdLease {

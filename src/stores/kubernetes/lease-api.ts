@@ -1,7 +1,7 @@
 /** Requests about the leases of one namespace, each sent once. */
 import type { IncomingMessage } from 'node:http';
 import { HttpClient, type HttpReply, type HttpRequest } from '../../clients/http/client.ts';
-import { failureOf } from '../../clients/http/failure.ts';
+import { failureOf } from '../../clients/http/fate.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
 import type { LeaseObject, LeaseSpec } from './lease.ts';

@@ -7,8 +7,7 @@
  */
 import { isLockError } from '../../base/errors.ts';
 import { timeOfError } from '../../clients/aws/send.ts';
-import { failureOf } from '../../clients/http/failure.ts';
-import { fateOf, isRepeated } from '../../clients/http/fate.ts';
+import { failureOf, fateOf, isRepeated } from '../../clients/http/fate.ts';
 import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';

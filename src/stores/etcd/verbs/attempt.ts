@@ -30,8 +30,7 @@ import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, readQueue, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
-import { standing } from './standing.ts';
-import { epitaph } from './tombstones.ts';
+import { epitaph, standing } from './standing.ts';
 
 /**
  * How a claim learns its place: by reading the queue in the same step; from the watch, if that

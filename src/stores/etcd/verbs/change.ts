@@ -8,8 +8,7 @@ import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdPlace, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
-import { standing } from './standing.ts';
-import { burial } from './tombstones.ts';
+import { burial, standing } from './standing.ts';
 
 const BUSY = 'Other requests kept changing the claim.';
 

@@ -1,7 +1,6 @@
 /** For people: the claims of a resource, and the claimed resources. */
 
 import type { Member, Queue } from '../../../contract/store.ts';
-import { after } from '../layout.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';
 import { rangeIn, readQueue } from '../reading.ts';
@@ -39,7 +38,8 @@ export async function* list(
       last = resource ?? last;
     }
     full = kvs.length === PAGE;
-    key = after(kvs.at(-1)?.key ?? '');
+    // Right after the last one.
+    key = `${kvs.at(-1)?.key ?? ''}\0`;
   }
 }
 

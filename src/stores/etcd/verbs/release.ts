@@ -15,7 +15,7 @@ import type { EtcdParts } from '../own-claims.ts';
 import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { sendTogether } from '../together.ts';
-import { burial } from './tombstones.ts';
+import { burial } from './standing.ts';
 
 /** Claims of different resources. */
 export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Promise<boolean[]> {

@@ -14,8 +14,7 @@ import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdPlace, type EtcdView, placeOf } from '../places.ts';
 import { firstIn, queueIn, reading } from '../reading.ts';
 import { sendTogether } from '../together.ts';
-import { standing } from './standing.ts';
-import { epitaph } from './tombstones.ts';
+import { epitaph, standing } from './standing.ts';
 
 export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
