@@ -139,15 +139,15 @@ export function storeError(error: unknown): StoreError {
   if (error instanceof EtcdRefusal) {
     const said = withoutSecrets(error.message) || `gRPC state ${error.status}`;
     const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
-    return meaning(error.name, said, known ?? states.get(error.status) ?? FAILED);
+    return errorOf(error.name, said, known ?? states.get(error.status) ?? FAILED);
   }
   const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
   const sent = !(error instanceof NoAnswer) || error.sent;
   const outcome = sent ? 'unknown' : 'failed';
-  return meaning('EtcdNoAnswer', said, { ...breakOf(said, FOREIGN), outcome });
+  return errorOf('EtcdNoAnswer', said, { ...breakOf(said, FOREIGN), outcome });
 }
 
-function meaning(
+function errorOf(
   name: string,
   said: string,
   { advice, retryable, outcome }: ErrorMeaning,

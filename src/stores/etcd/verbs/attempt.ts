@@ -28,7 +28,7 @@ import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
-import { firstIn, isExclusive, queueIn, reading, readQueue, viewOf } from '../reading.ts';
+import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
 import { epitaph, standing } from './standing.ts';
 
@@ -168,7 +168,7 @@ export class ClaimAttempt {
     const { key } = this.own;
     let view = seen;
     // One of them may be the note.
-    if (view.waiters > maxWaiters) ({ view } = await readQueue(this.#parts, this.#claim.resource));
+    if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.at(key);
     // By its own place: those behind it do not count.
     const ahead = view.find(key) - view.admitted;

@@ -70,7 +70,7 @@ async function lookFor(
   const { outcomes } = await sendTogether(client, txns);
   const looks = new Map<string, EtcdLook>();
   for (const [i, { resource, only }] of groups.entries()) {
-    const { answers: [answer, own] = [] } = outcomes[i] ?? {};
+    const [answer, own] = outcomes[i]?.answers ?? [];
     const view = await queueIn(parts, answer, { resource, kind: only?.kind });
     const kv = firstIn(own);
     looks.set(resource, { view, place: kv && placeOf(kv) });
