@@ -41,9 +41,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     const { keys } = this.#parts;
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const key = keys.claim(claim.resource, claim.id);
-    const noteKey = keys.note(claim.resource);
-    const own = new EtcdClaim(claim, { key, noteKey, lease, until: now + claim.ttlMs });
+    const own = new EtcdClaim(claim, { keys, lease, until: now + claim.ttlMs });
     this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;

@@ -6,7 +6,7 @@ import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdPlace, noteOf, textOf } from '../places.ts';
+import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { burial, standing } from './standing.ts';
 
@@ -41,51 +41,36 @@ export interface EtcdEviction {
 export async function evict(
   parts: EtcdParts,
   resource: string,
-  how: EtcdEviction,
+  { number, reason, now }: EtcdEviction,
 ): Promise<boolean> {
+  const { client, keys, leases } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const { view, revision } = await readQueue(parts, resource);
-    const index = view.places.findIndex(({ number }) => number === how.number);
-    const place = view.places[index];
+    const place = view.places.find((one) => one.number === number);
     if (!place) return false;
-    const holds = index < view.admitted;
-    if (place.sealed && !how.now) return true;
-    const noted = view.admitted === 1 || view.waiters > 0;
-    const success = await eviction(parts, { ...how, resource, place, holds, noted });
-    const compare = [unchanged(place.id, revision)];
-    const { succeeded } = await parts.client.txn({ compare, success });
+    if (place.sealed && !now) return true;
+    const { id: key } = place;
+    const holds = view.holds(key);
+    const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
+    const success: Operation[] = [];
+    if (holds && !now) {
+      // A lease without heartbeats, which outlives what the holder may count on.
+      const lease = await leases.ending(ttlMs);
+      const value = textOf(place, { sealed: 'evicted', detail: reason });
+      success.push({ put: { key, lease, value } });
+    } else {
+      const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
+      success.push({ delete: { key } });
+      success.push(burial(keys.tombstone(idIn(key)), lease, 'evicted', reason));
+      // For the claim that takes over, now or later.
+      const value = noteOf({ reason: 'evicted', token: number });
+      const noted = holds && (view.admitted === 1 || view.waiters > 0);
+      if (noted) success.push({ put: { key: keys.note(resource), lease, value } });
+    }
+    const { succeeded } = await client.txn({ compare: [unchanged(key, revision)], success });
     if (succeeded) return true;
   }
   throw tooBusy(BUSY);
-}
-
-interface EvictedPlace extends EtcdEviction {
-  readonly resource: string;
-  readonly place: EtcdPlace;
-  readonly holds: boolean;
-  /** A claim takes over, now or later. */
-  readonly noted: boolean;
-}
-
-async function eviction(
-  { keys, leases, client }: EtcdParts,
-  { resource, place, holds, noted, reason, now }: EvictedPlace,
-): Promise<Operation[]> {
-  const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
-  const { id: key } = place;
-  if (holds && !now) {
-    // A lease without heartbeats, which outlives what the holder may count on.
-    const lease = await leases.ending(ttlMs);
-    return [{ put: { key, lease, value: textOf(place, { sealed: 'evicted', detail: reason }) } }];
-  }
-  const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
-  const note = { key: keys.note(resource), lease };
-  const ended = noteOf({ reason: 'evicted', token: place.number });
-  return [
-    { delete: { key } },
-    burial(keys.tombstone(idIn(key)), lease, 'evicted', reason),
-    ...(holds && noted ? [{ put: { ...note, value: ended } }] : []),
-  ];
 }
 
 function unchanged(key: string, revision: bigint): Compare {

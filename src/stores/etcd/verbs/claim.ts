@@ -32,26 +32,19 @@ async function enter(
   entries: readonly ClaimAttempt[],
   sentAt: number,
 ): Promise<ClaimStatus[]> {
+  if (entries.length === 0) return [];
   const { outcomes, revision } = await sent(parts, entries);
   const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
   for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-  const behind = met.length === 0 ? [] : await enterBehind(parts, met);
+  for (const entry of met) entry.way = 'reading';
+  const behind = await enter(parts, met, parts.clock.now()).catch((error: unknown) => {
+    if (isLeaseGone(error)) throw error;
+    return met.map(() => errorStatus(error));
+  });
   return Promise.all(
     entries.map((entry, i) => {
       const status = behind[met.indexOf(entry)];
       return status ?? entry.settle(outcomes[i], revision, sentAt).catch(errorStatus);
     }),
   );
-}
-
-/** Enters the claims that took their queues for empty. */
-async function enterBehind(
-  parts: EtcdParts,
-  entries: readonly ClaimAttempt[],
-): Promise<ClaimStatus[]> {
-  for (const entry of entries) entry.way = 'reading';
-  return enter(parts, entries, parts.clock.now()).catch((error: unknown) => {
-    if (isLeaseGone(error)) throw error;
-    return entries.map(() => errorStatus(error));
-  });
 }
