@@ -130,7 +130,7 @@ function isElsewhere(error: unknown): boolean {
 }
 
 function metadataOf(token: string | undefined): Record<string, string> {
-  return { hasleader: 'true', ...(token && { token }) };
+  return token ? { hasleader: 'true', token } : { hasleader: 'true' };
 }
 
 function left(end: number): number {
