@@ -75,9 +75,3 @@ export function takeoverIn(note: string): Takeover | undefined {
     ? { reason: reason as Takeover['reason'], token: BigInt(token) }
     : undefined;
 }
-
-/** How a departed place's hold ended, unless it was released at once. */
-export function endOf({ sealed }: EtcdPlace): Takeover['reason'] {
-  if (sealed?.why === 'evicted') return 'evicted';
-  return sealed ? 'released' : 'expired';
-}

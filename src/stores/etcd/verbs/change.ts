@@ -17,10 +17,9 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
     const { view, revision } = await readQueue(parts, claim.resource);
-    const index = view.find(key);
-    const place = view.places[index];
+    const place = view.at(key);
     if (!place) return undefined;
-    const done = place.kind !== 'write' || place.sealed || index >= view.admitted;
+    const done = place.kind !== 'write' || place.sealed || !view.holds(key);
     if (done) return standing(parts, { claim, place, view, sentAt });
     const value = textOf(place, { kind: 'read', permits: 1 });
     await parts.client.txn({
