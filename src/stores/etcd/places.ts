@@ -32,8 +32,6 @@ interface EtcdTerms extends PlaceTerms {
   readonly limit: number;
 }
 
-const NUMBERS = ['permits', 'limit', 'ttl'] as const;
-
 /** The same claim with other terms, or sealed; a foreign one becomes a claim of ours. */
 export function textOf(
   claim: Pick<Claim | EtcdPlace, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
@@ -54,7 +52,7 @@ export function newPlace(
 
 export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPlace {
   const own = { id: key, number: createRevision, lease, admitted: false };
-  const terms = termsIn<EtcdTerms>(value, NUMBERS);
+  const terms = termsIn<EtcdTerms>(value, ['permits', 'limit', 'ttl']);
   if (terms) {
     const { kind, permits, limit } = terms;
     return { ...own, kind, permits, limit, ...lifeOf(terms), foreign: false };

@@ -11,10 +11,10 @@ import { each, errorStatus } from '../../each.ts';
 import { grouped } from '../../grouped.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdPlace, type EtcdView, placeOf } from '../places.ts';
+import { placeOf } from '../places.ts';
 import { firstIn, queueIn, reading } from '../reading.ts';
 import { sendTogether } from '../together.ts';
-import { epitaph, standing } from './standing.ts';
+import { epitaph, type FoundPlace, standing } from './standing.ts';
 
 export async function renewAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
@@ -48,10 +48,7 @@ async function prolongAll(parts: EtcdParts, claims: readonly Claim[], now: numbe
   await Promise.all([...late].map((lease) => lease.clear(now)));
 }
 
-interface EtcdLook {
-  readonly place: EtcdPlace | undefined;
-  readonly view: EtcdView;
-}
+type EtcdLook = Pick<FoundPlace, 'place' | 'view'>;
 
 /** Undefined for a claim whose key is missing. */
 async function lookFor(
