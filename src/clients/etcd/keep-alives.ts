@@ -64,30 +64,22 @@ export class KeepAlives {
   }
 
   /** The seconds of its new life; 0: it is dead. Rejects with a StoreError. */
-  keepAlive(lease: bigint): Promise<bigint> {
-    if (this.#closed) return Promise.reject(closed('etcd'));
-    return new Promise((resolve, reject) => {
-      const late = (): void => this.#late(waiter);
-      const timer = setTimeout(() => afterInput(late), DEADLINE_MS);
-      const end = (): void => {
-        clearTimeout(timer);
-        waiter.over = true;
-      };
-      const waiter: KeepAliveWaiter = {
-        lease,
-        sent: false,
-        over: false,
-        answered: (seconds) => {
-          end();
-          resolve(seconds);
-        },
-        failed: (error) => {
-          end();
-          reject(storeError(error));
-        },
-      };
-      this.#ask(waiter);
+  async keepAlive(lease: bigint): Promise<bigint> {
+    if (this.#closed) throw closed('etcd');
+    let waiter!: KeepAliveWaiter;
+    const answer = new Promise<bigint>((answered, failed) => {
+      waiter = { lease, sent: false, over: false, answered, failed };
     });
+    const timer = setTimeout(() => afterInput(() => this.#late(waiter)), DEADLINE_MS);
+    this.#ask(waiter);
+    try {
+      return await answer;
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      clearTimeout(timer);
+      waiter.over = true;
+    }
   }
 
   close(): void {
@@ -133,7 +125,7 @@ export class KeepAlives {
         for (const { waiter } of answered) waiter.failed(error);
       });
       for (const { waiter, seconds, term: then } of answered) {
-        if (waiter.over) continue;
+        if (term === undefined || waiter.over) continue;
         if (then === term) waiter.answered(seconds);
         else this.#ask(waiter);
       }

@@ -27,8 +27,8 @@ interface EtcdWatch {
   next: bigint | undefined;
   /** On the current stream. */
   id: bigint | undefined;
+  /** Undefined before its start. */
   cluster: bigint | undefined;
-  started: boolean;
   refusals: number;
 }
 
@@ -63,7 +63,6 @@ export class EtcdWatches {
       next: watcher.from,
       id: undefined,
       cluster: undefined,
-      started: false,
       refusals: 0,
     };
     this.#all.add(watch);
@@ -123,11 +122,11 @@ export class EtcdWatches {
     watch.id = id;
     watch.refusals = 0;
     this.#byId.set(id, watch);
+    const starts = watch.cluster === undefined;
     watch.cluster ??= header.cluster;
     if (watch.cluster !== header.cluster) return this.#lose(watch);
     watch.next ??= header.revision + 1n;
-    if (watch.started) return;
-    watch.started = true;
+    if (!starts) return;
     const before = watch.next - 1n;
     watch.watcher.started(header.revision > before ? header.revision : before);
   }
