@@ -68,10 +68,14 @@ export class Opening<W extends Wire> {
   }
 
   #pause(): number {
-    const { pause } = this.#source;
-    const ms = pause?.(this.#failures, this.#cause) ?? SHORTEST_PAUSE_MS * 2 ** this.#failures;
-    const within = Math.max(SHORTEST_PAUSE_MS, Math.min(ms, LONGEST_PAUSE_MS));
-    // By chance, so that connections do not all come back at the same moment.
-    return pause ? within : within * (0.5 + Math.random() / 2);
+    const ms = this.#source.pause?.(this.#failures, this.#cause);
+    if (ms === undefined) return pauseAfter(this.#failures);
+    return Math.max(SHORTEST_PAUSE_MS, Math.min(ms, LONGEST_PAUSE_MS));
   }
+}
+
+/** By chance, so that connections do not all come back at the same moment. In ms. */
+export function pauseAfter(failures: number): number {
+  const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+  return ms * (0.5 + Math.random() / 2);
 }

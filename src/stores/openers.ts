@@ -14,51 +14,38 @@ export interface Opener {
 
 type Load = () => Promise<Opener>;
 
-const REDIS: Load = () => import('./redis/open-url.ts');
-const REDISSON: Load = () => import('../interop/redisson/open-url.ts');
-const POSTGRES: Load = () => import('./postgres/open-url.ts');
-const MYSQL: Load = () => import('./mysql/open-url.ts');
-const ETCD: Load = () => import('./etcd/open-url.ts');
-const ZOOKEEPER: Load = () => import('./zookeeper/open-url.ts');
-const MONGODB: Load = () => import('./mongodb/open-url.ts');
-const TABLE: Load = () => import('./table/open-url.ts');
-const CONSUL: Load = () => import('./consul/open-url.ts');
-
-const OPENERS: ReadonlyMap<string, Load> = new Map<string, Load>([
+/** By the schemes of their URLs. */
+const STORES: readonly (readonly [schemes: string, load: Load])[] = [
   ['memory', () => import('./memory/open-url.ts')],
   ['sqlite', () => import('./sqlite/open-url.ts')],
-  ['redis', REDIS],
-  ['rediss', REDIS],
-  ['redis+unix', REDIS],
-  ['redis+sentinel', REDIS],
-  ['rediss+sentinel', REDIS],
-  ['redis+cluster', REDIS],
-  ['rediss+cluster', REDIS],
-  ['redisson+redis', REDISSON],
-  ['redisson+rediss', REDISSON],
-  ['redisson+redis+cluster', REDISSON],
-  ['postgres', POSTGRES],
-  ['postgresql', POSTGRES],
-  ['mysql', MYSQL],
-  ['mariadb', MYSQL],
-  ['table+postgres', TABLE],
-  ['table+postgresql', TABLE],
-  ['table+mysql', TABLE],
-  ['table+mariadb', TABLE],
-  ['etcd', ETCD],
-  ['etcds', ETCD],
-  ['zookeeper', ZOOKEEPER],
-  ['zookeepers', ZOOKEEPER],
+  [
+    'redis rediss redis+unix redis+sentinel rediss+sentinel redis+cluster rediss+cluster',
+    () => import('./redis/open-url.ts'),
+  ],
+  [
+    'redisson+redis redisson+rediss redisson+redis+cluster',
+    () => import('../interop/redisson/open-url.ts'),
+  ],
+  ['postgres postgresql', () => import('./postgres/open-url.ts')],
+  ['mysql mariadb', () => import('./mysql/open-url.ts')],
+  [
+    'table+postgres table+postgresql table+mysql table+mariadb',
+    () => import('./table/open-url.ts'),
+  ],
+  ['etcd etcds', () => import('./etcd/open-url.ts')],
+  ['zookeeper zookeepers', () => import('./zookeeper/open-url.ts')],
   ['s3', () => import('./objects/open-url.ts')],
   ['dynamodb', () => import('./dynamodb/open-url.ts')],
-  ['mongodb', MONGODB],
-  ['mongodb+srv', MONGODB],
-  ['consul', CONSUL],
-  ['consuls', CONSUL],
+  ['mongodb mongodb+srv', () => import('./mongodb/open-url.ts')],
+  ['consul consuls', () => import('./consul/open-url.ts')],
   ['kubernetes', () => import('./kubernetes/open-url.ts')],
   ['hazelcast', () => import('./hazelcast/open-url.ts')],
   ['module', async () => ({ openUrl: openModule })],
-]);
+];
+
+const OPENERS: ReadonlyMap<string, Load> = new Map(
+  STORES.flatMap(([schemes, load]) => schemes.split(' ').map((scheme) => [scheme, load] as const)),
+);
 
 /** @throws UsageError if the URL names no store. */
 export async function openerOf(

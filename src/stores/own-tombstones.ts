@@ -9,14 +9,9 @@ import type { GoneStatus } from '../contract/store.ts';
 /** How often the memory is cleared. */
 const SWEEP_MS = 60_000;
 
-interface OwnTombstone {
-  readonly status: GoneStatus;
-  readonly until: number;
-}
-
 export class OwnTombstones {
   readonly #clock: Clock;
-  readonly #byId = new Map<string, OwnTombstone>();
+  readonly #byId = new Map<string, { readonly status: GoneStatus; readonly until: number }>();
   #sweepAt = 0;
 
   constructor(clock: Clock) {

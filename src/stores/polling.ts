@@ -77,11 +77,6 @@ export class Polling {
     if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
   }
 
-  #rest(seeker: Seeker): void {
-    seeker.since = undefined;
-    seeker.dueAt = Number.POSITIVE_INFINITY;
-  }
-
   #plan(seeker: Seeker, { ahead = 1 }: WaitingStatus): void {
     const { clock } = this.#parts;
     const now = clock.now();
@@ -136,7 +131,8 @@ export class Polling {
     const waits = status?.state === 'waiting';
     seeker.askAt = waits ? this.#parts.clock.now() + status.retryInMs : 0;
     seeker.known = waits ? `waiting ${status.ahead}` : (status?.state ?? 'gone');
-    if (waits) this.#plan(seeker, status);
-    else this.#rest(seeker);
+    if (waits) return this.#plan(seeker, status);
+    seeker.since = undefined;
+    seeker.dueAt = Number.POSITIVE_INFINITY;
   }
 }

@@ -67,19 +67,15 @@ export function lineOf(status: ClaimStatus): string {
 /** The status in a line of words. */
 export function statusIn(line: string): ClaimStatus {
   try {
-    return read(line);
+    const [state, ...words] = line.split(' ');
+    if (state === 'h') return held(words);
+    if (state === 'w') return waiting(words);
+    const [why = '', ...detail] = words;
+    if (state === 'g') return gone(why as GoneReason, detail.join(' '));
+    if (state === 'e') return { state: 'error', error: refused(words.join(' ')) };
   } catch {
-    return { state: 'error', error: garbled(line) };
+    // One of its numbers is none.
   }
-}
-
-function read(line: string): ClaimStatus {
-  const [state, ...words] = line.split(' ');
-  if (state === 'h') return held(words);
-  if (state === 'w') return waiting(words);
-  const [why = '', ...detail] = words;
-  if (state === 'g') return gone(why as GoneReason, detail.join(' '));
-  if (state === 'e') return { state: 'error', error: refused(words.join(' ')) };
   return { state: 'error', error: garbled(line) };
 }
 
@@ -136,27 +132,23 @@ export interface StandingLine {
  */
 export function standingIn(line: unknown): StandingLine {
   try {
-    return readStanding(line);
+    const words = String(line).split(' ');
+    const [state, number = '', kind = '', permits, limit, ttl, left] = words;
+    return {
+      held: state === 'h',
+      limit: Number(limit),
+      member: {
+        number: BigInt(number),
+        kind: KINDS[kind] ?? 'mutex',
+        permits: Number(permits),
+        ttlMs: Number(ttl),
+        leftMs: Number(left),
+        holder: JSON.parse(words.slice(7).join(' ')) as Holder,
+      },
+    };
   } catch {
     throw garbled(line);
   }
-}
-
-function readStanding(line: unknown): StandingLine {
-  const words = String(line).split(' ');
-  const [state, number = '', kind = '', permits, limit, ttl, left] = words;
-  return {
-    held: state === 'h',
-    limit: Number(limit),
-    member: {
-      number: BigInt(number),
-      kind: KINDS[kind] ?? 'mutex',
-      permits: Number(permits),
-      ttlMs: Number(ttl),
-      leftMs: Number(left),
-      holder: JSON.parse(words.slice(7).join(' ')) as Holder,
-    },
-  };
 }
 
 /** This claim's key holds data that is not ours. */

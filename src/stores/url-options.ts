@@ -10,21 +10,17 @@ const FLAGS = ['trustFileSystem', 'allowUnsafe'];
  * @throws UsageError
  */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
-  const options: Record<string, string | number | boolean> = {};
-  for (const [name, text] of pairs) {
-    if (NUMBERS.includes(name) && !/^\d+$/.test(text)) {
-      throw new UsageError(`${name} of the URL must be a whole number.`);
-    }
-    if (FLAGS.includes(name) && text !== 'true' && text !== 'false') {
-      throw new UsageError(`${name} of the URL must be true or false.`);
-    }
-    options[name] = NUMBERS.includes(name)
-      ? Number(text)
-      : FLAGS.includes(name)
-        ? text === 'true'
-        : text;
+  return Object.fromEntries([...pairs].map(([name, text]) => [name, valueOf(name, text)])) as T;
+}
+
+function valueOf(name: string, text: string): string | number | boolean {
+  if (NUMBERS.includes(name)) {
+    if (/^\d+$/.test(text)) return Number(text);
+    throw new UsageError(`${name} of the URL must be a whole number.`);
   }
-  return options as T;
+  if (!FLAGS.includes(name)) return text;
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new UsageError(`${name} of the URL must be true or false.`);
 }
 
 /** The store's options in the query, and the client's, which stay as written behind the place. */

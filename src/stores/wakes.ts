@@ -31,16 +31,11 @@ import { Subscription } from './subscription.ts';
 type KnownTurn = Turn | bigint | 'nothing';
 
 /** One object for each claim that is watched. */
-class TagWatch {
+interface TagWatch {
   readonly tag: string;
   readonly wake: Wake;
   /** Undefined before the first reply. */
   known: KnownTurn | undefined;
-
-  constructor(tag: string, wake: Wake) {
-    this.tag = tag;
-    this.wake = wake;
-  }
 }
 
 export class Wakes {
@@ -77,11 +72,12 @@ export class Wakes {
   watch({ id, secret }: Claim, wake: Wake): Subscribed {
     const count = (++this.#count).toString(36);
     const proved = secret !== undefined && !this.#source.own;
-    const watch = new TagWatch(proved ? hashOf(secret) : count, wake);
-    this.#byTag.set(watch.tag, watch);
+    const tag = proved ? hashOf(secret) : count;
+    const watch: TagWatch = { tag, wake, known: undefined };
+    this.#byTag.set(tag, watch);
     this.#byId.set(id, watch);
     const watching = new Subscription(() => {
-      this.#byTag.delete(watch.tag);
+      this.#byTag.delete(tag);
       if (this.#byId.get(id) === watch) this.#byId.delete(id);
     });
     return this.#listens ? watching : this.#listen().then(() => watching);

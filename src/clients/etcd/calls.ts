@@ -6,12 +6,11 @@
  * one. It is sent again with a new token only when it was refused for the old one.
  */
 import { afterInput } from '../../base/event-loop.ts';
-import type { EtcdChannel, RpcRequest } from './channel.ts';
+import type { EtcdChannel } from './channel.ts';
 import type { EtcdChannels } from './channels.ts';
 import { EtcdRefusal, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import type { Received, RpcStream } from './rpc-stream.ts';
-import { authenticateRequest, authenticateResponse } from './wire/messages.ts';
-import { decode, encode, type Message } from './wire/protobuf.ts';
+import { decode, encode, type Message, message, plain, text } from './wire/protobuf.ts';
 
 /** A lock has no use for a later reply; a healthy server replies within one second. */
 export const DEADLINE_MS = 3000;
@@ -28,13 +27,13 @@ export interface User {
   readonly password: string;
 }
 
+const authenticated: Message<{ token: string }> = message(() => ({ token: plain(2, text) }));
+
 const AUTHENTICATE: RpcMethod<User, string> = {
   path: '/etcdserverpb.Auth/Authenticate',
-  request: authenticateRequest,
-  read: (answer) => decode(authenticateResponse, answer).token,
+  request: message(() => ({ name: plain(1, text), password: plain(2, text) })),
+  read: (answer) => decode(authenticated, answer).token,
 };
-
-const WITH_LEADER = { hasleader: 'true' };
 
 interface CallAttempt {
   readonly channel: EtcdChannel;
@@ -65,7 +64,7 @@ export class Calls {
       try {
         attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
         const { path } = method;
-        const metadata = { ...WITH_LEADER, ...metadataOf(attempt.token) };
+        const metadata = metadataOf(attempt.token);
         const answer = attempt.channel.call({ path, metadata }, message, left(end));
         return read(method, await answer);
       } catch (error) {
@@ -77,16 +76,15 @@ export class Calls {
   }
 
   /** Resolves when the stream is there; `received` gets its end. Rejects as calls do. */
-  async stream(path: string, received: Received): Promise<RpcStream | undefined> {
+  async stream(path: string, received: Received): Promise<RpcStream> {
     const end = performance.now() + DEADLINE_MS;
     const { channel, token } = this.#ready() ?? (await this.#attempt(end));
-    const request: RpcRequest = { path, metadata: { ...WITH_LEADER, ...metadataOf(token) } };
     const ended = (error: EtcdRefusal | NoAnswer | undefined): void => {
       if (isTokenOld(error)) this.forget(token);
       else if (isLeaderless(error)) channel.retire('it has no leader');
       received.ended(error);
     };
-    return channel.stream(request, { ...received, ended });
+    return channel.stream({ path, metadata: metadataOf(token) }, { ...received, ended });
   }
 
   /** The next request gets another. */
@@ -96,15 +94,13 @@ export class Calls {
 
   #ready(): CallAttempt | undefined {
     const { current: channel } = this.#channels;
-    if (channel === undefined) return undefined;
-    if (this.#user === undefined) return { channel, token: undefined };
-    return this.#token === undefined ? undefined : { channel, token: this.#token };
+    if (!channel || (this.#user && this.#token === undefined)) return undefined;
+    return { channel, token: this.#token };
   }
 
   async #attempt(end: number): Promise<CallAttempt> {
     const channel = await this.#channels.get();
-    if (this.#user === undefined) return { channel, token: undefined };
-    if (this.#token === undefined) {
+    if (this.#user && this.#token === undefined) {
       this.#renewing ??= this.#authenticate(channel, this.#user, left(end)).finally(() => {
         this.#renewing = undefined;
       });
@@ -116,12 +112,8 @@ export class Calls {
   async #authenticate(channel: EtcdChannel, user: User, ms: number): Promise<string> {
     const { path, request } = AUTHENTICATE;
     try {
-      const message = await channel.call(
-        { path, metadata: WITH_LEADER },
-        encode(request, user),
-        ms,
-      );
-      return read(AUTHENTICATE, message);
+      const metadata = metadataOf(undefined);
+      return read(AUTHENTICATE, await channel.call({ path, metadata }, encode(request, user), ms));
     } catch (error) {
       if (error instanceof EtcdRefusal && /authentication is not enabled/.test(error.message))
         return '';
@@ -138,7 +130,7 @@ function isElsewhere(error: unknown): boolean {
 }
 
 function metadataOf(token: string | undefined): Record<string, string> {
-  return token ? { token } : {};
+  return token ? { hasleader: 'true', token } : { hasleader: 'true' };
 }
 
 function left(end: number): number {

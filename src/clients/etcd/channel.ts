@@ -126,8 +126,6 @@ export class EtcdChannel implements StreamCourse {
   call(request: RpcRequest, message: Buffer, ms: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
-      const late = (): void => stream?.end(new NoAnswer(true, `no answer within ${ms} ms`));
-      const timer = setTimeout(() => afterInput(late), ms);
       const stream = this.#begin(request, {
         message: (bytes) => {
           answer = bytes;
@@ -139,23 +137,23 @@ export class EtcdChannel implements StreamCourse {
           else reject(new NoAnswer(true, new MalformedError('the answer is empty')));
         },
       });
-      stream?.expect(true);
-      stream?.finish(message);
+      const late = (): void => stream.end(new NoAnswer(true, `no answer within ${ms} ms`));
+      const timer = setTimeout(() => afterInput(late), ms);
+      stream.expect(true);
+      stream.finish(message);
     });
   }
 
-  /** A lasting one: it ends when the connection takes no more requests. */
-  stream(request: RpcRequest, received: Received): RpcStream | undefined {
-    // It may end before there is one.
-    let stream: RpcStream | undefined;
-    stream = this.#begin(request, {
+  /** A lasting one: it ends when the connection takes no more requests. @throws NoAnswer */
+  stream(request: RpcRequest, received: Received): RpcStream {
+    const stream = this.#begin(request, {
       message: (bytes) => received.message(bytes),
       ended: (error) => {
-        if (stream) this.#lasting.delete(stream);
+        this.#lasting.delete(stream);
         received.ended(error);
       },
     });
-    if (stream) this.#lasting.add(stream);
+    this.#lasting.add(stream);
     return stream;
   }
 
@@ -191,8 +189,8 @@ export class EtcdChannel implements StreamCourse {
     return stream !== undefined && stream <= this.#last;
   }
 
-  /** Undefined, after `ended`, if the connection takes no requests now. */
-  #begin({ path, metadata }: RpcRequest, received: Received): RpcStream | undefined {
+  /** @throws NoAnswer if the connection takes no requests now. */
+  #begin({ path, metadata }: RpcRequest, received: Received): RpcStream {
     const headers = {
       ':method': 'POST',
       ':path': path,
@@ -203,8 +201,7 @@ export class EtcdChannel implements StreamCourse {
     try {
       return new RpcStream(this.#session.request(headers), this, received);
     } catch (error) {
-      received.ended(new NoAnswer(false, error));
-      return undefined;
+      throw new NoAnswer(false, error);
     }
   }
 
@@ -224,7 +221,11 @@ export class EtcdChannel implements StreamCourse {
 
   #ask(): void {
     const nothing = { message: () => {}, ended: () => {} };
-    this.#begin({ path: PROBE, metadata: {} }, nothing)?.finish(Buffer.alloc(0));
+    try {
+      this.#begin({ path: PROBE, metadata: {} }, nothing).finish(Buffer.alloc(0));
+    } catch {
+      // One that is about to close takes no probe, but may still owe replies.
+    }
   }
 }
 

@@ -4,16 +4,17 @@
  * moment.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { firstOf } from '../../base/aborts.ts';
 import { limited } from '../abortable.ts';
+import { pauseAfter } from '../opening.ts';
+import { closed } from '../wire.ts';
 import { type Endpoint, EtcdChannel } from './channel.ts';
-import { closedError, NoAnswer } from './errors.ts';
+import { NoAnswer } from './errors.ts';
 
 /** The limit of one attempt; a server on another continent takes less. */
 const ATTEMPT_MS = 1500;
 /** After this long, the next server is tried as well. */
 const NEXT_MS = 250;
-const SHORTEST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1000;
 
 export class EtcdChannels {
   readonly #order: Endpoint[];
@@ -46,7 +47,7 @@ export class EtcdChannels {
 
   close(): void {
     if (this.#closing.signal.aborted) return;
-    const reason = closedError();
+    const reason = closed('etcd');
     this.#closing.abort(reason);
     this.#current?.destroy(reason);
   }
@@ -54,8 +55,7 @@ export class EtcdChannels {
   async #open(): Promise<EtcdChannel> {
     const { signal } = this.#closing;
     if (this.#failures > 0) {
-      const pause = SHORTEST_PAUSE_MS * 2 ** Math.min(this.#failures, 10);
-      const ms = Math.min(pause, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+      const ms = pauseAfter(this.#failures);
       await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
     }
     signal.throwIfAborted();
@@ -74,22 +74,15 @@ export class EtcdChannels {
 
   /** The first server that replies; leaves the others. */
   #first(endpoints: readonly Endpoint[]): Promise<EtcdChannel> {
-    const { signal: closing } = this.#closing;
-    const found = new AbortController();
-    const stop = (): void => found.abort(closing.reason);
-    closing.addEventListener('abort', stop);
-    return this.#race(endpoints, found).finally(() => closing.removeEventListener('abort', stop));
-  }
-
-  #race(endpoints: readonly Endpoint[], found: AbortController): Promise<EtcdChannel> {
-    return new Promise((resolve, reject) => {
+    const { aborter: found, forget } = firstOf([this.#closing.signal]);
+    const { signal } = found;
+    const race = new Promise<EtcdChannel>((resolve, reject) => {
       let [next, trying] = [0, 0];
       const tryNext = (): void => {
         const endpoint = endpoints[next++];
-        if (endpoint === undefined || found.signal.aborted) return;
+        if (endpoint === undefined || signal.aborted) return;
         trying++;
         const timer = setTimeout(tryNext, NEXT_MS).unref();
-        const { signal } = found;
         limited(ATTEMPT_MS, [signal], (s) => EtcdChannel.open(endpoint, s, this.#retired))
           .then(
             (channel) => {
@@ -108,6 +101,7 @@ export class EtcdChannels {
       };
       tryNext();
     });
+    return race.finally(forget);
   }
 
   readonly #retired = (channel: EtcdChannel): void => {

@@ -49,81 +49,58 @@ export class NoAnswer extends Error {
   }
 }
 
-const refused = (retryable: boolean, advice: string): ErrorMeaning => ({
-  retryable,
-  advice,
-  outcome: 'failed',
-});
-const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
+/** A refused request was not carried out: it may be `later`, or `never`; or that is unclear. */
+type EtcdFate = 'later' | 'never' | 'unclear';
 
 const NO_LEADER = 'etcdserver: no leader';
 const LEASE_GONE = 'etcdserver: requested lease not found';
 const FULL = 'etcdserver: mvcc: database space exceeded';
 
-const TOO_LARGE = refused(
-  false,
-  'does not accept requests of this size. Look at its --max-request-bytes',
-);
+const QUOTA = 'has used up its quota. Compact and defragment it, then clear the alarm with etcdctl';
+const TOO_LARGE = 'does not accept requests of this size. Look at its --max-request-bytes';
+const TOO_MANY = 'does not accept so many operations at once. Look at its --max-txn-ops';
+const ROLE =
+  'does not permit this user to do that. docs/stores/etcd.md has the role that is needed';
+const PASSWORD = 'does not know this user name and password. Check those that it was given';
+const NO_USER = 'requires a user name and password. Put them into the address';
 
 /** By how a message begins. */
-const refusals: readonly (readonly [starts: string, ErrorMeaning])[] = [
-  [NO_LEADER, refused(true, 'has no leader, or is cut off from it')],
-  ['raft proposal dropped', refused(true, 'has no leader')],
-  ['etcdserver: not leader', refused(true, 'is no longer the leader')],
-  ['etcdserver: too many requests', refused(true, 'is too busy')],
-  [LEASE_GONE, refused(true, 'does not know the lease (any more)')],
-  ['etcdserver: leader changed', unclear('has changed its leader meanwhile')],
-  ['etcdserver: request timed out', unclear('waited too long for the other servers')],
-  ['etcdserver: server stopped', unclear('was stopped')],
-  [
-    FULL,
-    refused(
-      true,
-      'has used up its quota. Compact and defragment it, then clear the alarm with etcdctl',
-    ),
-  ],
-  ['etcdserver: corrupt cluster', refused(false, 'has found its data corrupt')],
-  [
-    'etcdserver: permission denied',
-    refused(
-      false,
-      'does not permit this user to do that. docs/stores/etcd.md has the role that is needed',
-    ),
-  ],
-  [
-    'etcdserver: authentication failed',
-    refused(false, 'does not know this user name and password. Check those that it was given'),
-  ],
-  [
-    'etcdserver: user name is empty',
-    refused(false, 'requires a user name and password. Put them into the address'),
-  ],
-  ['etcdserver: invalid auth token', refused(true, 'does not know the token of this user')],
-  ['etcdserver: revision of auth store is old', refused(true, 'has new users or roles')],
-  ['etcdserver: request is too large', TOO_LARGE],
-  ['grpc: received message larger than max', TOO_LARGE],
-  [
-    'etcdserver: too many operations in txn request',
-    refused(false, 'does not accept so many operations at once. Look at its --max-txn-ops'),
-  ],
+const REFUSALS: readonly (readonly [starts: string, fate: EtcdFate, advice: string])[] = [
+  [NO_LEADER, 'later', 'has no leader, or is cut off from it'],
+  ['raft proposal dropped', 'later', 'has no leader'],
+  ['etcdserver: not leader', 'later', 'is no longer the leader'],
+  ['etcdserver: too many requests', 'later', 'is too busy'],
+  [LEASE_GONE, 'later', 'does not know the lease (any more)'],
+  ['etcdserver: leader changed', 'unclear', 'has changed its leader meanwhile'],
+  ['etcdserver: request timed out', 'unclear', 'waited too long for the other servers'],
+  ['etcdserver: server stopped', 'unclear', 'was stopped'],
+  [FULL, 'later', QUOTA],
+  ['etcdserver: corrupt cluster', 'never', 'has found its data corrupt'],
+  ['etcdserver: permission denied', 'never', ROLE],
+  ['etcdserver: authentication failed', 'never', PASSWORD],
+  ['etcdserver: user name is empty', 'never', NO_USER],
+  ['etcdserver: invalid auth token', 'later', 'does not know the token of this user'],
+  ['etcdserver: revision of auth store is old', 'later', 'has new users or roles'],
+  ['etcdserver: request is too large', 'never', TOO_LARGE],
+  ['grpc: received message larger than max', 'never', TOO_LARGE],
+  ['etcdserver: too many operations in txn request', 'never', TOO_MANY],
 ];
 
-const REFUSED = refused(false, 'refused');
-
-/** Other replies, by gRPC status; those of any other status say nothing. */
-const states = new Map<number, ErrorMeaning>([
-  [Status.invalidArgument, REFUSED],
-  [Status.notFound, REFUSED],
-  [Status.permissionDenied, REFUSED],
-  [Status.failedPrecondition, REFUSED],
-  [Status.outOfRange, REFUSED],
-  [Status.unimplemented, refused(false, 'is not etcd, or is older than 3.4')],
-  [Status.unauthenticated, refused(true, 'does not know the token of this user')],
-  [Status.resourceExhausted, refused(true, 'has no room for this request')],
-  [Status.deadlineExceeded, unclear('took too long')],
-  [Status.unavailable, unclear('is not available')],
-]);
-const FAILED = unclear('failed');
+/** Other replies, by gRPC status. */
+const STATES: readonly (readonly [status: number, fate: EtcdFate, advice: string])[] = [
+  [Status.invalidArgument, 'never', 'refused'],
+  [Status.notFound, 'never', 'refused'],
+  [Status.permissionDenied, 'never', 'refused'],
+  [Status.failedPrecondition, 'never', 'refused'],
+  [Status.outOfRange, 'never', 'refused'],
+  [Status.unimplemented, 'never', 'is not etcd, or is older than 3.4'],
+  [Status.unauthenticated, 'later', 'does not know the token of this user'],
+  [Status.resourceExhausted, 'later', 'has no room for this request'],
+  [Status.deadlineExceeded, 'unclear', 'took too long'],
+  [Status.unavailable, 'unclear', 'is not available'],
+];
+/** Any other status says nothing. */
+const FAILED = [undefined, 'unclear', 'failed'] as const;
 
 /** What no etcd sends. */
 const FOREIGN: Breaks = [
@@ -136,26 +113,27 @@ const FOREIGN: Breaks = [
 /** A refusal or a broken connection, as a `StoreError` that says what to do. */
 export function storeError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
-  if (error instanceof EtcdRefusal) return ofRefusal(error);
+  if (error instanceof EtcdRefusal) {
+    const { name, status } = error;
+    const said = withoutSecrets(error.message) || `gRPC state ${status}`;
+    const known = REFUSALS.find(([start]) => said.startsWith(start));
+    const [, fate, advice] = known ?? STATES.find(([state]) => state === status) ?? FAILED;
+    const outcome = fate === 'unclear' ? 'unknown' : 'failed';
+    return errorOf(name, said, { advice, retryable: fate !== 'never', outcome });
+  }
   const said = error instanceof NoAnswer ? withoutSecrets(error.message) : describe(error);
   const sent = !(error instanceof NoAnswer) || error.sent;
-  const { retryable, advice } = breakOf(said, FOREIGN);
-  return new StoreError(`The etcd server ${advice} (${said}).`, {
-    cause: copyOf('EtcdNoAnswer', said),
-    retryable,
-    outcome: sent ? 'unknown' : 'failed',
-  });
+  const outcome = sent ? 'unknown' : 'failed';
+  return errorOf('EtcdNoAnswer', said, { ...breakOf(said, FOREIGN), outcome });
 }
 
-function ofRefusal({ name, status, message }: EtcdRefusal): StoreError {
-  const said = withoutSecrets(message) || `gRPC state ${status}`;
-  const [, known] = refusals.find(([start]) => said.startsWith(start)) ?? [];
-  const { retryable, outcome, advice } = known ?? states.get(status) ?? FAILED;
-  return new StoreError(`The etcd server ${advice} (${said}).`, {
-    cause: copyOf(name, said),
-    retryable,
-    outcome,
-  });
+function errorOf(
+  name: string,
+  said: string,
+  { advice, retryable, outcome }: ErrorMeaning,
+): StoreError {
+  const cause = copyOf(name, said);
+  return new StoreError(`The etcd server ${advice} (${said}).`, { cause, retryable, outcome });
 }
 
 /** The server's error for a dead lease, without asking it. */
@@ -190,9 +168,4 @@ function saidBy(error: unknown): string {
   if (!isLockError(error, 'STORE')) return '';
   const { cause } = error;
   return isError(cause) && cause.name === 'EtcdRefusal' ? cause.message : '';
-}
-
-export function closedError(): StoreError {
-  const message = 'The connection of the locks to etcd is closed.';
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

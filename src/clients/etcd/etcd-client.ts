@@ -8,13 +8,16 @@ import { KeepAlives } from './keep-alives.ts';
 import { EtcdWatches } from './watches.ts';
 import {
   grantRequest,
+  idRequest,
   type LeaseTimes,
-  leaseRequest,
   readLease,
+  readReply,
+  readTerm,
   type TxnRequest,
   txnRequest,
+  txnRequestOf,
 } from './wire/messages.ts';
-import { readReply, readTerm, txnRequestOf } from './wire/transactions.ts';
+import type { Message } from './wire/protobuf.ts';
 
 const TXN: RpcMethod<TxnRequest, EtcdReply> = {
   path: '/etcdserverpb.KV/Txn',
@@ -22,20 +25,13 @@ const TXN: RpcMethod<TxnRequest, EtcdReply> = {
   read: readReply,
 };
 const TERM: RpcMethod<TxnRequest, bigint> = { ...TXN, read: readTerm };
-const GRANT: RpcMethod<{ ttl: bigint }, LeaseTimes> = {
-  path: '/etcdserverpb.Lease/LeaseGrant',
-  request: grantRequest,
-  read: readLease,
-};
-const OF_LEASE = { request: leaseRequest, read: readLease };
-const REVOKE: RpcMethod<{ id: bigint }, LeaseTimes> = {
-  path: '/etcdserverpb.Lease/LeaseRevoke',
-  ...OF_LEASE,
-};
-const TIME_TO_LIVE: RpcMethod<{ id: bigint }, LeaseTimes> = {
-  path: '/etcdserverpb.Lease/LeaseTimeToLive',
-  ...OF_LEASE,
-};
+const GRANT = leaseMethod('Grant', grantRequest);
+const REVOKE = leaseMethod('Revoke', idRequest);
+const TIME_TO_LIVE = leaseMethod('TimeToLive', idRequest);
+
+function leaseMethod<Q>(name: string, request: Message<Q>): RpcMethod<Q, LeaseTimes> {
+  return { path: `/etcdserverpb.Lease/Lease${name}`, request, read: readLease };
+}
 
 export interface EtcdClientOptions {
   /**

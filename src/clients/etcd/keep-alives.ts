@@ -14,16 +14,14 @@
  * came before it. What would break it: a read that any server answers by itself.
  */
 import { afterInput } from '../../base/event-loop.ts';
+import { closed } from '../wire.ts';
 import { type Calls, DEADLINE_MS } from './calls.ts';
-import { closedError, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
+import { isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
 import { LastingStream } from './lasting-stream.ts';
 import type { RpcStream } from './rpc-stream.ts';
-import { leaseRequest, readLease } from './wire/messages.ts';
+import { idRequest, readLease } from './wire/messages.ts';
 import { encode } from './wire/protobuf.ts';
 import { MalformedError } from './wire/wire-format.ts';
-
-/** Reads the term, with the agreement of a majority. */
-export type ReadTerm = () => Promise<bigint>;
 
 interface KeepAliveWaiter {
   readonly lease: bigint;
@@ -46,9 +44,10 @@ export class KeepAlives {
   #unconfirmed: Answered[] = [];
   #confirming = false;
   #closed = false;
-  readonly #readTerm: ReadTerm;
+  readonly #readTerm: () => Promise<bigint>;
 
-  constructor(calls: Calls, readTerm: ReadTerm) {
+  /** @param readTerm reads it with the agreement of a majority. */
+  constructor(calls: Calls, readTerm: () => Promise<bigint>) {
     this.#readTerm = readTerm;
     this.#stream = new LastingStream(calls, {
       path: '/etcdserverpb.Lease/LeaseKeepAlive',
@@ -65,36 +64,28 @@ export class KeepAlives {
   }
 
   /** The seconds of its new life; 0: it is dead. Rejects with a StoreError. */
-  keepAlive(lease: bigint): Promise<bigint> {
-    if (this.#closed) return Promise.reject(closedError());
-    return new Promise((resolve, reject) => {
-      const late = (): void => this.#late(waiter);
-      const timer = setTimeout(() => afterInput(late), DEADLINE_MS);
-      const end = (): void => {
-        clearTimeout(timer);
-        waiter.over = true;
-      };
-      const waiter: KeepAliveWaiter = {
-        lease,
-        sent: false,
-        over: false,
-        answered: (seconds) => {
-          end();
-          resolve(seconds);
-        },
-        failed: (error) => {
-          end();
-          reject(storeError(error));
-        },
-      };
-      this.#ask(waiter);
+  async keepAlive(lease: bigint): Promise<bigint> {
+    if (this.#closed) throw closed('etcd');
+    let waiter!: KeepAliveWaiter;
+    const answer = new Promise<bigint>((answered, failed) => {
+      waiter = { lease, sent: false, over: false, answered, failed };
     });
+    const timer = setTimeout(() => afterInput(() => this.#late(waiter)), DEADLINE_MS);
+    this.#ask(waiter);
+    try {
+      return await answer;
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      clearTimeout(timer);
+      waiter.over = true;
+    }
   }
 
   close(): void {
     this.#closed = true;
     this.#stream.close();
-    this.#failAll(closedError());
+    this.#failAll(closed('etcd'));
   }
 
   #ask(waiter: KeepAliveWaiter): void {
@@ -114,14 +105,14 @@ export class KeepAlives {
   }
 
   #answered(bytes: Buffer): void {
-    const { id, ttl: seconds, term } = readLease(bytes);
+    const { id, ttl: seconds, header } = readLease(bytes);
     const [waiter] = this.#waiting;
     if (waiter?.lease !== id) throw new MalformedError('an answer is about another lease');
     this.#waiting.shift();
     if (this.#waiting.length === 0) this.#stream.current?.expect(false);
     // Death needs no confirmation: no claim relies on it.
     if (seconds <= 0n) return waiter.answered(0n);
-    this.#unconfirmed.push({ waiter, seconds, term });
+    this.#unconfirmed.push({ waiter, seconds, term: header.term });
     if (!this.#confirming) void this.#confirm();
   }
 
@@ -134,7 +125,7 @@ export class KeepAlives {
         for (const { waiter } of answered) waiter.failed(error);
       });
       for (const { waiter, seconds, term: then } of answered) {
-        if (waiter.over) continue;
+        if (term === undefined || waiter.over) continue;
         if (then === term) waiter.answered(seconds);
         else this.#ask(waiter);
       }
@@ -152,5 +143,5 @@ export class KeepAlives {
 function send(stream: RpcStream, waiter: KeepAliveWaiter): void {
   waiter.sent = true;
   stream.expect(true);
-  stream.write(encode(leaseRequest, { id: waiter.lease }));
+  stream.write(encode(idRequest, { id: waiter.lease }));
 }

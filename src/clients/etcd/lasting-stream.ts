@@ -1,5 +1,6 @@
 /** A stream of messages that reopens, over any connection, for as long as it is wanted. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseAfter } from '../opening.ts';
 import type { Calls } from './calls.ts';
 import { type EtcdRefusal, NoAnswer } from './errors.ts';
 import type { RpcStream } from './rpc-stream.ts';
@@ -14,9 +15,6 @@ export interface StreamUse {
   /** It ended, or could not be opened. While it is wanted, another follows. */
   ended(error: unknown, wasOpen: boolean): void;
 }
-
-const PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1000;
 
 export class LastingStream {
   readonly #calls: Calls;
@@ -56,7 +54,7 @@ export class LastingStream {
     const { signal } = this.#closing;
     while (!this.#stream && !signal.aborted && this.#use.wanted()) {
       if (this.#failures > 1) {
-        const ms = Math.min(PAUSE_MS * 2 ** Math.min(this.#failures, 10), LONGEST_PAUSE_MS);
+        const ms = pauseAfter(this.#failures);
         await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
       }
       await this.#try().catch((error: unknown) => {
@@ -80,7 +78,7 @@ export class LastingStream {
         if (stream && this.#stream === stream) this.#ended(error);
       },
     });
-    if (over || !stream) throw over ?? new NoAnswer(true, 'there was no connection for a stream');
+    if (over) throw over;
     this.#stream = stream;
     if (this.#closing.signal.aborted) this.restart('it was closed');
     else this.#use.opened(stream);

@@ -6,8 +6,8 @@
  * before, so the revision is checked as well: that of a later reply is never smaller.
  */
 import { StoreError } from '../../contract/errors.ts';
+import { closed } from '../wire.ts';
 import type { EtcdClient, EtcdReply, EtcdWatcher, Txn } from './client.ts';
-import { closedError } from './errors.ts';
 
 export class OneCluster implements EtcdClient {
   readonly #client: EtcdClient;
@@ -51,7 +51,7 @@ export class OneCluster implements EtcdClient {
   }
 
   #open(): EtcdClient {
-    if (this.#closed) throw closedError();
+    if (this.#closed) throw closed('etcd');
     return this.#client;
   }
 }

@@ -27,8 +27,8 @@ interface EtcdWatch {
   next: bigint | undefined;
   /** On the current stream. */
   id: bigint | undefined;
+  /** Undefined before its start. */
   cluster: bigint | undefined;
-  started: boolean;
   refusals: number;
 }
 
@@ -63,7 +63,6 @@ export class EtcdWatches {
       next: watcher.from,
       id: undefined,
       cluster: undefined,
-      started: false,
       refusals: 0,
     };
     this.#all.add(watch);
@@ -123,12 +122,13 @@ export class EtcdWatches {
     watch.id = id;
     watch.refusals = 0;
     this.#byId.set(id, watch);
+    const starts = watch.cluster === undefined;
     watch.cluster ??= header.cluster;
     if (watch.cluster !== header.cluster) return this.#lose(watch);
     watch.next ??= header.revision + 1n;
-    if (watch.started) return;
-    watch.started = true;
-    watch.watcher.started(max(header.revision, watch.next - 1n));
+    if (!starts) return;
+    const before = watch.next - 1n;
+    watch.watcher.started(header.revision > before ? header.revision : before);
   }
 
   #deliver(watch: EtcdWatch, { events }: WatchResponse): void {
@@ -153,8 +153,4 @@ export class EtcdWatches {
     this.#calls.forget();
     this.#stream.restart(`a watch was refused: ${reason}`);
   }
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

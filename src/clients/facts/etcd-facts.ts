@@ -5,6 +5,7 @@
 import { readAddress } from '../etcd/address.ts';
 import { Calls, type RpcMethod } from '../etcd/calls.ts';
 import { EtcdChannels } from '../etcd/channels.ts';
+import { empty } from '../etcd/wire/messages.ts';
 import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
 import { HttpClient } from '../http/client.ts';
 import { timeIn } from '../http/date.ts';
@@ -21,8 +22,6 @@ interface Status {
 /** How long the page may take, in ms. */
 const CLOCK_MS = 2_000;
 
-const NOTHING: Message<Record<string, never>> = message(() => ({}));
-
 const statusResponse: Message<Status> = message(() => ({
   version: plain(2, text),
   size: plain(3, int64),
@@ -31,7 +30,7 @@ const statusResponse: Message<Status> = message(() => ({
 
 const STATUS: RpcMethod<Record<string, never>, Status> = {
   path: '/etcdserverpb.Maintenance/Status',
-  request: NOTHING,
+  request: empty,
   read: (answer) => decode(statusResponse, answer),
 };
 

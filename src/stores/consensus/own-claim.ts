@@ -65,7 +65,9 @@ export abstract class OwnClaim {
     this.#waiters = view.waiters;
     this.#limit = view.limitFor(this.claim.limit);
     const waiting = index === view.admitted ? 'first' : 'waiting';
-    return this.#learn(admitted ? (view.waiters > 0 ? 'crowded' : 'held') : waiting);
+    const before = this.#state === undefined ? -1 : STATES.indexOf(this.#state);
+    this.#state = admitted ? (view.waiters > 0 ? 'crowded' : 'held') : waiting;
+    return STATES.indexOf(this.#state) > before;
   }
 
   /** As last seen, with the life that it has counted from `at`. */
@@ -80,11 +82,5 @@ export abstract class OwnClaim {
     }
     const { retryInMs } = this;
     return { state: 'waiting', why: 'queue', ahead: this.#ahead, retryInMs, ...common };
-  }
-
-  #learn(state: OwnState): boolean {
-    const before = this.#state === undefined ? -1 : STATES.indexOf(this.#state);
-    this.#state = state;
-    return STATES.indexOf(state) > before;
   }
 }

@@ -70,10 +70,14 @@ export class QueueView<P extends QueuePlace = QueuePlace, N = unknown> {
     return this.places[this.find(id)];
   }
 
-  /** Whether the claim is there and admitted. */
-  holds(id: string): boolean {
+  /** The place of this claim if it is admitted. */
+  holder(id: string): P | undefined {
     const index = this.find(id);
-    return index >= 0 && index < this.admitted;
+    return index < this.admitted ? this.places[index] : undefined;
+  }
+
+  holds(id: string): boolean {
+    return this.holder(id) !== undefined;
   }
 
   get waiters(): number {

@@ -10,8 +10,6 @@
  * What would break it: a deposed leader that lets a living lease end. Then the fence holds, in a
  * transaction that compares the create revision of the key.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { EtcdClient } from '../../clients/etcd/client.ts';
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept } from '../../contract/records.ts';
@@ -24,17 +22,17 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import type { RecordTerms } from '../consensus/terms.ts';
 import { errorStatus } from '../each.ts';
 import { grouped } from '../grouped.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
-import { EtcdClaims } from './own-claims.ts';
+import { EtcdClaims, type EtcdParts } from './own-claims.ts';
 import { waves } from './together.ts';
-import { downgrade, evict } from './verbs/change.ts';
+import { downgrade, type EtcdEviction, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
-import type { EtcdParts } from './verbs/parts.ts';
 import { leaveAll, leaveLater } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 
@@ -53,12 +51,9 @@ export const TRAITS: Traits = {
   hintsGrant: true,
 };
 
-export interface EtcdStoreParts {
-  readonly client: EtcdClient;
-  /** Whether the store closes it. Default: true. */
+export interface EtcdStoreParts extends EtcdContext {
+  /** Whether the store closes the client. Default: true. */
   readonly owned?: boolean;
-  readonly keys: KeySpace;
-  readonly clock: Clock;
   readonly maxWaiters: number;
 }
 
@@ -139,15 +134,11 @@ export class EtcdStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(
-    resource: string,
-    number: bigint,
-    options: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<EtcdEviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 
-  keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
+  keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     return keep(this.#parts, claim, record);
   }
 

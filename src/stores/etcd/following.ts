@@ -15,20 +15,16 @@
  * note that comes in another revision than the departure.
  */
 
-import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
-import type { EtcdClient, EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
+import type { EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
 import type { Takeover } from '../../contract/store.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 import type { EtcdClaim } from './own-claim.ts';
-import { type EtcdPlace, type EtcdView, endOf, placeOf, takeoverIn } from './places.ts';
+import { type EtcdPlace, type EtcdView, placeOf, takeoverIn } from './places.ts';
 import { rangeIn, reading, viewOf } from './reading.ts';
 
-export interface QueueWatchParts {
-  readonly client: EtcdClient;
-  readonly keys: KeySpace;
-  readonly clock: Clock;
+export interface QueueWatchParts extends EtcdContext {
   readonly resource: string;
   /** The claims of this process in this queue, by their keys. */
   readonly own: ReadonlyMap<string, EtcdClaim>;
@@ -222,14 +218,15 @@ export class QueueWatch {
   async #settleAfter(last: EtcdPlace): Promise<void> {
     this.#pending ??= [];
     const watcher = this.#watcher;
-    const reason = last.sealed ? endOf(last) : await this.#endOf(last);
+    const reason = await this.#endOf(last);
     if (this.#watcher !== watcher) return;
     this.#settle({ reason, token: last.number });
     this.#catchUp();
   }
 
   /** If the reply is missing, assumes unfinished work. */
-  async #endOf({ lease }: EtcdPlace): Promise<Takeover['reason']> {
+  async #endOf({ lease, sealed }: EtcdPlace): Promise<Takeover['reason']> {
+    if (sealed) return sealed.why === 'evicted' ? 'evicted' : 'released';
     const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
     return leftMs > 0 ? 'released' : 'expired';
   }

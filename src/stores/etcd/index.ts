@@ -53,13 +53,9 @@ export function etcdStore(
   const { prefix, ...limits } = checkOptions(options, CHECKS, 'etcdStore');
   const keys = new KeySpace(prefix);
   const parts = { keys, clock: systemClock(), ...limits };
-  if (isClient(address)) return new EtcdStore({ ...parts, client: address, owned: false });
+  if (typeof address === 'object' && address !== null && 'txn' in address) {
+    return new EtcdStore({ ...parts, client: address, owned: false });
+  }
   // Users of the store may read tombstones.
   return new EtcdStore({ ...parts, client: etcdClient(address, { readable: keys.tombstone('') }) });
-}
-
-function isClient(
-  address: string | readonly string[] | EtcdAddress | EtcdClient,
-): address is EtcdClient {
-  return typeof address === 'object' && address !== null && 'txn' in address;
 }

@@ -9,7 +9,14 @@
  * `<prefix>%/…`, which is no name.
  * Names stay as they are, except where two would become one, or one a part of another.
  */
-import type { KeyRange } from '../../clients/etcd/client.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EtcdClient, KeyRange } from '../../clients/etcd/client.ts';
+
+export interface EtcdContext {
+  readonly client: EtcdClient;
+  readonly keys: KeySpace;
+  readonly clock: Clock;
+}
 
 /** Greater than all text that names are made of. */
 const LAST = '\u{10ffff}';
@@ -89,9 +96,4 @@ export class KeySpace {
 /** The last part of a claim's key. */
 export function idIn(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
-}
-
-/** Right after this key. */
-export function after(key: string): string {
-  return `${key}\0`;
 }

@@ -19,7 +19,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Compare, EtcdClient, Operation } from '../../clients/etcd/client.ts';
 import { isFull, isLeaseGone } from '../../clients/etcd/errors.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 
 /** A lease is renewed only from this age on, as a part of its TTL. */
 const FRESH = 1 / 6;
@@ -43,13 +43,7 @@ export interface EtcdNote {
   readonly value: string;
 }
 
-export interface EtcdLeaseParts {
-  readonly client: EtcdClient;
-  readonly clock: Clock;
-  readonly keys: KeySpace;
-}
-
-export interface LeaseContext extends EtcdLeaseParts {
+export interface LeaseContext extends EtcdContext {
   /** A lease for notes, without keep-alives. */
   readonly memo: (ms: number) => Promise<bigint>;
 }

@@ -4,7 +4,8 @@
  * about one length share one: it is granted for longer than they need, and used while it has
  * enough left.
  */
-import { EtcdLease, type EtcdLeaseParts, type LeaseContext } from './lease.ts';
+import type { EtcdContext } from './layout.ts';
+import { EtcdLease, type LeaseContext } from './lease.ts';
 
 /** The greatest age of a lease for a new claim, which has the rest, as a part of its TTL. */
 const YOUNG = 1 / 3;
@@ -20,12 +21,12 @@ interface Wanted {
 export class Leases {
   readonly #parts: LeaseContext;
   readonly #bySeconds = new Map<number, Promise<EtcdLease>>();
-  readonly #memos = new Map<string, Promise<EtcdLease>>();
-  readonly #atHand = new Map<string, EtcdLease>();
+  readonly #memos = new Map<number, Promise<EtcdLease>>();
+  readonly #atHand = new Map<number, EtcdLease>();
   /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, EtcdLease>();
 
-  constructor(parts: EtcdLeaseParts) {
+  constructor(parts: EtcdContext) {
     this.#parts = { ...parts, memo: (ms) => this.memo(ms) };
   }
 
@@ -44,7 +45,7 @@ export class Leases {
       suits: async (lease) => {
         return lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm());
       },
-      begin: () => this.#begin(seconds),
+      begin: async () => this.#know(await this.#grant(seconds)),
     });
   }
 
@@ -79,19 +80,18 @@ export class Leases {
    * @throws StoreError
    */
   async memo(ms: number, more = 2): Promise<bigint> {
-    const length = lengthOf(ms);
-    const key = memoKey(ms, more);
-    const lease = await this.#shared(this.#memos, key, {
+    const seconds = memoSeconds(ms, more);
+    const lease = await this.#shared(this.#memos, seconds, {
       suits: async ({ deadline }) => deadline - this.#parts.clock.now() >= ms,
-      begin: () => this.#grant(Math.ceil((STEP ** length * more) / 1000)),
+      begin: () => this.#grant(seconds),
     });
-    this.#atHand.set(key, lease);
+    this.#atHand.set(seconds, lease);
     return lease.id;
   }
 
   /** The same if there is one now; otherwise there soon will be. */
   memoAtHand(ms: number): bigint | undefined {
-    const lease = this.#atHand.get(memoKey(ms));
+    const lease = this.#atHand.get(memoSeconds(ms));
     if (lease && lease.deadline - this.#parts.clock.now() >= ms) return lease.id;
     this.memo(ms).catch(() => {});
     return undefined;
@@ -104,23 +104,19 @@ export class Leases {
   }
 
   /** The one that is known, if it suits; the first to notice that it does not begins another. */
-  async #shared<K>(
-    all: Map<K, Promise<EtcdLease>>,
-    key: K,
+  async #shared(
+    all: Map<number, Promise<EtcdLease>>,
+    seconds: number,
     { suits, begin }: Wanted,
   ): Promise<EtcdLease> {
-    const known = all.get(key);
+    const known = all.get(seconds);
     const lease = await known?.catch(() => undefined);
     if (lease && (await suits(lease))) return lease;
-    const current = all.get(key);
+    const current = all.get(seconds);
     if (current !== undefined && current !== known) return current;
     const begun = begin();
-    all.set(key, begun);
+    all.set(seconds, begun);
     return begun;
-  }
-
-  async #begin(seconds: number): Promise<EtcdLease> {
-    return this.#know(await this.#grant(seconds));
   }
 
   #know(lease: EtcdLease): EtcdLease {
@@ -137,10 +133,7 @@ export class Leases {
   }
 }
 
-function lengthOf(ms: number): number {
-  return Math.ceil(Math.log(Math.max(1, ms)) / Math.log(STEP));
-}
-
-function memoKey(ms: number, more = 2): string {
-  return `${lengthOf(ms)} ${more}`;
+function memoSeconds(ms: number, more = 2): number {
+  const length = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(STEP));
+  return Math.ceil((STEP ** length * more) / 1000);
 }

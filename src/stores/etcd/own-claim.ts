@@ -2,18 +2,12 @@
 import type { Timer } from '../../base/clock.ts';
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claim.ts';
+import type { KeySpace } from './layout.ts';
 import type { EtcdLease, EtcdNote, Occupant } from './lease.ts';
 import { type EtcdPlace, type EtcdView, noteOf } from './places.ts';
 
 /** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
-
-interface Beginning {
-  readonly key: string;
-  readonly noteKey: string;
-  readonly lease: EtcdLease;
-  readonly until: number;
-}
 
 export class EtcdClaim extends OwnClaim implements Occupant {
   readonly lease: EtcdLease;
@@ -26,9 +20,12 @@ export class EtcdClaim extends OwnClaim implements Occupant {
   /** Until its queue is followed. */
   timer: Timer | undefined;
 
-  constructor(claim: Claim, { key, noteKey, lease, until }: Beginning) {
-    super(claim, key, until);
-    this.#noteKey = noteKey;
+  constructor(
+    claim: Claim,
+    { keys, lease, until }: { keys: KeySpace; lease: EtcdLease; until: number },
+  ) {
+    super(claim, keys.claim(claim.resource, claim.id), until);
+    this.#noteKey = keys.note(claim.resource);
     this.lease = lease;
     this.#retryInMs = claim.ttlMs;
   }

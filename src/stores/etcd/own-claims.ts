@@ -1,11 +1,11 @@
 /** The claims of this process, and the queues that it follows for them. */
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { EtcdClient } from '../../clients/etcd/client.ts';
+import type { Timer } from '../../base/clock.ts';
 import type { Claim } from '../../contract/store.ts';
 import { type FollowedClaims, OwnClaims } from '../consensus/own-claims.ts';
 import { QueueWatch } from './following.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext } from './layout.ts';
 import type { EtcdLease } from './lease.ts';
+import type { Leases } from './leases.ts';
 import { EtcdClaim } from './own-claim.ts';
 
 /** A hold is followed after this long; most locks are not held so long. */
@@ -16,10 +16,11 @@ const LINGER_MS = 5000;
 /** How often abandoned claims are forgotten. */
 const SWEEP_MS = 60_000;
 
-export interface OwnParts {
-  readonly client: EtcdClient;
-  readonly keys: KeySpace;
-  readonly clock: Clock;
+/** What the verbs work with. */
+export interface EtcdParts extends EtcdContext {
+  readonly leases: Leases;
+  readonly own: EtcdClaims;
+  readonly maxWaiters: number;
 }
 
 interface WatchedQueue extends FollowedClaims<EtcdClaim> {
@@ -28,10 +29,10 @@ interface WatchedQueue extends FollowedClaims<EtcdClaim> {
 }
 
 export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
-  readonly #parts: OwnParts;
+  readonly #parts: EtcdContext;
   #sweepAt = 0;
 
-  constructor(parts: OwnParts) {
+  constructor(parts: EtcdContext) {
     super(parts.clock);
     this.#parts = parts;
   }
@@ -40,9 +41,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     const { keys } = this.#parts;
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const key = keys.claim(claim.resource, claim.id);
-    const noteKey = keys.note(claim.resource);
-    const own = new EtcdClaim(claim, { key, noteKey, lease, until: now + claim.ttlMs });
+    const own = new EtcdClaim(claim, { keys, lease, until: now + claim.ttlMs });
     this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;

@@ -32,8 +32,6 @@ interface EtcdTerms extends PlaceTerms {
   readonly limit: number;
 }
 
-const NUMBERS = ['permits', 'limit', 'ttl'] as const;
-
 /** The same claim with other terms, or sealed; a foreign one becomes a claim of ours. */
 export function textOf(
   claim: Pick<Claim | EtcdPlace, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
@@ -46,35 +44,23 @@ export function textOf(
 /** A claim as it will be read. */
 export function newPlace(
   { kind, permits, limit, ttlMs: ttl, holder }: Claim,
-  { key: id, revision: number, lease }: NewKey,
+  own: Pick<EtcdPlace, 'id' | 'number' | 'lease'>,
 ): EtcdPlace {
-  const own = { id, number, lease: lease.id, admitted: false, foreign: false };
-  return { ...own, kind, permits, limit, ...lifeOf({ ttl, holder }) };
-}
-
-interface NewKey {
-  readonly key: string;
-  readonly revision: bigint;
-  readonly lease: { readonly id: bigint };
+  const life = lifeOf({ ttl, holder });
+  return { ...own, kind, permits, limit, ...life, admitted: false, foreign: false };
 }
 
 export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPlace {
   const own = { id: key, number: createRevision, lease, admitted: false };
-  const terms = termsIn<EtcdTerms>(value, NUMBERS);
+  const terms = termsIn<EtcdTerms>(value, ['permits', 'limit', 'ttl']);
   if (terms) {
     const { kind, permits, limit } = terms;
     return { ...own, kind, permits, limit, ...lifeOf(terms), foreign: false };
   }
   const label = value === '' ? 'a lock of etcd' : value;
   const life = foreignLife({ host: 'etcd', pid: 0, label, since: 0 });
-  return {
-    ...own,
-    ...life,
-    kind: 'mutex',
-    permits: MAX_PERMITS,
-    limit: MAX_PERMITS,
-    foreign: true,
-  };
+  const whole = { kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
+  return { ...own, ...whole, ...life, foreign: true };
 }
 
 export function noteOf({ reason, token }: Takeover): string {
@@ -86,10 +72,4 @@ export function takeoverIn(note: string): Takeover | undefined {
   return reason && token
     ? { reason: reason as Takeover['reason'], token: BigInt(token) }
     : undefined;
-}
-
-/** How a departed place's hold ended, unless it was released at once. */
-export function endOf({ sealed }: EtcdPlace): Takeover['reason'] {
-  if (sealed?.why === 'evicted') return 'evicted';
-  return sealed ? 'released' : 'expired';
 }

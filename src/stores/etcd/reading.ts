@@ -1,7 +1,6 @@
 /** Queues, read from the server. */
 
 import type {
-  EtcdClient,
   KeyValue,
   Operation,
   OperationAnswer,
@@ -9,7 +8,7 @@ import type {
 } from '../../clients/etcd/client.ts';
 import type { Kind, Takeover } from '../../contract/store.ts';
 import { QueueView } from '../consensus/queue-view.ts';
-import type { KeySpace } from './layout.ts';
+import type { EtcdContext, KeySpace } from './layout.ts';
 import { type EtcdPlace, type EtcdView, placeOf, takeoverIn } from './places.ts';
 
 /** Enough of the oldest claims, and the note, to decide admission in nearly all cases. */
@@ -23,10 +22,23 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
 }
 
 /**
- * The reply to `reading`; undefined if it is not enough. In a long queue the note may be unknown,
+ * The queue for a claim of this kind: from the answer to `reading` if that is enough, or read now.
+ * @throws StoreError
+ */
+export async function queueIn(
+  context: EtcdContext,
+  answer: OperationAnswer | undefined,
+  at: { readonly resource: string; readonly kind?: Kind | undefined },
+): Promise<EtcdView> {
+  const view = answer && viewIn(answer, { keys: context.keys, ...at });
+  return view ?? (await readQueue(context, at.resource)).view;
+}
+
+/**
+ * The answer to `reading`; undefined if it is not enough. In a long queue the note may be unknown,
  * and is then counted as a waiter.
  */
-export function viewIn(
+function viewIn(
   answer: OperationAnswer | undefined,
   { keys, resource, kind }: { keys: KeySpace; resource: string; kind?: Kind | undefined },
 ): EtcdView | undefined {
@@ -59,17 +71,11 @@ export function isExclusive(kind: Kind | undefined): boolean {
   return kind === 'mutex' || kind === 'write';
 }
 
-export interface ReadView {
-  readonly view: EtcdView;
-  readonly revision: bigint;
-}
-
 /** @throws StoreError */
 export async function readQueue(
-  client: EtcdClient,
-  keys: KeySpace,
+  { client, keys }: EtcdContext,
   resource: string,
-): Promise<ReadView> {
+): Promise<{ readonly view: EtcdView; readonly revision: bigint }> {
   const { answers, revision } = await client.txn({ success: [reading(keys, resource)] });
   return { view: viewIn(answers[0], { keys, resource }) ?? viewOf([], 0), revision };
 }

@@ -1,28 +1,33 @@
 /** Several transactions in one request. */
-import type { Operation, OperationAnswer, Txn } from '../../clients/etcd/client.ts';
+import type { EtcdClient, Operation, Txn, TxnAnswer } from '../../clients/etcd/client.ts';
 
-export interface TxnOutcome {
-  readonly succeeded: boolean;
-  readonly answers: readonly OperationAnswer[];
+export interface TogetherReply {
+  readonly revision: bigint;
+  /** One for each transaction. */
+  readonly outcomes: readonly TxnAnswer[];
 }
 
-/** One alone stays as it is; a lone operation without a condition needs no transaction. */
-export function together(txns: readonly Txn[]): Txn {
+/** @throws StoreError */
+export async function sendTogether(
+  client: EtcdClient,
+  txns: readonly Txn[],
+): Promise<TogetherReply> {
   const [only] = txns;
-  if (only && txns.length === 1) return only;
-  return { success: txns.map((txn) => bareIn(txn) ?? { txn }) };
-}
-
-function bareIn({ compare, success, failure }: Txn): Operation | undefined {
-  return compare || failure || success.length !== 1 ? undefined : success[0];
-}
-
-/** The outcomes of this many sent together. */
-export function apart(reply: TxnOutcome, count: number): readonly TxnOutcome[] {
-  if (count === 1) return [reply];
-  return reply.answers.map((answer) => {
+  if (only && txns.length === 1) {
+    const reply = await client.txn(only);
+    return { revision: reply.revision, outcomes: [reply] };
+  }
+  const all = { success: txns.map((txn) => bareIn(txn) ?? { txn }) };
+  const { revision, answers } = await client.txn(all);
+  const outcomes = answers.map((answer) => {
     return 'txn' in answer ? answer.txn : { succeeded: true, answers: [answer] };
   });
+  return { revision, outcomes };
+}
+
+/** A lone operation without a condition needs no transaction. */
+function bareIn({ compare, success, failure }: Txn): Operation | undefined {
+  return compare || failure || success.length !== 1 ? undefined : success[0];
 }
 
 /**

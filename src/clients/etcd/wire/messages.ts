@@ -2,7 +2,19 @@
  * The messages of etcd's API that locks need, with the protocol's numbers of their fields. Other
  * fields keep their defaults, or are ignored.
  */
-import type { EtcdPut, KeyRange, KeyValue, RangeAnswer, RangeQuery } from '../client.ts';
+import type {
+  Compare,
+  EtcdPut,
+  EtcdReply,
+  KeyRange,
+  KeyValue,
+  Operation,
+  OperationAnswer,
+  RangeAnswer,
+  RangeQuery,
+  Txn,
+  TxnAnswer,
+} from '../client.ts';
 import {
   always,
   bool,
@@ -18,32 +30,26 @@ import {
 } from './protobuf.ts';
 import { MalformedError } from './wire-format.ts';
 
-export interface Header {
+interface Header {
   cluster: bigint;
   revision: bigint;
   term: bigint;
 }
 
 /** It has the one of these fields that its target names. */
-export interface CompareMessage extends Partial<KeyValue> {
+interface CompareMessage extends KeyRange {
   result: number;
   target: number;
-  end?: string | undefined;
+  version?: bigint;
+  create?: bigint;
+  mod?: bigint;
+  value?: string;
+  lease?: bigint;
 }
 
-interface RangeRequest extends Omit<RangeQuery, 'oldestFirst'> {
-  order?: number;
-  sortBy?: number;
-}
-
-interface PutRequest extends Omit<EtcdPut, 'lease'> {
-  lease?: bigint | undefined;
-  keepLease?: boolean;
-}
-
-export interface RequestOp {
-  range?: RangeRequest;
-  put?: PutRequest;
+interface RequestOp {
+  range?: Omit<RangeQuery, 'oldestFirst'> & { order?: number; sortBy?: number };
+  put?: Omit<EtcdPut, 'lease'> & { lease?: bigint | undefined; keepLease?: boolean };
   delete?: KeyRange;
   txn?: TxnRequest;
 }
@@ -54,40 +60,29 @@ export interface TxnRequest {
   failure: readonly RequestOp[];
 }
 
-export interface ResponseOp {
+interface ResponseOp {
   range?: RangeAnswer;
   put?: Record<string, never>;
   delete?: { deleted: number };
   txn?: TxnResponse;
 }
 
-export interface TxnResponse {
+interface TxnResponse {
   header?: Header;
   succeeded: boolean;
   answers: readonly ResponseOp[];
 }
 
-interface LeaseMessage {
+export interface LeaseTimes {
   header?: Header;
   id: bigint;
+  /** In seconds. */
   ttl: bigint;
 }
 
-export interface LeaseTimes {
-  readonly id: bigint;
-  /** In seconds. */
-  readonly ttl: bigint;
-  readonly term: bigint;
-}
-
-export interface WatchRequest {
+interface WatchRequest {
   create?: KeyRange & { from: bigint };
   cancel?: { id: bigint };
-}
-
-export interface EventMessage {
-  type: number;
-  kv?: KeyValue;
 }
 
 export interface WatchResponse {
@@ -97,8 +92,10 @@ export interface WatchResponse {
   canceled: boolean;
   compactRevision: bigint;
   reason: string;
-  events: readonly EventMessage[];
+  events: readonly { type: number; kv?: KeyValue }[];
 }
+
+export const empty: Message<Record<string, never>> = message(() => ({}));
 
 const header: Message<Header> = message(() => ({
   cluster: plain(1, uint64),
@@ -120,14 +117,14 @@ const compare: Message<CompareMessage> = message(() => ({
   target: plain(2, count),
   key: plain(3, text),
   version: always(4, int64),
-  createRevision: always(5, int64),
-  modRevision: always(6, int64),
+  create: always(5, int64),
+  mod: always(6, int64),
   value: always(7, text),
   lease: always(8, int64),
   end: plain(64, text),
 }));
 
-const rangeRequest: Message<RangeRequest> = message(() => ({
+const rangeRequest: Message<NonNullable<RequestOp['range']>> = message(() => ({
   key: plain(1, text),
   end: plain(2, text),
   limit: plain(3, count),
@@ -137,7 +134,7 @@ const rangeRequest: Message<RangeRequest> = message(() => ({
   countOnly: plain(9, bool),
 }));
 
-const putRequest: Message<PutRequest> = message(() => ({
+const putRequest: Message<NonNullable<RequestOp['put']>> = message(() => ({
   key: plain(1, text),
   value: plain(2, text),
   lease: plain(3, int64),
@@ -167,13 +164,11 @@ const rangeResponse: Message<RangeAnswer> = message(() => ({
   count: plain(4, count),
 }));
 
-const putResponse: Message<Record<string, never>> = message(() => ({}));
-
 const deleteResponse: Message<{ deleted: number }> = message(() => ({ deleted: plain(2, count) }));
 
 const responseOp: Message<ResponseOp> = message(() => ({
   range: always(1, rangeResponse),
-  put: always(2, putResponse),
+  put: always(2, empty),
   delete: always(3, deleteResponse),
   txn: always(4, txnResponse),
 }));
@@ -184,24 +179,17 @@ export const txnResponse: Message<TxnResponse> = message(() => ({
   answers: many(3, responseOp),
 }));
 
-/** For keep-alives, revocations and requests for the time to live. */
-export const leaseRequest: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
+/** For keep-alives, revocations, requests for the time to live, and the end of a watch. */
+export const idRequest: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
 
 export const grantRequest: Message<{ ttl: bigint }> = message(() => ({ ttl: plain(1, int64) }));
 
 /** For grants, keep-alives and requests for the time to live. */
-const leaseResponse: Message<LeaseMessage> = message(() => ({
+const leaseResponse: Message<LeaseTimes> = message(() => ({
   header: always(1, header),
   id: plain(2, int64),
   ttl: plain(3, int64),
 }));
-
-/** @throws MalformedError */
-export function readLease(answer: Buffer): LeaseTimes {
-  const { header, id, ttl } = decode(leaseResponse, answer);
-  if (header === undefined) throw new MalformedError('an answer has no header');
-  return { id, ttl, term: header.term };
-}
 
 const watchCreate: Message<NonNullable<WatchRequest['create']>> = message(() => ({
   key: plain(1, text),
@@ -209,14 +197,12 @@ const watchCreate: Message<NonNullable<WatchRequest['create']>> = message(() => 
   from: plain(3, int64),
 }));
 
-const watchCancel: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
-
 export const watchRequest: Message<WatchRequest> = message(() => ({
   create: always(1, watchCreate),
-  cancel: always(2, watchCancel),
+  cancel: always(2, idRequest),
 }));
 
-const event: Message<EventMessage> = message(() => ({
+const event: Message<WatchResponse['events'][number]> = message(() => ({
   type: plain(1, count),
   kv: always(2, keyValue),
 }));
@@ -231,11 +217,68 @@ export const watchResponse: Message<WatchResponse> = message(() => ({
   events: many(11, event),
 }));
 
-export const authenticateRequest: Message<{ name: string; password: string }> = message(() => ({
-  name: plain(1, text),
-  password: plain(2, text),
-}));
+const RESULTS = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;
+const TARGETS = { version: 0, create: 1, mod: 2, value: 3, lease: 4 } as const;
+const OLDEST_FIRST = { order: 1, sortBy: 2 };
 
-export const authenticateResponse: Message<{ token: string }> = message(() => ({
-  token: plain(2, text),
-}));
+export function txnRequestOf({ compare = [], success, failure = [] }: Txn): TxnRequest {
+  return {
+    compare: compare.map(compareOf),
+    success: success.map(requestOf),
+    failure: failure.map(requestOf),
+  };
+}
+
+function compareOf({ target, is, to, ...range }: Compare): CompareMessage {
+  return { result: RESULTS[is], target: TARGETS[target], ...range, [target]: to };
+}
+
+function requestOf(operation: Operation): RequestOp {
+  if ('range' in operation) {
+    const { oldestFirst, ...range } = operation.range;
+    return { range: { ...range, ...(oldestFirst && OLDEST_FIRST) } };
+  }
+  if ('put' in operation) {
+    const { key, value, lease } = operation.put;
+    return { put: { key, value, ...(lease === 'keep' ? { keepLease: true } : { lease }) } };
+  }
+  return 'delete' in operation ? operation : { txn: txnRequestOf(operation.txn) };
+}
+
+/** @throws MalformedError */
+export function readReply(answer: Buffer): EtcdReply {
+  const response = withHeader(txnResponse, answer);
+  const { revision, cluster } = response.header;
+  return { ...txnAnswerOf(response), revision, cluster };
+}
+
+/** @throws MalformedError */
+export function readTerm(answer: Buffer): bigint {
+  return withHeader(txnResponse, answer).header.term;
+}
+
+/** @throws MalformedError */
+export function readLease(answer: Buffer): Required<LeaseTimes> {
+  return withHeader(leaseResponse, answer);
+}
+
+function withHeader<M extends { header?: Header }>(
+  kind: Message<M>,
+  answer: Buffer,
+): M & { header: Header } {
+  const response = decode(kind, answer);
+  if (response.header === undefined) throw new MalformedError('an answer has no header');
+  return response as M & { header: Header };
+}
+
+function txnAnswerOf({ succeeded, answers }: TxnResponse): TxnAnswer {
+  return { succeeded, answers: answers.map(answerOf) };
+}
+
+function answerOf({ range, put, delete: deleted, txn }: ResponseOp): OperationAnswer {
+  if (range) return { range };
+  if (put) return { put: true };
+  if (deleted) return { deleted: deleted.deleted };
+  if (txn) return { txn: txnAnswerOf(txn) };
+  throw new MalformedError('an answer is of no known kind');
+}

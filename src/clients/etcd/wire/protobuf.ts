@@ -8,7 +8,7 @@ import { MalformedError, Reader, Writer } from './wire-format.ts';
 export interface FieldKind<T> {
   /** How a field ends: 0, by itself; 2, by its length. */
   readonly wire: 0 | 2;
-  /** The value of a field that was not written; undefined: none. */
+  /** The value of a field that was not written; undefined: none, so that each value is written. */
   readonly absent: T | undefined;
   write(writer: Writer, value: T): void;
   read(reader: Reader): T;
@@ -17,8 +17,8 @@ export interface FieldKind<T> {
 export interface Field<T> {
   readonly number: number;
   readonly kind: FieldKind<T>;
-  /** `always`: written even if its value is the default; `many`: any number of times. */
-  readonly is: 'plain' | 'always' | 'many';
+  /** Any number of times. */
+  readonly repeated: boolean;
 }
 
 type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<NonNullable<V>>;
@@ -36,11 +36,7 @@ export interface Message<M> extends FieldKind<M> {
 export const text: FieldKind<string> = {
   wire: 2,
   absent: '',
-  write: (writer, value) => {
-    const before = writer.length;
-    writer.text(value);
-    writer.uint(writer.length - before);
-  },
+  write: (writer, value) => writer.text(value),
   read: (reader) => reader.text(),
 };
 
@@ -72,16 +68,16 @@ export const bool: FieldKind<boolean> = {
 };
 
 export function plain<T>(number: number, kind: FieldKind<T>): Field<T> {
-  return { number, kind, is: 'plain' };
+  return { number, kind, repeated: false };
 }
 
 /** One field of a oneof: its presence alone has a meaning. */
 export function always<T>(number: number, kind: FieldKind<T>): Field<T> {
-  return { number, kind, is: 'always' };
+  return plain(number, { ...kind, absent: undefined });
 }
 
 export function many<T>(number: number, kind: FieldKind<T>): Field<T> {
-  return { number, kind, is: 'many' };
+  return { number, kind, repeated: true };
 }
 
 /** `fields` is called at first use, as messages may contain themselves. */
@@ -96,11 +92,7 @@ export function message<M extends object>(fields: () => Fields<NoInfer<M>>): Mes
     absent: undefined,
     writeFields: (writer, value) => writeAll(writer, known(), value as Record<string, unknown>),
     readFields: (reader) => readAll(reader, known()) as M,
-    write: (writer, value) => {
-      const before = writer.length;
-      whole.writeFields(writer, value);
-      writer.uint(writer.length - before);
-    },
+    write: (writer, value) => writer.message(() => whole.writeFields(writer, value)),
     read: (reader) => reader.message(() => whole.readFields(reader)),
   };
   return whole;
@@ -136,28 +128,22 @@ function tableOf(fields: Record<string, Field<unknown>>): FieldTable {
 }
 
 function writeAll(writer: Writer, { fields }: FieldTable, value: Record<string, unknown>): void {
-  for (const field of fields) {
-    const found = value[field.name];
-    if (found === undefined) continue;
-    if (field.is !== 'many') {
-      if (field.is === 'always' || found !== field.kind.absent) writeOne(writer, field, found);
-      continue;
+  for (const { name, number, kind, repeated } of fields) {
+    const found = value[name];
+    if (found === undefined || found === kind.absent) continue;
+    const items = repeated ? (found as readonly unknown[]) : [found];
+    for (let n = items.length - 1; n >= 0; n--) {
+      kind.write(writer, items[n]);
+      writer.uint(number * 8 + kind.wire);
     }
-    const items = found as readonly unknown[];
-    for (let n = items.length - 1; n >= 0; n--) writeOne(writer, field, items[n]);
   }
-}
-
-function writeOne(writer: Writer, { number, kind }: NamedField, value: unknown): void {
-  kind.write(writer, value);
-  writer.uint(number * 8 + kind.wire);
 }
 
 function readAll(reader: Reader, { fields, byNumber }: FieldTable): Record<string, unknown> {
   const value: Record<string, unknown> = {};
-  for (const { name, kind, is } of fields) {
-    if (is === 'many') value[name] = [];
-    else if (is === 'plain' && kind.absent !== undefined) value[name] = kind.absent;
+  for (const { name, kind, repeated } of fields) {
+    if (repeated) value[name] = [];
+    else if (kind.absent !== undefined) value[name] = kind.absent;
   }
   while (!reader.atEnd) {
     const tag = reader.uint();
@@ -171,7 +157,7 @@ function readAll(reader: Reader, { fields, byNumber }: FieldTable): Record<strin
       throw new MalformedError(`${field.name} has the wrong wire type`);
     }
     const found = field.kind.read(reader);
-    if (field.is === 'many') (value[field.name] as unknown[]).push(found);
+    if (field.repeated) (value[field.name] as unknown[]).push(found);
     else value[field.name] = found;
   }
   return value;

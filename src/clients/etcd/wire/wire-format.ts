@@ -22,12 +22,12 @@ export class Writer {
   /** Where the last thing written begins. */
   #start = FIRST_BYTES;
 
-  get length(): number {
-    return this.#buffer.length - this.#start;
-  }
-
   get bytes(): Buffer {
     return this.#buffer.subarray(this.#start);
+  }
+
+  get #length(): number {
+    return this.#buffer.length - this.#start;
   }
 
   text(text: string): void {
@@ -35,6 +35,14 @@ export class Writer {
     this.#grow(length);
     this.#start -= length;
     this.#buffer.write(text, this.#start);
+    this.uint(length);
+  }
+
+  /** What `write` writes, and its length. */
+  message(write: () => void): void {
+    const before = this.#length;
+    write();
+    this.uint(this.#length - before);
   }
 
   uint(value: number): void {
@@ -64,7 +72,7 @@ export class Writer {
 
   #grow(more: number): void {
     if (more <= this.#start) return;
-    const { length } = this;
+    const length = this.#length;
     const larger = Buffer.allocUnsafe(2 * (length + more));
     larger.set(this.bytes, larger.length - length);
     this.#buffer = larger;

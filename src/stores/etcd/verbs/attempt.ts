@@ -13,10 +13,10 @@
 import { isLockError } from '../../../base/errors.ts';
 import type {
   Compare,
-  EtcdReply,
   Operation,
   OperationAnswer,
   Txn,
+  TxnAnswer,
 } from '../../../clients/etcd/client.ts';
 import { leaseGone } from '../../../clients/etcd/errors.ts';
 import type { StoreError } from '../../../contract/errors.ts';
@@ -26,12 +26,11 @@ import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { QueueWatch } from '../following.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
-import { firstIn, isExclusive, reading, readQueue, viewIn, viewOf } from '../reading.ts';
-import { apart, type TxnOutcome, together } from '../together.ts';
-import type { EtcdParts } from './parts.ts';
-import { standing } from './standing.ts';
-import { epitaph } from './tombstones.ts';
+import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
+import { sendTogether, type TogetherReply } from '../together.ts';
+import { epitaph, standing } from './standing.ts';
 
 /**
  * How a claim learns its place: by reading the queue in the same step; from the watch, if that
@@ -93,7 +92,7 @@ export class ClaimAttempt {
   }
 
   /** Whether its queue was not empty, as it took it to be. */
-  meets(outcome: TxnOutcome | undefined): boolean {
+  meets(outcome: TxnAnswer | undefined): boolean {
     return this.way === 'alone' && outcome?.succeeded !== true;
   }
 
@@ -109,23 +108,23 @@ export class ClaimAttempt {
   }
 
   /** Without its mark, the lease is dead. */
-  checkLease(outcome: TxnOutcome | undefined): void {
+  checkLease(outcome: TxnAnswer | undefined): void {
     if (outcome?.succeeded || this.meets(outcome) || this.#mark === 0n) return;
     if (this.#markIn(outcome) > 0n) return;
     throw leaseGone();
   }
 
-  #markIn(outcome: TxnOutcome | undefined): bigint {
+  #markIn(outcome: TxnAnswer | undefined): bigint {
     return firstIn(outcome?.answers[3])?.modRevision ?? 0n;
   }
 
   async settle(
-    outcome: TxnOutcome | undefined,
-    reply: EtcdReply,
+    outcome: TxnAnswer | undefined,
+    revision: bigint,
     sentAt: number,
   ): Promise<ClaimStatus> {
     const { answers = [], succeeded = false } = outcome ?? {};
-    const joined = succeeded ? await this.#joined(answers[1], reply) : undefined;
+    const joined = succeeded ? await this.#joined(answers[1], revision) : undefined;
     // Released meanwhile, which is final.
     if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
     if (joined) return this.#entered(joined, sentAt);
@@ -144,16 +143,18 @@ export class ClaimAttempt {
     if (!view.admits(this.#claim)) {
       return this.#leave(view.misfit(this.#claim.kind) ?? REFUSED);
     }
-    return this.#tryAgain(reply.revision);
+    return this.#tryAgain(revision);
   }
 
   /** The queue with this claim in it. */
-  async #joined(answer: OperationAnswer | undefined, { revision }: EtcdReply): Promise<EtcdView> {
+  async #joined(answer: OperationAnswer | undefined, revision: bigint): Promise<EtcdView> {
     const { client, keys } = this.#parts;
     const { resource, kind } = this.#claim;
     const { key, lease } = this.own;
     if (this.way === 'reading') return this.#view(answer, kind);
-    if (this.way === 'alone') return viewOf([newPlace(this.#claim, { key, revision, lease })], 1);
+    if (this.way === 'alone') {
+      return viewOf([newPlace(this.#claim, { id: key, number: revision, lease: lease.id })], 1);
+    }
     const view = await this.way.viewWith(key);
     // If it is admitted after all, the note tells how the hold before it ended.
     if (view && !view.holds(key)) return view;
@@ -182,10 +183,9 @@ export class ClaimAttempt {
     if (++this.#tries > MOST_TRIES) throw tooBusy('Other claims kept coming in before this try.');
     this.#seenAt = revision;
     const sentAt = this.#parts.clock.now();
-    const reply = await sent(this.#parts, [this]);
-    const [outcome] = await explained(this.#parts, { entries: [this], outcomes: [reply] });
-    this.checkLease(outcome);
-    return this.settle(outcome, reply, sentAt);
+    const { outcomes, revision: at } = await sent(this.#parts, [this]);
+    this.checkLease(outcomes[0]);
+    return this.settle(outcomes[0], at, sentAt);
   }
 
   /** The queue is empty, or unchanged. */
@@ -195,12 +195,8 @@ export class ClaimAttempt {
     return { target: 'mod', is: '<', ...claims, to: this.#seenAt + 1n };
   }
 
-  /** From the reply if that is enough, otherwise read now. */
-  async #view(answer: OperationAnswer | undefined, kind: Kind | undefined): Promise<EtcdView> {
-    const { client, keys } = this.#parts;
-    const { resource } = this.#claim;
-    const view = answer && viewIn(answer, { keys, resource, kind });
-    return view ?? (await readQueue(client, keys, resource)).view;
+  #view(answer: OperationAnswer | undefined, kind: Kind | undefined): Promise<EtcdView> {
+    return queueIn(this.#parts, answer, { resource: this.#claim.resource, kind });
   }
 
   #leave(status: GoneStatus): GoneStatus {
@@ -209,36 +205,27 @@ export class ClaimAttempt {
   }
 }
 
-interface Tried {
-  readonly entries: readonly ClaimAttempt[];
-  readonly outcomes: readonly TxnOutcome[];
-}
-
-/** Asks for the reasons of refused claims that lack them. */
-export async function explained(
-  { client }: EtcdParts,
-  { entries, outcomes }: Tried,
-): Promise<readonly TxnOutcome[]> {
-  const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
-  if (asking.length === 0) return outcomes;
-  const reply = await client.txn(together(asking.map((entry) => ({ success: entry.reasons }))));
-  const replies = apart(reply, asking.length);
-  return outcomes.map((outcome, i) => {
-    const { answers } = replies[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
-    return { succeeded: outcome.succeeded, answers };
-  });
-}
-
-/** Without a reply, they may be carried out at any time. */
+/**
+ * Sends them in one request, and asks for the reasons of refused ones that lack them. Without a
+ * reply, they may be carried out at any time.
+ */
 export async function sent(
   { client }: EtcdParts,
   entries: readonly ClaimAttempt[],
-): Promise<EtcdReply> {
-  try {
-    return await client.txn(together(entries.map((entry) => entry.txn())));
-  } catch (error) {
+): Promise<TogetherReply> {
+  const txns = entries.map((entry) => entry.txn());
+  const { revision, outcomes } = await sendTogether(client, txns).catch((error: unknown) => {
     const failed = isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed';
     if (!failed) for (const { own } of entries) own.lease.doubt(own.claim.id, own);
     throw error;
-  }
+  });
+  const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
+  if (asking.length === 0) return { revision, outcomes };
+  const questions = asking.map((entry) => ({ success: entry.reasons }));
+  const replies = await sendTogether(client, questions);
+  const explained = outcomes.map((outcome, i) => {
+    const { answers } = replies.outcomes[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
+    return { succeeded: outcome.succeeded, answers };
+  });
+  return { revision, outcomes: explained };
 }

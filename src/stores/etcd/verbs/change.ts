@@ -5,27 +5,24 @@ import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
-import { type EtcdPlace, noteOf, textOf } from '../places.ts';
+import type { EtcdParts } from '../own-claims.ts';
+import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
-import type { EtcdParts } from './parts.ts';
-import { standing } from './standing.ts';
-import { burial } from './tombstones.ts';
+import { burial, standing } from './standing.ts';
 
 const BUSY = 'Other requests kept changing the claim.';
 
 export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
-  const { client, keys, clock } = parts;
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.keys.claim(claim.resource, claim.id);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const sentAt = clock.now();
-    const { view, revision } = await readQueue(client, keys, claim.resource);
-    const index = view.find(key);
-    const place = view.places[index];
+    const sentAt = parts.clock.now();
+    const { view, revision } = await readQueue(parts, claim.resource);
+    const place = view.at(key);
     if (!place) return undefined;
-    const done = place.kind !== 'write' || place.sealed || index >= view.admitted;
+    const done = place.kind !== 'write' || place.sealed || !view.holds(key);
     if (done) return standing(parts, { claim, place, view, sentAt });
     const value = textOf(place, { kind: 'read', permits: 1 });
-    await client.txn({
+    await parts.client.txn({
       compare: [unchanged(key, revision)],
       success: [{ put: { key, value, lease: 'keep' } }],
     });
@@ -33,58 +30,46 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
   throw tooBusy(BUSY);
 }
 
-/** Ends the claim with this number: now, or with its ttl. */
-export async function evict(
-  parts: EtcdParts,
-  resource: string,
-  how: { readonly number: bigint; readonly reason: string; readonly now: boolean },
-): Promise<boolean> {
-  const { client, keys } = parts;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { view, revision } = await readQueue(client, keys, resource);
-    const index = view.places.findIndex(({ number }) => number === how.number);
-    const place = view.places[index];
-    if (!place) return false;
-    const holds = index < view.admitted;
-    if (place.sealed && !how.now) return true;
-    const noted = view.admitted === 1 || view.waiters > 0;
-    const success = await eviction(parts, { ...how, resource, place, holds, noted });
-    const compare = [unchanged(place.id, revision)];
-    const { succeeded } = await client.txn({ compare, success });
-    if (succeeded) return true;
-  }
-  throw tooBusy(BUSY);
-}
-
-interface EtcdEviction {
-  readonly resource: string;
-  readonly place: EtcdPlace;
-  readonly holds: boolean;
-  /** A claim takes over, now or later. */
-  readonly noted: boolean;
+export interface EtcdEviction {
+  readonly number: bigint;
   readonly reason: string;
   readonly now: boolean;
 }
 
-async function eviction(
-  { keys, leases, client }: EtcdParts,
-  { resource, place, holds, noted, reason, now }: EtcdEviction,
-): Promise<Operation[]> {
-  const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
-  const { id: key } = place;
-  if (holds && !now) {
-    // A lease without heartbeats, which outlives what the holder may count on.
-    const lease = await leases.ending(ttlMs);
-    return [{ put: { key, lease, value: textOf(place, { sealed: 'evicted', detail: reason }) } }];
+/** Ends the claim with this number: now, or with its ttl. */
+export async function evict(
+  parts: EtcdParts,
+  resource: string,
+  { number, reason, now }: EtcdEviction,
+): Promise<boolean> {
+  const { client, keys, leases } = parts;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { view, revision } = await readQueue(parts, resource);
+    const place = view.places.find((one) => one.number === number);
+    if (!place) return false;
+    if (place.sealed && !now) return true;
+    const { id: key } = place;
+    const holds = view.holds(key);
+    const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
+    const success: Operation[] = [];
+    if (holds && !now) {
+      // A lease without heartbeats, which outlives what the holder may count on.
+      const lease = await leases.ending(ttlMs);
+      const value = textOf(place, { sealed: 'evicted', detail: reason });
+      success.push({ put: { key, lease, value } });
+    } else {
+      const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
+      success.push({ delete: { key } });
+      success.push(burial(keys.tombstone(idIn(key)), lease, 'evicted', reason));
+      // For the claim that takes over, now or later.
+      const value = noteOf({ reason: 'evicted', token: number });
+      const noted = holds && (view.admitted === 1 || view.waiters > 0);
+      if (noted) success.push({ put: { key: keys.note(resource), lease, value } });
+    }
+    const { succeeded } = await client.txn({ compare: [unchanged(key, revision)], success });
+    if (succeeded) return true;
   }
-  const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
-  const note = { key: keys.note(resource), lease };
-  const ended = noteOf({ reason: 'evicted', token: place.number });
-  return [
-    { delete: { key } },
-    burial(keys.tombstone(idIn(key)), lease, 'evicted', reason),
-    ...(holds && noted ? [{ put: { ...note, value: ended } }] : []),
-  ];
+  throw tooBusy(BUSY);
 }
 
 function unchanged(key: string, revision: bigint): Compare {

@@ -6,9 +6,8 @@
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { errorStatus } from '../../each.ts';
-import { apart } from '../together.ts';
-import { ClaimAttempt, explained, sent } from './attempt.ts';
-import type { EtcdParts } from './parts.ts';
+import type { EtcdParts } from '../own-claims.ts';
+import { ClaimAttempt, sent } from './attempt.ts';
 
 /** Claims of different resources, with one ttl. */
 export async function enterAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
@@ -33,27 +32,19 @@ async function enter(
   entries: readonly ClaimAttempt[],
   sentAt: number,
 ): Promise<ClaimStatus[]> {
-  const reply = await sent(parts, entries);
-  const outcomes = await explained(parts, { entries, outcomes: apart(reply, entries.length) });
+  if (entries.length === 0) return [];
+  const { outcomes, revision } = await sent(parts, entries);
   const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
   for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-  const behind = met.length === 0 ? [] : await enterBehind(parts, met);
+  for (const entry of met) entry.way = 'reading';
+  const behind = await enter(parts, met, parts.clock.now()).catch((error: unknown) => {
+    if (isLeaseGone(error)) throw error;
+    return met.map(() => errorStatus(error));
+  });
   return Promise.all(
     entries.map((entry, i) => {
       const status = behind[met.indexOf(entry)];
-      return status ?? entry.settle(outcomes[i], reply, sentAt).catch(errorStatus);
+      return status ?? entry.settle(outcomes[i], revision, sentAt).catch(errorStatus);
     }),
   );
-}
-
-/** Enters the claims that took their queues for empty. */
-async function enterBehind(
-  parts: EtcdParts,
-  entries: readonly ClaimAttempt[],
-): Promise<ClaimStatus[]> {
-  for (const entry of entries) entry.way = 'reading';
-  return enter(parts, entries, parts.clock.now()).catch((error: unknown) => {
-    if (isLeaseGone(error)) throw error;
-    return entries.map(() => errorStatus(error));
-  });
 }

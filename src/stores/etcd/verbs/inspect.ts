@@ -1,20 +1,19 @@
 /** For people: the claims of a resource, and the claimed resources. */
 
 import type { Member, Queue } from '../../../contract/store.ts';
-import { after } from '../layout.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';
 import { rangeIn, readQueue } from '../reading.ts';
-import type { EtcdParts } from './parts.ts';
 
 /** Keys per request. */
 const PAGE = 1000;
 
-export async function inspect({ client, keys }: EtcdParts, resource: string): Promise<Queue> {
-  const { view } = await readQueue(client, keys, resource);
+export async function inspect(parts: EtcdParts, resource: string): Promise<Queue> {
+  const { view } = await readQueue(parts, resource);
   const leases = [...new Set(view.places.map(({ lease }) => lease))];
   const lives = new Map(
     await Promise.all(
-      leases.map(async (lease) => [lease, await client.timeToLive(lease)] as const),
+      leases.map(async (lease) => [lease, await parts.client.timeToLive(lease)] as const),
     ),
   );
   return view.shown(
@@ -39,7 +38,8 @@ export async function* list(
       last = resource ?? last;
     }
     full = kvs.length === PAGE;
-    key = after(kvs.at(-1)?.key ?? '');
+    // Right after the last one.
+    key = `${kvs.at(-1)?.key ?? ''}\0`;
   }
 }
 

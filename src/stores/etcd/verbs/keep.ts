@@ -18,8 +18,9 @@ import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Kept } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { RecordTerms } from '../../consensus/terms.ts';
+import type { EtcdParts } from '../own-claims.ts';
+import type { EtcdPlace } from '../places.ts';
 import { firstIn, readQueue } from '../reading.ts';
-import type { EtcdParts } from './parts.ts';
 
 /** How much longer a lease lives, so that later records can share it. */
 const MORE = 1.1;
@@ -27,10 +28,7 @@ const MORE = 1.1;
 const DRIFT = 1.01;
 
 /** The expected state of a holder's key. */
-interface EtcdHold {
-  readonly number: bigint;
-  readonly lease: bigint;
-}
+type EtcdHold = Pick<EtcdPlace, 'number' | 'lease'>;
 
 export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms): Promise<boolean> {
   const known = knownHold(parts, claim);
@@ -58,11 +56,10 @@ function knownHold({ own: all, clock }: EtcdParts, claim: Claim): EtcdHold | und
 }
 
 async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undefined> {
-  const { client, keys, own, clock } = parts;
-  const { view } = await readQueue(client, keys, claim.resource);
-  const index = view.find(keys.claim(claim.resource, claim.id));
-  const place = view.places[index];
-  if (!place || place.sealed || index >= view.admitted) return undefined;
+  const { keys, own, clock } = parts;
+  const { view } = await readQueue(parts, claim.resource);
+  const place = view.holder(keys.claim(claim.resource, claim.id));
+  if (!place || place.sealed) return undefined;
   // It was not renewed for its ttl: it is about to be deleted.
   if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
   return { number: place.number, lease: place.lease };

@@ -11,27 +11,26 @@ import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/clie
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
-import { apart, together } from '../together.ts';
-import type { EtcdParts } from './parts.ts';
-import { burial } from './tombstones.ts';
+import { sendTogether } from '../together.ts';
+import { burial } from './standing.ts';
 
 /** Claims of different resources. */
 export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Promise<boolean[]> {
   const { client, leases } = parts;
-  const leaving = claims.map((claim) => ({ claim, own: parts.own.find(claim) }));
   const doubted = claims.filter(({ unanswered }) => unanswered);
   const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
   const memo = longest > 0 ? await leases.memo(longest) : undefined;
-  const txns = leaving.map((each) => departure(parts, { ...each, memo }));
-  const known = leaving.flatMap(({ own }) => own ?? []);
+  const txns = claims.map((claim) => departure(parts, claim, memo));
+  const known = claims.flatMap((claim) => parts.own.find(claim) ?? []);
   for (const own of known) parts.own.leave(own);
-  const reply = await client.txn(together(txns)).catch((error: unknown) => {
+  const { outcomes } = await sendTogether(client, txns).catch((error: unknown) => {
     for (const own of known) own.until = RELEASED;
     throw error;
   });
-  const left = apart(reply, claims.length).map(({ answers: [first] }) => isDeletion(first));
+  const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
   for (const own of known) parts.own.forget(own);
   const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
   if (absent.length > 0) await buryAll(parts, absent);
@@ -41,11 +40,10 @@ export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Prom
 /** The claim ends this much later, even if this process dies first. */
 export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
   const { client, keys, leases } = parts;
-  const { view } = await readQueue(client, keys, claim.resource);
+  const { view } = await readQueue(parts, claim.resource);
   const key = keys.claim(claim.resource, claim.id);
-  const index = view.find(key);
-  const place = view.places[index];
-  if (!place || index >= view.admitted) {
+  const place = view.holder(key);
+  if (!place) {
     const [left = false] = await leaveAll(parts, [claim]);
     return left;
   }
@@ -65,18 +63,12 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
   return true;
 }
 
-interface EtcdLeaving {
-  readonly claim: Claim;
-  readonly own: EtcdClaim | undefined;
-  /** For its tombstone. */
-  readonly memo: bigint | undefined;
-}
-
-function departure(parts: EtcdParts, { claim, own, memo }: EtcdLeaving): Txn {
+/** `memo` is the lease for its tombstone. */
+function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Txn {
   const { keys } = parts;
   const key = keys.claim(claim.resource, claim.id);
   const leave: Operation = { delete: { key } };
-  const notes = note(parts, own);
+  const notes = note(parts, parts.own.find(claim));
   const buried = claim.unanswered && memo !== undefined;
   if (notes.length === 0 && !buried) return { success: [leave] };
   const burials = buried ? [burial(keys.tombstone(claim.id), memo, 'unknown')] : [];
@@ -113,5 +105,5 @@ async function buryAll(
     const key = keys.claim(claim.resource, claim.id);
     return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease, 'unknown')] };
   });
-  await client.txn(together(txns));
+  await sendTogether(client, txns);
 }

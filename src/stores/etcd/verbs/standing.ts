@@ -1,9 +1,13 @@
-/** The status of a claim whose key is there, and how its queue is followed. */
+/**
+ * The status of a claim whose key is there, and how its queue is followed. One that has left may
+ * have a tombstone: the status for late copies of it, as long as they might live.
+ */
+import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
-import type { Claim, ClaimStatus } from '../../../contract/store.ts';
+import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { EtcdClaim } from '../own-claim.ts';
+import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace, EtcdView } from '../places.ts';
-import type { EtcdParts } from './parts.ts';
 
 export interface FoundPlace {
   readonly claim: Claim;
@@ -56,4 +60,19 @@ async function takeOver(
   // After a release, or beside other holders, no work is undone.
   const alone = view.find(own.key) === 0;
   if (alone && view.note?.reason !== 'released') own.takeover = view.note;
+}
+
+type EtcdEnding = 'unknown' | 'evicted';
+
+export function burial(key: string, lease: bigint, why: EtcdEnding, detail = ''): Operation {
+  return { put: { key, lease, value: `${why} ${detail}` } };
+}
+
+/** The status that the tombstone has; without one, its life is over. */
+export function epitaph(tombstone: KeyValue | undefined): GoneStatus {
+  if (!tombstone) return EXPIRED;
+  const space = tombstone.value.indexOf(' ');
+  const detail = tombstone.value.slice(space + 1);
+  const why = tombstone.value.slice(0, space) === 'evicted' ? 'evicted' : 'unknown';
+  return { state: 'gone', why, ...(detail !== '' && { detail }) };
 }

@@ -116,7 +116,7 @@ describe('protocol buffers', () => {
 
   it('that are garbled or cut are read or refused, and nothing else', () => {
     const request = encode(txnRequest, {
-      compare: [{ result: 0, target: 1, key: 'k', createRevision: 0n, end: 'l' }],
+      compare: [{ result: 0, target: 1, key: 'k', create: 0n, end: 'l' }],
       success: [{ put: { key: 'k', value: 'v', lease: 7n } }, { range: { key: 'a', end: 'b' } }],
       failure: [{ txn: { compare: [], success: [{ delete: { key: 'k' } }], failure: [] } }],
     });
