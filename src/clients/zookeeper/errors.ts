@@ -46,13 +46,9 @@ const UNKNOWN = [0, 'UNKNOWN', 'never', UNKNOWN_NUMBER, 'unknown'] as const;
  */
 export type RefusalReason = (typeof REFUSALS)[number][1] | 'GARBAGE' | 'TOOLONG' | 'UNKNOWN';
 
-interface FailureOptions {
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-  readonly cause?: unknown;
-  /** Which step of a `multi` was refused. */
+type FailureOptions = ConstructorParameters<typeof StoreError>[1] & {
   readonly step?: number | undefined;
-}
+};
 
 /** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
@@ -133,19 +129,7 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
   });
 }
 
-/** More than servers accept (`jute.maxbuffer`). */
-export function tooLong(bytes: number, max: number): RequestError {
-  const text = `The request has ${bytes} bytes; ZooKeeper takes at most ${max} (jute.maxbuffer).`;
-  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
-}
-
-/** The reply exceeds this client's limit. */
-export function answerTooLong(answer: {
-  readonly bytes: number;
-  readonly max: number;
-  readonly about: string;
-}): RequestError {
-  const { bytes, max, about } = answer;
-  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; the limit is ${max}.`;
-  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
+/** More than servers accept, or than this client reads. */
+export function tooLong(message: string): RequestError {
+  return new RequestError('TOOLONG', message, { retryable: false, outcome: 'failed' });
 }

@@ -10,8 +10,9 @@ import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
+import { Fifo } from '../../base/fifo.ts';
 import { Frames } from '../frames.ts';
-import { answerTooLong, connectionLoss, refused } from './errors.ts';
+import { connectionLoss, refused, tooLong } from './errors.ts';
 import type { ResolvedHost } from './hosts.ts';
 import type { Exchange } from './wire/exchange.ts';
 import {
@@ -60,8 +61,7 @@ export class ZookeeperLink {
   readonly #frames = new Frames(HEAD);
   readonly #pings: number[] = [];
   readonly #auths: Exchange[] = [];
-  #waiting: Exchange[] = [];
-  #answered = 0;
+  readonly #waiting = new Fifo<Exchange>();
   #outbox: Buffer[] = [];
   #xid = 0;
   #events: LinkEvents | undefined;
@@ -109,7 +109,7 @@ export class ZookeeperLink {
 
   /** When the oldest unanswered request was sent; undefined: all are answered. */
   get waitingSince(): number | undefined {
-    const oldest = [this.#waiting[this.#answered]?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
+    const oldest = [this.#waiting.first?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
     const times = oldest.filter((sentAt) => sentAt !== undefined);
     return times.length > 0 ? Math.min(...times) : undefined;
   }
@@ -151,10 +151,7 @@ export class ZookeeperLink {
     this.#socket.destroy();
     this.#refuse(error);
     this.#events?.ended(error);
-    const open = [...this.#waiting.slice(this.#answered), ...this.#auths];
-    this.#waiting = [];
-    this.#answered = 0;
-    for (const exchange of open) exchange.fail(fate);
+    for (const exchange of [...this.#waiting.all(), ...this.#auths]) exchange.fail(fate);
   }
 
   #flush(): void {
@@ -182,9 +179,12 @@ export class ZookeeperLink {
 
   /** Fails the request for good: a retry would get the same reply. */
   #refuseLong({ bytes, xid }: LongFrameError): void {
-    const exchange = this.#waiting[this.#answered];
+    const exchange = this.#waiting.first;
     if (exchange?.xid !== xid) return;
-    exchange.fail(answerTooLong({ bytes, max: MAX_ANSWER, about: exchange.request.path }));
+    const about = JSON.stringify(exchange.request.path);
+    exchange.fail(
+      tooLong(`The answer about ${about} has ${bytes} bytes; the limit is ${MAX_ANSWER}.`),
+    );
   }
 
   #reply(body: JuteReader, events: LinkEvents): void {
@@ -216,14 +216,9 @@ export class ZookeeperLink {
   }
 
   #oldest(xid: number): Exchange {
-    const exchange = this.#waiting[this.#answered];
+    const exchange = this.#waiting.first;
     if (exchange?.xid !== xid) throw new GarbageError(`the reply ${xid} is not the next`);
-    this.#answered += 1;
-    // Shifting one by one would move all others each time.
-    if (this.#answered > 64 && this.#answered * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#answered);
-      this.#answered = 0;
-    }
+    this.#waiting.remove(exchange);
     return exchange;
   }
 }

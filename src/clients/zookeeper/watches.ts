@@ -8,10 +8,7 @@
  * back has `changed`.
  */
 import { type JuteReader, JuteWriter } from './wire/jute.ts';
-import { OPCODE } from './wire/requests.ts';
-
-/** The request that left it; an event ends it. */
-export type WatchKind = 'data' | 'exists' | 'children';
+import { OPCODE, type WatchKind } from './wire/requests.ts';
 
 /**
  * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `expired`: the

@@ -17,8 +17,9 @@ import {
   type ProtectedTerms,
   type Within,
 } from './protected-create.ts';
-import { type Asking, Session } from './session/session.ts';
-import type { NodeWatcher, WatchKind } from './watches.ts';
+import { Session } from './session/session.ts';
+import type { NodeWatcher } from './watches.ts';
+import type { JuteReader } from './wire/jute.ts';
 import * as requests from './wire/requests.ts';
 
 export interface WatchTerms extends Within {
@@ -75,8 +76,9 @@ export class ZookeeperSession extends Session {
   }
 
   async create(path: string, making: Making = {}): Promise<requests.Created> {
-    const terms = this.#making(path, making);
-    return this.#created(await this.ask(requests.create(terms), making));
+    const step = { step: 'create', path, ...making } as const;
+    const { path: made, stat } = await this.#change(step, making, requests.readCreated);
+    return { path: this.#own(made), stat };
   }
 
   /**
@@ -94,43 +96,34 @@ export class ZookeeperSession extends Session {
     return findProtected(this, terms);
   }
 
-  async delete(
-    path: string,
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
-  ): Promise<void> {
-    return this.ask(requests.remove(this.#full(path), version), within);
+  delete(path: string, { version, ...within }: VersionTerms = {}): Promise<void> {
+    return this.#change({ step: 'delete', path, version }, within, requests.nothing);
   }
 
   /** Undefined if there is no such node; the watch waits for it then. */
-  async exists(path: string, watched: WatchTerms = {}): Promise<requests.Stat | undefined> {
-    const full = this.#full(path);
-    const asking = this.#asking('exists', watched);
-    return this.ask(requests.exists(full, 'watching' in asking), asking).catch(unlessMissing);
+  exists(path: string, watched: WatchTerms = {}): Promise<requests.Stat | undefined> {
+    return this.#look(requests.EXISTS, path, watched).catch(unlessMissing);
   }
 
-  async getData(path: string, watched: WatchTerms = {}): Promise<requests.NodeData> {
-    const full = this.#full(path);
-    const asking = this.#asking('data', watched);
-    return this.ask(requests.getData(full, 'watching' in asking), asking);
+  getData(path: string, watched: WatchTerms = {}): Promise<requests.NodeData> {
+    return this.#look(requests.DATA, path, watched);
   }
 
-  async setData(
+  setData(
     path: string,
     data: Uint8Array,
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
+    { version, ...within }: VersionTerms = {},
   ): Promise<requests.Stat> {
-    return this.ask(requests.setData(this.#full(path), data, version), within);
+    return this.#change({ step: 'set', path, data, version }, within, requests.readStat);
   }
 
-  async getChildren(path: string, watched: WatchTerms = {}): Promise<requests.NodeChildren> {
-    const full = this.#full(path);
-    const asking = this.#asking('children', watched);
-    return this.ask(requests.getChildren(full, 'watching' in asking), asking);
+  getChildren(path: string, watched: WatchTerms = {}): Promise<requests.NodeChildren> {
+    return this.#look(requests.CHILDREN, path, watched);
   }
 
   /** The server catches up with the leader before it answers later requests. */
-  async sync(within: Within = {}): Promise<void> {
-    return this.ask(requests.sync(this.#full('/')), within);
+  sync(within: Within = {}): Promise<void> {
+    return this.#look(requests.SYNC, '/', within);
   }
 
   /**
@@ -147,8 +140,8 @@ export class ZookeeperSession extends Session {
     return answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one));
   }
 
-  async getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
-    return this.ask(requests.getAcl(this.#full(path)), within);
+  getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
+    return this.#look(requests.ACL, path, within);
   }
 
   /** `version` is that of the ACL, `aversion`. */
@@ -165,22 +158,26 @@ export class ZookeeperSession extends Session {
     this.watches.drop(this.#full(path), watcher);
   }
 
-  #asking(kind: WatchKind, { watch, timeoutMs }: WatchTerms): Asking {
-    return watch === undefined ? { timeoutMs } : { timeoutMs, watching: { kind, watcher: watch } };
+  async #look<T>(look: requests.NodeLook<T>, path: string, terms: WatchTerms): Promise<T> {
+    const { watch: watcher, timeoutMs } = terms;
+    const watching = watcher && look.kind && { kind: look.kind, watcher };
+    const request = requests.look(look, this.#full(path), watching !== undefined);
+    return this.ask(request, { timeoutMs, watching });
   }
 
-  #making(path: string, making: Omit<Making, 'timeoutMs'>): requests.CreateTerms {
-    const { data = NO_DATA, kind = 'persistent', acl = this.#acl } = making;
-    return { path: this.#full(path), data, kind, acl };
+  async #change<T>(
+    step: MultiStep,
+    { timeoutMs }: Within,
+    read: (answer: JuteReader) => T,
+  ): Promise<T> {
+    return this.ask(requests.change(this.#step(step), read), { timeoutMs });
   }
 
   #step(step: MultiStep): requests.WireStep {
-    if (step.step === 'create') return { step: 'create', ...this.#making(step.path, step) };
-    return { ...step, path: this.#full(step.path), version: step.version ?? ANY_VERSION };
-  }
-
-  #created({ path, stat }: requests.Created): requests.Created {
-    return { path: this.#own(path), stat };
+    const path = this.#full(step.path);
+    if (step.step !== 'create') return { ...step, path, version: step.version ?? ANY_VERSION };
+    const { data = NO_DATA, kind = 'persistent', acl = this.#acl } = step;
+    return { step: 'create', path, data, kind, acl };
   }
 
   #own(path: string): string {
