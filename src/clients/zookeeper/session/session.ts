@@ -25,7 +25,6 @@ import { NodeWatches, SessionChanges, type SessionListener, type Watching } from
 import { Exchange, helloOf, readGreeting, type ZookeeperGreeting } from '../wire/exchange.ts';
 import { authenticate, closeSession, type ZookeeperRequest } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
-import { Outbox } from './outbox.ts';
 import { Vigil } from './vigil.ts';
 
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
@@ -50,7 +49,9 @@ export class Session {
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
-  readonly #outbox: Outbox;
+  readonly #auths: Auth[];
+  /** Requests that were made while there was no connection. */
+  #kept: Exchange[] = [];
   readonly #changes = new SessionChanges();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
@@ -68,7 +69,7 @@ export class Session {
     this.watches = new NodeWatches(destination.chroot);
     this.#clock = clock;
     this.#hosts = new Hosts(destination.addresses, clock);
-    this.#outbox = new Outbox(destination.auths);
+    this.#auths = [...destination.auths];
     void this.#run();
   }
 
@@ -121,9 +122,9 @@ export class Session {
     return this.#ask(request, asking);
   }
 
-  /** Adds an identity to the session. */
+  /** Adds an identity to the session; each later connection sends it. */
   authenticate(auth: Auth): Promise<void> {
-    this.#outbox.identify(auth);
+    this.#auths.push(auth);
     return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
   }
 
@@ -165,7 +166,7 @@ export class Session {
     const stop = (): void => this.#clock.clearTimeout(timer);
     exchange.answer.then(stop, stop);
     if (this.#link) this.#link.send(exchange as Exchange);
-    else this.#outbox.keep(exchange as Exchange);
+    else this.#kept.push(exchange as Exchange);
     return exchange.answer;
   }
 
@@ -225,10 +226,21 @@ export class Session {
           resolve();
         },
       });
-      this.#outbox.sendAll(link, this.watches.frames(this.#lastZxid));
+      this.#sendAll(link);
       this.#vigil?.watch(link);
       this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
     });
+  }
+
+  /** Over a new connection: identities, then watches, then requests. */
+  #sendAll(link: ZookeeperLink): void {
+    for (const auth of this.#auths) {
+      const exchange = new Exchange(authenticate(auth), undefined);
+      exchange.answer.catch(() => {});
+      link.send(exchange as Exchange);
+    }
+    for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
+    for (const request of this.#kept.splice(0)) if (!request.settled) link.send(request);
   }
 
   #answered(sentAt: number): void {
@@ -275,7 +287,7 @@ export class Session {
     this.#over.abort();
     const cause = why(true);
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
-    this.#outbox.fail(why(false));
+    for (const request of this.#kept.splice(0)) request.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
     this.#changes.deliver({ to, ...refusal, ...(by && { by }) });

@@ -176,9 +176,8 @@ export function multi(steps: readonly WireStep[]): ZookeeperRequest<readonly Ste
 }
 
 function opcodeOf(step: WireStep): number {
-  if (step.step === 'check') return OPCODE.check;
-  if (step.step === 'delete') return OPCODE.delete;
   if (step.step === 'set') return OPCODE.setData;
+  if (step.step !== 'create') return OPCODE[step.step];
   return step.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
 }
 
