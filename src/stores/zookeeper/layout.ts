@@ -17,6 +17,20 @@ export const PATH = '/holdfast';
 
 const FOLDERS = 256;
 
+/**
+ * Below the node of an `InterProcessSemaphoreV2` are a queue of one mutex, which all who want its
+ * permits pass, and one of permits. These are their resources.
+ */
+const GATE = 'locks/';
+
+export function gateOf(name: string): string {
+  return GATE + name;
+}
+
+export function leasesOf(name: string): string {
+  return `leases/${name}`;
+}
+
 /** Whose nodes the claims have, of the recipes of Curator (places.ts). */
 export type Recipe = 'locks' | 'latch' | 'semaphore';
 
@@ -35,17 +49,20 @@ export class Tree {
   }
 
   queue(resource: string): string {
-    return `${this.root}/${nodeName(resource)}`;
+    return this.containers(resource).at(-1) as string;
   }
 
-  /** The containers that must exist before a claim, from the top. */
+  /** The containers that must exist before a claim, from the top; the last is its queue. */
   containers(resource: string): readonly string[] {
-    return [this.queue(resource)];
+    if (this.recipe !== 'semaphore') return [`${this.root}/${nodeName(resource)}`];
+    const slash = resource.indexOf('/');
+    const folder = `${this.root}/${nodeName(resource.slice(slash + 1))}`;
+    return [folder, `${folder}/${resource.slice(0, slash)}`];
   }
 
-  /** Whether `maxWaiters` counts the waiting claims of this queue. */
-  isBounded(_resource: string): boolean {
-    return true;
+  /** Whether `maxWaiters` counts the waiting claims of this queue: all but the first at a gate. */
+  isBounded(resource: string): boolean {
+    return this.recipe !== 'semaphore' || resource.startsWith(GATE);
   }
 
   tombstone(uuid: string): string {

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Store, Wake } from '../../../contract/store.ts';
-import { gateOf, leasesOf } from './semaphore-tree.ts';
+import { gateOf, leasesOf } from '../layout.ts';
 
 type Stage = 'gate' | 'leases' | 'held';
 

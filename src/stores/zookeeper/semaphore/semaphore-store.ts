@@ -23,9 +23,9 @@ import {
 } from '../../../contract/store.ts';
 import { errorStatus } from '../../each.ts';
 import { NONE } from '../../subscription.ts';
+import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
-import { gateOf, leasesOf } from './semaphore-tree.ts';
 
 export class SemaphoreStore implements Store {
   readonly name = 'zookeeper-semaphore';
