@@ -17,6 +17,7 @@ import type { Proxies } from './proxies.ts';
 
 export interface CpSessionParts {
   readonly locks: Proxies<FencedLock>;
+  /** That of a session. */
   readonly ttlMs: number;
   readonly clock: Clock;
 }

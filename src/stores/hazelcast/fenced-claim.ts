@@ -6,7 +6,7 @@
  * that a late copy finds it over.
  */
 import { type Clock, OneTimer } from '../../base/clock.ts';
-import type { Claim, ClaimStatus, GoneReason, HeldStatus, Member } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, GoneReason, Member } from '../../contract/store.ts';
 import type { FencedLock, HazelcastFence } from './client.ts';
 import type { CpSession } from './cp-session.ts';
 import type { Proxies } from './proxies.ts';
@@ -69,8 +69,11 @@ export class FencedClaim {
       throw this.#error;
     }
     if (this.#over !== undefined) return { state: 'gone', why: this.#over };
-    if (this.#hold) return this.#held(this.#hold);
     const leftMs = this.#leftMs;
+    if (this.#hold) {
+      const token = BigInt(`${this.#hold.fence}`);
+      return { state: 'held', token, leftMs, waiters: this.#crowd };
+    }
     return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs / 3 };
   }
 
@@ -134,11 +137,6 @@ export class FencedClaim {
   get #leftMs(): number {
     const until = Math.min(this.#expiresAt, this.#hold?.aliveUntil ?? this.#expiresAt);
     return Math.max(0, until - this.#parts.clock.now());
-  }
-
-  #held({ fence }: FencedHold): HeldStatus {
-    const token = BigInt(`${fence}`);
-    return { state: 'held', token, leftMs: this.#leftMs, waiters: this.#crowd };
   }
 
   /** Never ends before the claim does. @throws StoreError */
