@@ -5,6 +5,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperHost } from './address.ts';
 
@@ -67,19 +68,10 @@ export class Hosts {
     );
   }
 
-  #pause(signal: AbortSignal): Promise<void> {
+  async #pause(signal: AbortSignal): Promise<void> {
     const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
     const ms = longest * (0.5 + this.#clock.random() / 2);
-    return new Promise((resolve) => {
-      const go = (): void => {
-        this.#clock.clearTimeout(timer);
-        signal.removeEventListener('abort', go);
-        resolve();
-      };
-      const timer = this.#clock.setTimeout(go, ms);
-      timer.unref();
-      signal.addEventListener('abort', go, { once: true });
-    });
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 

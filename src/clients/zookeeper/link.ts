@@ -8,6 +8,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { onAbort } from '../../base/aborts.ts';
 import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
 import { Fifo } from '../../base/fifo.ts';
@@ -77,8 +78,6 @@ export class ZookeeperLink {
       this.#greet = resolve;
       this.#refuse = reject;
     });
-    // No unhandled rejection if no caller awaits it.
-    this.hello.catch(() => {});
     this.#socket = socketTo(place, tls);
     this.#socket.unref();
     this.#socket.once(tls ? 'secureConnect' : 'connect', () => this.#socket.write(hello));
@@ -91,15 +90,13 @@ export class ZookeeperLink {
     };
     const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
     timer.unref();
-    const abort = (): void => this.end(new Error('no longer wanted'));
-    signal.addEventListener('abort', abort, { once: true });
+    const forget = onAbort(signal, () => this.end(new Error('no longer wanted')));
     const stop = (): void => {
       greeted = true;
       clock.clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      forget();
     };
     this.hello.then(stop, stop);
-    if (signal.aborted) abort();
   }
 
   /** Why it ended. */

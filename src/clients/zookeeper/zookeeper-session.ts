@@ -4,23 +4,55 @@
  * Each request settles within its time, and a failure says whether it may have happened:
  * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order of the
  * calls, without waiting for each other, and the server carries them out in that order.
+ *
+ * Makes a sequential node once, although replies get lost.
+ *
+ * Its name carries an id of the caller's. When the outcome of a create is unknown, the client looks
+ * for that id among the parent's children, and takes the node if it is there, or makes it again if
+ * it is not. Looking proves absence because nothing sent before can be carried out after it: over
+ * the same server, requests are in order, and a session's old connection is closed before it is
+ * served over a new one; when another server takes the session over, the leader refuses what still
+ * comes from the one before; and the `sync` before the look makes the server catch up with all that
+ * the leader has decided. A node of the same id that belongs to an earlier session of the caller
+ * will end with it, at an unknown time: it is deleted.
+ * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
 import type { Clock } from '../../base/clock.ts';
-import { UsageError } from '../../base/errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
 import type { Acl, Destination } from './address.ts';
-import { failedWith, unlessMissing } from './errors.ts';
+import { failedWith, RequestError, tooLate, unlessMissing } from './errors.ts';
 import { checkPath } from './paths.ts';
-import {
-  createProtected,
-  findProtected,
-  type Making,
-  type ProtectedTerms,
-  type Within,
-} from './protected-create.ts';
 import { Session } from './session/session.ts';
 import type { NodeWatcher } from './watches.ts';
 import type { JuteReader } from './wire/jute.ts';
 import * as requests from './wire/requests.ts';
+
+export interface Within {
+  /** How long the reply may take, in ms. Default: the session's timeout. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Making extends Within {
+  /** Default: none. */
+  readonly data?: Uint8Array | undefined;
+  /** Default: `persistent`; of a protected one, `ephemeral-sequential`. */
+  readonly kind?: requests.NodeKind | undefined;
+  /** Default: that of the client. */
+  readonly acl?: readonly Acl[] | undefined;
+}
+
+/** The time is for all attempts together. */
+export interface ProtectedTerms extends Making {
+  /** The parent of the node. It must be there. */
+  readonly parent: string;
+  /** How its name ends, before the number that the server adds. */
+  readonly name: string;
+  /** In the form of a UUID, unique to this node; the same for each attempt. */
+  readonly id: string;
+  /** An earlier attempt may have happened: looks before it makes anything. Default: false. */
+  readonly tried?: boolean | undefined;
+}
 
 export interface WatchTerms extends Within {
   /** Called once, when the result is outdated. */
@@ -85,15 +117,52 @@ export class ZookeeperSession extends Session {
    * A sequential node, made once however many replies are lost.
    * @throws RequestError; if its outcome is `unknown`, call it again with `tried`.
    */
-  createProtected(terms: ProtectedTerms): Promise<requests.Created> {
-    return createProtected(this, terms);
+  async createProtected(terms: ProtectedTerms): Promise<requests.Created> {
+    const { name, id, data, acl, kind = 'ephemeral-sequential' } = terms;
+    const allMs = terms.timeoutMs ?? this.timeoutMs;
+    const deadline = this.now() + allMs;
+    const path = childOf(terms.parent, protectedName(id, name));
+    let unsure = terms.tried === true;
+    let trouble: unknown;
+    for (;;) {
+      const timeoutMs = deadline - this.now();
+      if (timeoutMs <= 0) throw tooLate(allMs, unsure, trouble);
+      try {
+        const found = unsure ? await this.findProtected({ ...terms, timeoutMs }) : undefined;
+        if (found) return found;
+        unsure = false;
+        return await this.create(path, { data, acl, kind, timeoutMs });
+      } catch (error) {
+        // A failed look leaves the outcome unknown.
+        unsure ||= isUnknown(error);
+        if (!this.#mayAskAgain(error)) throw unsure ? unknown(error) : error;
+        trouble = error;
+      }
+    }
   }
 
-  /** The node that `createProtected` made with this id in this session; deletes others'. */
-  findProtected(
-    terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
-  ): Promise<requests.Created | undefined> {
-    return findProtected(this, terms);
+  /**
+   * The node that `createProtected` made with this id in this session; deletes others'.
+   * @throws RequestError
+   */
+  async findProtected({
+    parent,
+    id,
+    timeoutMs,
+  }: Pick<ProtectedTerms, 'parent' | 'id'> & Within): Promise<requests.Created | undefined> {
+    await this.sync({ timeoutMs });
+    const { children } = await this.getChildren(parent, { timeoutMs });
+    let own: requests.Created | undefined;
+    for (const child of children) {
+      if (!child.startsWith(protectedName(id, ''))) continue;
+      const path = childOf(parent, child);
+      const stat = await this.exists(path, { timeoutMs });
+      if (stat === undefined) continue;
+      const ours = stat.session === 0n || stat.session === this.id;
+      if (ours && own === undefined) own = { path, stat };
+      else await this.delete(path, { timeoutMs }).catch(unlessMissing);
+    }
+    return own;
   }
 
   delete(path: string, { version, ...within }: VersionTerms = {}): Promise<void> {
@@ -158,6 +227,12 @@ export class ZookeeperSession extends Session {
     this.watches.drop(this.#full(path), watcher);
   }
 
+  /** Only after a broken connection or a timeout: a refusal is a reply. */
+  #mayAskAgain(error: unknown): error is RequestError {
+    const over = this.state === 'expired' || this.state === 'closed';
+    return !over && (failedWith(error, 'CONNECTIONLOSS') || failedWith(error, 'OPERATIONTIMEOUT'));
+  }
+
   async #look<T>(look: requests.NodeLook<T>, path: string, terms: WatchTerms): Promise<T> {
     const { watch: watcher, timeoutMs } = terms;
     const watching = watcher && look.kind && { kind: look.kind, watcher };
@@ -188,4 +263,23 @@ export class ZookeeperSession extends Session {
     const checked = checkPath(path);
     return checked === '/' ? this.#chroot || '/' : this.#chroot + checked;
   }
+}
+
+function childOf(parent: string, name: string): string {
+  return `${parent === '/' ? '' : parent}/${name}`;
+}
+
+function protectedName(id: string, name: string): string {
+  return `_c_${id}-${name}`;
+}
+
+function isUnknown(error: unknown): boolean {
+  return isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
+}
+
+/** A refused look says nothing of the earlier create, unless the parent is missing. */
+function unknown(error: unknown): unknown {
+  if (!isLockError(error, 'STORE') || failedWith(error, 'NONODE')) return error;
+  const { reason, message, retryable, cause } = error as RequestError;
+  return new RequestError(reason, message, { retryable, cause, outcome: 'unknown' });
 }

@@ -8,8 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';
 import { nodeName } from '../../clients/zookeeper/paths.ts';
-import type { Making, Within } from '../../clients/zookeeper/protected-create.ts';
-import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
+import type { Making, Within, ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 /** Where the queues are, below the chroot, unless the options say otherwise. */

@@ -218,7 +218,10 @@ export class Session {
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        answered: (at) => this.#answered(at),
+        answered: (at) => {
+          this.#vigil?.answered(at);
+          this.#confirmations?.answered(at, this.#clock.now());
+        },
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {
@@ -241,11 +244,6 @@ export class Session {
     }
     for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
     for (const request of this.#kept.splice(0)) if (!request.settled) link.send(request);
-  }
-
-  #answered(sentAt: number): void {
-    this.#vigil?.answered(sentAt);
-    this.#confirmations?.answered(sentAt, this.#clock.now());
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {

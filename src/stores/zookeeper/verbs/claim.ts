@@ -2,7 +2,7 @@
  * Claims that enter their queues: one round trip makes a node and lists the queue.
  *
  * The node's name has the claim's id, and a retry first looks for a node that may have been made
- * (protected-create.ts), so a claim that is sent twice is one. A try looks first, and makes a node
+ * (`createProtected`), so a claim that is sent twice is one. A try looks first, and makes a node
  * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
  * other tries, so concurrent tries, and only those, may fail although nothing is held.
  */
