@@ -5,9 +5,7 @@
  * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order of the
  * calls, without waiting for each other, and the server carries them out in that order.
  *
- * Makes a sequential node once, although replies get lost.
- *
- * Its name carries an id of the caller's. When the outcome of a create is unknown, the client looks
+ * A protected create makes a sequential node once, although replies get lost. Its name carries an id of the caller's. When the outcome of a create is unknown, the client looks
  * for that id among the parent's children, and takes the node if it is there, or makes it again if
  * it is not. Looking proves absence because nothing sent before can be carried out after it: over
  * the same server, requests are in order, and a session's old connection is closed before it is
