@@ -3,7 +3,7 @@
  * names, because a list may be longer than a connection can take.
  */
 import { ClosedError } from '../../contract/errors.ts';
-import { type KeptParts, KeptSession, LONGER, type SessionParts } from './kept-session.ts';
+import { KeptSession, LONGER, type SessionParts } from './kept-session.ts';
 
 /** Claims with ttls of nearly the same length share a session. */
 const STEP_MS = 500;
@@ -11,7 +11,7 @@ const STEP_MS = 500;
 const LOOKING_TTL_MS = 10_000;
 
 export class Sessions {
-  readonly #parts: KeptParts;
+  readonly #parts: SessionParts;
   readonly #byTimeout = new Map<number | 'listing', KeptSession>();
   readonly #apart = new Set<KeptSession>();
   #closed = false;
@@ -19,7 +19,7 @@ export class Sessions {
   lineage: string | undefined;
 
   constructor(parts: SessionParts) {
-    this.#parts = { ...parts, idle: (kept) => this.#end(kept) };
+    this.#parts = parts;
   }
 
   /**
@@ -52,7 +52,7 @@ export class Sessions {
    * @throws StoreError
    */
   async apart(ms: number): Promise<KeptSession> {
-    const kept = new KeptSession(this.#parts, Math.ceil(ms));
+    const kept = new KeptSession(this.#parts, Math.ceil(ms), this.#end);
     this.#apart.add(kept);
     await kept.connected();
     return kept;
@@ -65,7 +65,7 @@ export class Sessions {
     const key = apart ?? askedMs;
     let kept = this.#byTimeout.get(key);
     if (!kept || kept.over) {
-      kept = new KeptSession(this.#parts, askedMs);
+      kept = new KeptSession(this.#parts, askedMs, this.#end);
       this.#byTimeout.set(key, kept);
     }
     kept.use();
@@ -85,9 +85,9 @@ export class Sessions {
     return kept;
   }
 
-  #end(kept: KeptSession): void {
+  readonly #end = (kept: KeptSession): void => {
     this.#apart.delete(kept);
     for (const [key, each] of this.#byTimeout) if (each === kept) this.#byTimeout.delete(key);
     kept.end();
-  }
+  };
 }

@@ -20,6 +20,8 @@ import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
 const LAST_NUMBER = 2 ** 31 - 2 ** 16;
+const NEAR_OVERFLOW =
+  'The numbers of this queue are about to overflow. It starts over once it is empty.';
 
 /** @throws StoreError */
 export async function enter(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
@@ -102,11 +104,9 @@ async function settle(
   if (misfit) return withdraw(parts, own, misfit);
   if (index < 0) return miss(parts, own);
   if (overflows(view.places[index])) return startAnew(parts, own);
-  const waits = index >= view.admitted;
-  const { maxWaiters } = parts;
-  if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
-  const bounded = parts.tree.isBounded(claim.resource);
-  if (waits && bounded && index - view.admitted >= maxWaiters) {
+  const { maxWaiters, tree } = parts;
+  if (index >= view.admitted && !claim.queue) return withdraw(parts, own, REFUSED);
+  if (index - view.admitted >= maxWaiters && tree.isBounded(claim.resource)) {
     return withdraw(parts, own, full(maxWaiters));
   }
   await queue.stand(own, { view });
@@ -185,14 +185,8 @@ async function startAnew(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Cl
   try {
     await kept.session.delete(path, kept.within);
   } catch (error) {
-    if (failedWith(error, 'NOTEMPTY')) throw nearOverflow();
-    unlessMissing(error);
+    if (!failedWith(error, 'NOTEMPTY')) unlessMissing(error);
+    else throw new StoreError(NEAR_OVERFLOW, { retryable: true, outcome: 'failed' });
   }
   return enter(parts, claim);
-}
-
-function nearOverflow(): StoreError {
-  const message =
-    'The numbers of this queue are about to overflow. It starts over once it is empty.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
