@@ -1,5 +1,6 @@
 /** The parts of a `hazelcast-client` client that the stores use. */
 import { UsageError } from '../../base/errors.ts';
+import { has } from '../../clients/members.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 export interface HazelcastClient {
@@ -69,11 +70,8 @@ interface Long {
 
 /** @throws UsageError */
 export function checkClient(client: HazelcastClient, name: string): Hazelcast {
-  for (const method of ['getCPSubsystem', 'getMap', 'getCluster'] as const) {
-    if (typeof client?.[method] === 'function') continue;
-    throw new UsageError(`${name} takes a client of the package hazelcast-client.`);
-  }
-  return client as unknown as Hazelcast;
+  if (has(client, 'getCPSubsystem', 'getMap', 'getCluster')) return client as unknown as Hazelcast;
+  throw new UsageError(`${name} takes a client of the package hazelcast-client.`);
 }
 
 /**

@@ -5,18 +5,15 @@
  * held, and gives back the lock if it still gets it. It is remembered for one TTL after its end, so
  * that a late copy finds it over.
  */
-import { type Clock, OneTimer } from '../../base/clock.ts';
+import { OneTimer } from '../../base/clock.ts';
 import type { Claim, ClaimStatus, GoneReason, Member } from '../../contract/store.ts';
-import type { FencedLock, HazelcastFence } from './client.ts';
-import type { CpSession } from './cp-session.ts';
-import type { Proxies } from './proxies.ts';
+import type { HazelcastFence } from './client.ts';
+import type { CpSession, CpSessionParts } from './cp-session.ts';
 
-export interface FencedClaimParts {
-  readonly locks: Proxies<FencedLock>;
+export interface FencedClaimParts extends Omit<CpSessionParts, 'ttlMs'> {
   /** The name of its lock. */
   readonly name: string;
   readonly session: CpSession;
-  readonly clock: Clock;
   /** It waited, and holds now. */
   readonly granted: () => void;
   /** Its time in memory is over. */

@@ -14,6 +14,8 @@ import { StoreError } from '../../contract/errors.ts';
 /** Where the queues are, below the chroot, unless the options say otherwise. */
 export const PATH = '/holdfast';
 
+const NO_CHROOT =
+  'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
 const FOLDERS = 256;
 
 /**
@@ -103,7 +105,9 @@ export async function lineageOf(
   for (;;) {
     const known = await session.getData(tree.lineage, within).catch(unlessMissing);
     if (known) return `zookeeper:${known.data.toString()}`;
-    if ((await session.exists('/', within)) === undefined) throw noChroot();
+    if ((await session.exists('/', within)) === undefined) {
+      throw new StoreError(NO_CHROOT, { retryable: false, outcome: 'failed' });
+    }
     const data = Buffer.from(randomBytes(8).toString('hex'));
     for (const path of tree.folders) await ensure(session, path, within);
     await ensure(session, tree.lineage, { data, ...within });
@@ -119,9 +123,4 @@ export async function ensure(
   // Without the right to create, a client gets NOAUTH even if the node exists.
   if (await session.exists(path, { timeoutMs: making.timeoutMs })) return;
   await session.create(path, making).catch(unlessThere);
-}
-
-function noChroot(): StoreError {
-  const message = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -66,11 +66,6 @@ interface Run {
   readonly statuses: Promise<ClaimStatus>[];
 }
 
-function newRun(claim: Claim, last: Run | undefined): Run {
-  const after = last ? Promise.all(last.statuses) : Promise.resolve();
-  return { claim, after, statuses: [] };
-}
-
 /**
  * A session makes nodes in the order of the calls; a try makes its node after a look, and a claim
  * that does not fit leaves again.
@@ -116,7 +111,10 @@ export class ZookeeperStore implements Store {
     const statuses = claims.map((given) => {
       const claim = this.#parts.tree.recipe === 'latch' ? alone(given) : given;
       const last = runs.get(claim.resource);
-      const run = last && follows(last.claim, claim) ? last : newRun(claim, last);
+      const run: Run =
+        last && follows(last.claim, claim)
+          ? last
+          : { claim, after: Promise.all(last?.statuses ?? []), statuses: [] };
       runs.set(claim.resource, run);
       const status = run.after.then(() => enter(this.#parts, claim)).catch(errorStatus);
       run.statuses.push(status);

@@ -90,15 +90,9 @@ export class SemaphoreClaim {
   }
 
   /** Wakes the claim for what its parts are woken for. */
-  async watch(store: Store, wake: Wake): Promise<AsyncDisposable> {
+  watch(store: Store, wake: Wake): Promise<readonly (AsyncDisposable | undefined)[]> {
     const woken = (hint?: ClaimStatus): void => this.#woken(store, wake, hint);
-    const all = [this.gate, ...this.leases].map((part) => store.watch?.(part, woken));
-    const watches = await Promise.all(all);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
-      },
-    };
+    return Promise.all([this.gate, ...this.leases].map((part) => store.watch?.(part, woken)));
   }
 
   #woken(store: Store, wake: Wake, hint: ClaimStatus | undefined): void {

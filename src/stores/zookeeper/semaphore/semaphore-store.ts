@@ -47,7 +47,10 @@ export class SemaphoreStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#claim(claim)));
+    const statuses = claims.map(async (claim) => {
+      return refusalOf(claim) ?? this.#settled(claim, this.#known(claim).again(this.#store));
+    });
+    return Promise.all(statuses);
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -92,13 +95,12 @@ export class SemaphoreStore implements Store {
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     if (refusalOf(claim)) return NONE;
-    const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
-    this.#claims.set(claim.id, known);
-    const watch = await known.watch(this.#store, wake);
+    const known = this.#known(claim);
+    const watches = await known.watch(this.#store, wake);
     return {
       [Symbol.asyncDispose]: async () => {
         if (!known.begun) this.#claims.delete(claim.id);
-        await watch[Symbol.asyncDispose]();
+        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
       },
     };
   }
@@ -107,12 +109,10 @@ export class SemaphoreStore implements Store {
     return this.#store.close?.() ?? Promise.resolve();
   }
 
-  async #claim(claim: Claim): Promise<ClaimStatus> {
-    const refusal = refusalOf(claim);
-    if (refusal) return refusal;
+  #known(claim: Claim): SemaphoreClaim {
     const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
     this.#claims.set(claim.id, known);
-    return this.#settled(claim, known.again(this.#store));
+    return known;
   }
 
   async #settled({ id }: Claim, asked: Promise<ClaimStatus>): Promise<ClaimStatus> {

@@ -121,19 +121,15 @@ export class NodeRecords {
         const refused = missing || failedWith(error, 'BADVERSION');
         if (refused && error.step === 0) return false;
         if (missing && record.ms <= 0) return true;
-        if (missing && step === 'create') await this.#makeFolders(kept, resource);
-        else if (missing) step = 'create';
+        if (missing && step === 'create') {
+          await ensure(kept.session, this.#parts.tree.records, kept.within);
+          await ensure(kept.session, this.#parts.tree.recordsBeside(resource), kept.within);
+        } else if (missing) step = 'create';
         else if (failedWith(error, 'NODEEXISTS')) step = 'set';
         else throw error;
       }
     }
     throw tooBusy('Other clients kept creating and deleting the record.');
-  }
-
-  async #makeFolders({ session, within }: KeptSession, resource: string): Promise<void> {
-    const { tree } = this.#parts;
-    await ensure(session, tree.records, within);
-    await ensure(session, tree.recordsBeside(resource), within);
   }
 
   /** Never rejects: the next sweep deletes the rest. */
