@@ -64,7 +64,6 @@ export class RequestError extends StoreError {
   }
 }
 
-/** Whether a request failed for this reason. */
 export function failedWith(error: unknown, reason: RefusalReason): error is RequestError {
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
 }
@@ -120,7 +119,6 @@ export function authFailed(written: boolean): RequestError {
   return new RequestError(reason, message, { retryable, outcome: written ? 'unknown' : 'failed' });
 }
 
-/** The session is over. */
 export function sessionExpired(by: 'server' | 'clock', written: boolean): RequestError {
   const why = by === 'server' ? 'the server ended it' : 'no server answered for its whole timeout';
   return new RequestError('SESSIONEXPIRED', `The ZooKeeper session is over: ${why}.`, {

@@ -33,7 +33,6 @@ export class Hosts {
     this.#clock = clock;
   }
 
-  /** The number of servers, as far as is known. */
   get size(): number {
     return this.#addresses.length;
   }

@@ -99,7 +99,6 @@ export class ZookeeperLink {
     this.hello.then(stop, stop);
   }
 
-  /** Why it ended. */
   get ended(): Error | undefined {
     return this.#ended;
   }

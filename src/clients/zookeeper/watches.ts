@@ -27,7 +27,6 @@ export interface Watching {
   readonly watcher: NodeWatcher;
 }
 
-/** The code of a reply about a missing node. */
 const NO_NODE = -101;
 
 /** The order of the lists in `setWatches`. */
@@ -84,7 +83,6 @@ export class NodeWatches {
     this.#call(new Set(called), type, path);
   }
 
-  /** Frames that set all watches at a server. */
   *frames(lastZxid: bigint): Generator<Buffer> {
     let some: WatchedPath[] = [];
     let bytes = 0;
@@ -101,7 +99,6 @@ export class NodeWatches {
     if (bytes > 0) yield frameOf(some, lastZxid);
   }
 
-  /** Ends all watches. */
   expire(): void {
     for (const paths of Object.values(this.#kinds)) {
       const all = [...paths];

@@ -9,13 +9,11 @@ import { EventEmitter, on } from 'node:events';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { Hazelcast } from './client.ts';
 
-/** What the names of all objects begin with, unless the options say otherwise. */
 export const PREFIX = 'holdfast/';
 
 /** Entries live so long, in ms: every listener has had them long before. */
 export const ENTRY_MS = 60_000;
 
-/** The name of the map. */
 export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
 
 export class MapChanges {

@@ -1,5 +1,3 @@
-/** The errors of Hazelcast's client as `StoreError`s. */
-
 import { describe } from '../../clients/causes.ts';
 import { StoreError } from '../../contract/errors.ts';
 

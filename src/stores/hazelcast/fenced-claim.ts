@@ -11,7 +11,6 @@ import type { HazelcastFence } from './client.ts';
 import type { CpSession, CpSessionParts } from './cp-session.ts';
 
 export interface FencedClaimParts extends Omit<CpSessionParts, 'ttlMs'> {
-  /** The name of its lock. */
   readonly name: string;
   readonly session: CpSession;
   /** It waited, and holds now. */
@@ -74,7 +73,6 @@ export class FencedClaim {
     return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs / 3 };
   }
 
-  /** As `inspect` shows it. */
   get member(): Member {
     const { kind, permits, ttlMs, holder } = this.claim;
     const number = BigInt(`${this.#hold?.fence ?? 0}`);
@@ -164,7 +162,6 @@ export class FencedClaim {
     return this.#hold !== undefined;
   }
 
-  /** From now on for this long. */
   #live(ms: number = this.claim.ttlMs): void {
     this.#expiresAt = this.#parts.clock.now() + ms;
     this.#timer.set(() => this.#expire(), ms);

@@ -101,7 +101,6 @@ export class KeptSession {
     return this.session.state === 'suspended' || this.session.state === 'connecting';
   }
 
-  /** How long a reply may take. */
   get within(): { readonly timeoutMs: number } {
     return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
   }

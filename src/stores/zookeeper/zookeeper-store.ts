@@ -28,13 +28,12 @@ import type {
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
-import { ZookeeperClaims } from './own-claims.ts';
+import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
 import { downgrade, evict, type NodeEviction } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
-import type { ZookeeperParts } from './verbs/parts.ts';
 import { clear, release } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 import { Tombstones } from './verbs/tombstones.ts';

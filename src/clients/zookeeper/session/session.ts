@@ -148,19 +148,14 @@ export class Session {
     this.#finish('closed', () => new ClosedError('This ZooKeeper session is closed'));
   }
 
-  #ask<T>(
+  async #ask<T>(
     request: ZookeeperRequest<T>,
     { timeoutMs = this.timeoutMs, watching }: Asking,
   ): Promise<T> {
     // A process that stood still for too long must not go on with a session that has ended.
     if (this.#vigil?.late) this.#expire('clock');
-    if (this.#over.signal.aborted) return Promise.reject(this.#why(false));
-    let exchange: Exchange<T>;
-    try {
-      exchange = new Exchange(request, watching);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    if (this.#over.signal.aborted) throw this.#why(false);
+    const exchange = new Exchange(request, watching);
     const late = (): void => exchange.fail(tooLate(timeoutMs, exchange.written, this.#trouble));
     const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
     const stop = (): void => this.#clock.clearTimeout(timer);

@@ -23,7 +23,6 @@ export interface VigilEvents {
 const BUSY_MS = 1000;
 
 export class Vigil {
-  /** When the last request that was answered was sent. */
   contactAt: number;
   readonly #timeoutMs: number;
   readonly #events: VigilEvents;

@@ -109,7 +109,6 @@ export interface NodeAcl {
 /** The request that leaves a watch; an event ends it. */
 export type WatchKind = 'data' | 'exists' | 'children';
 
-/** A read of one node. */
 export interface NodeLook<T> {
   readonly opcode: number;
   /** Undefined: it leaves no watch. */
@@ -132,7 +131,6 @@ export const ACL: NodeLook<NodeAcl> = {
   opcode: OPCODE.getAcl,
   read: (answer) => ({ acl: answer.list(() => readAcl(answer)), stat: readStat(answer) }),
 };
-/** The server catches up with the leader before it answers later requests. */
 export const SYNC: NodeLook<void> = { opcode: OPCODE.sync, read: nothing };
 
 export function look<T>(
@@ -152,7 +150,6 @@ export function setAcl(path: string, acl: readonly Acl[], version: number): Zook
   return writing(OPCODE.setAcl, path, write, readStat);
 }
 
-/** Adds an identity to the session. */
 export function authenticate({ scheme, auth }: Auth): ZookeeperRequest<void> {
   const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
   return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);

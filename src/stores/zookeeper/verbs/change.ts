@@ -8,7 +8,7 @@ import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { ended } from './release.ts';
 
 /** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */

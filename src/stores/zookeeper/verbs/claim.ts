@@ -15,7 +15,7 @@ import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts'
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */

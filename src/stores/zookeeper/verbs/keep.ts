@@ -29,7 +29,7 @@ import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 
 /** How often the servers' time is asked for. */
 const TIME_MS = 10_000;

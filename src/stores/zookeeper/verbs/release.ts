@@ -17,7 +17,7 @@ import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 
 /** @throws StoreError */
 export async function release(

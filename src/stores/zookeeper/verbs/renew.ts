@@ -20,7 +20,7 @@ import type { ZookeeperClaim } from '../own-claim.ts';
 import { uuidOf } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import { ending, lose, miss } from './claim.ts';
-import type { ZookeeperParts } from './parts.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 
 export async function renewAll(
   parts: ZookeeperParts,
