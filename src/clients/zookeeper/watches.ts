@@ -74,10 +74,11 @@ export class NodeWatches {
 
   /** An event from a server. Events without a watcher are normal. */
   take(answer: JuteReader): void {
-    const [type, kinds] = EVENTS[answer.int()] ?? [];
+    const event = EVENTS[answer.int()];
     answer.int();
     const path = answer.text();
-    if (!type || !kinds) return;
+    if (!event) return;
+    const [type, kinds] = event;
     const called = kinds.flatMap((kind) => [...(this.#kinds[kind].get(path) ?? [])]);
     for (const kind of kinds) this.#kinds[kind].delete(path);
     this.#call(new Set(called), type, path);

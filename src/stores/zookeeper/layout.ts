@@ -8,14 +8,17 @@
 import { randomBytes } from 'node:crypto';
 import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';
 import { nodeName } from '../../clients/zookeeper/paths.ts';
-import type { Making, Within, ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
+import type {
+  Making,
+  Within,
+  ZookeeperSession,
+} from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 /** Where the queues are, below the chroot, unless the options say otherwise. */
 export const PATH = '/holdfast';
 
-const NO_CHROOT =
-  'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
+const NO_CHROOT = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
 const FOLDERS = 256;
 
 /**
@@ -61,7 +64,7 @@ export class Tree {
     return [folder, `${folder}/${resource.slice(0, slash)}`];
   }
 
-  /** Whether `maxWaiters` counts the waiting claims of this queue: all but the first at a gate. */
+  /** Whether `maxWaiters` counts its waiting claims; those of a semaphore wait at its gate. */
   isBounded(resource: string): boolean {
     return this.recipe !== 'semaphore' || resource.startsWith(GATE);
   }

@@ -51,7 +51,7 @@ export class Session {
   readonly #hosts: Hosts;
   readonly #auths: Auth[];
   /** Requests that were made while there was no connection. */
-  #kept: Exchange[] = [];
+  readonly #kept: Exchange[] = [];
   readonly #changes = new SessionChanges();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';

@@ -60,8 +60,8 @@ export class Vigil {
   #arm(): void {
     if (this.#over) return;
     const over = this.contactAt + this.#timeoutMs;
-    const times = this.#link ? Object.values(this.#times(this.#link)) : [];
-    const due = Math.min(over, ...times);
+    const times = this.#link && this.#times(this.#link);
+    const due = Math.min(over, times?.askAt ?? over, times?.giveUpAt ?? over);
     this.#timer.set(() => this.#look(), Math.max(1, due - this.#events.clock.now()));
     this.#timer.unref();
   }

@@ -180,7 +180,7 @@ function opcodeOf(step: WireStep): number {
 
 function writeStep(out: JuteWriter, step: WireStep): void {
   out.text(step.path);
-  if ('data' in step) out.bytes(step.data);
+  if (step.step === 'create' || step.step === 'set') out.bytes(step.data);
   if (step.step === 'create') writeAcl(out, step.acl).int(FLAGS[step.kind]);
   else out.int(step.version);
 }

@@ -6,9 +6,9 @@ import { StoreError } from '../../../contract/errors.ts';
 import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
-import type { ZookeeperParts } from '../own-claims.ts';
 import { ended } from './release.ts';
 
 /** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */

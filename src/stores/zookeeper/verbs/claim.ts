@@ -13,9 +13,9 @@ import { StoreError } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
-import type { ZookeeperParts } from '../own-claims.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */

@@ -3,8 +3,8 @@
 import { resourceIn } from '../../../clients/zookeeper/paths.ts';
 import type { Member, Queue } from '../../../contract/store.ts';
 import { QueueView } from '../../consensus/queue-view.ts';
-import { detailed, eachAsked, listQueue } from '../reading.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
+import { detailed, eachAsked, listQueue } from '../reading.ts';
 
 export async function inspect(parts: ZookeeperParts, resource: string): Promise<Queue> {
   const kept = await parts.sessions.any();

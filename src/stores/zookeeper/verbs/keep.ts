@@ -27,9 +27,9 @@ import type { RecordTerms } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from '../own-claims.ts';
 
 /** How often the servers' time is asked for. */
 const TIME_MS = 10_000;

@@ -15,9 +15,9 @@ import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from '../own-claims.ts';
 
 /** @throws StoreError */
 export async function release(
@@ -167,7 +167,7 @@ async function leaveLater(
     if (latch || own.kept.deadline - sentAt < ms) {
       own.apart ??= await parts.sessions.apart(ms);
       const steps = [
-        { step: 'delete', path, version },
+        { step: 'delete', path, version: own.version },
         { step: 'create', path, data, kind: 'ephemeral' },
       ] as const;
       await own.apart.session.multi(steps, own.apart.within);

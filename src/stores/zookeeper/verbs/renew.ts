@@ -17,10 +17,10 @@ import { each, errorStatus } from '../../each.ts';
 import { grouped } from '../../grouped.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { uuidOf } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import { ending, lose, miss } from './claim.ts';
-import type { ZookeeperParts } from '../own-claims.ts';
 
 export async function renewAll(
   parts: ZookeeperParts,
