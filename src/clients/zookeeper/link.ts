@@ -187,20 +187,15 @@ export class ZookeeperLink {
     const xid = body.int();
     const zxid = body.long();
     const code = body.int();
-    if (xid === XID.event) events.event(body);
-    else if (xid === XID.ping) this.#signOfLife(this.#pings.shift(), events);
-    else if (xid === XID.auth) this.#answer(this.#auths.shift(), { body, zxid, code }, events);
-    else if (xid !== XID.watches) this.#answer(this.#oldest(xid), { body, zxid, code }, events);
-    else if (code !== 0) throw refused(code, '');
-  }
-
-  #answer(
-    exchange: Exchange | undefined,
-    { body, zxid, code }: { body: JuteReader; zxid: bigint; code: number },
-    events: LinkEvents,
-  ): void {
+    if (xid === XID.event) return events.event(body);
+    if (xid === XID.watches) {
+      if (code !== 0) throw refused(code, '');
+      return;
+    }
+    if (xid === XID.ping) return this.#signOfLife(this.#pings.shift(), events);
+    const exchange = xid === XID.auth ? this.#auths.shift() : this.#oldest(xid);
     this.#signOfLife(exchange?.sentAt, events);
-    if (exchange === undefined) return;
+    if (!exchange) return;
     events.replied(exchange, zxid, code);
     if (code === 0) exchange.take(body);
     else exchange.fail(refused(code, exchange.request.path));

@@ -51,6 +51,6 @@ export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
     const known = this.queues.get(resource);
     if (known) return known;
     const wake = (own: ZookeeperClaim, changed: boolean): void => this.notify(own, changed);
-    return new FollowedQueue({ clock: this.clock, path: this.#tree.queue(resource), wake });
+    return new FollowedQueue(this.clock, this.#tree.queue(resource), wake);
   }
 }
