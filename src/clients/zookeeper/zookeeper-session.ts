@@ -133,7 +133,7 @@ export class ZookeeperSession extends Session {
         return await this.create(path, { data, acl, kind, timeoutMs });
       } catch (error) {
         // A failed look leaves the outcome unknown.
-        unsure ||= isUnknown(error);
+        unsure ||= isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
         if (!this.#mayAskAgain(error)) throw unsure ? unknown(error) : error;
         trouble = error;
       }
@@ -270,10 +270,6 @@ function childOf(parent: string, name: string): string {
 
 function protectedName(id: string, name: string): string {
   return `_c_${id}-${name}`;
-}
-
-function isUnknown(error: unknown): boolean {
-  return isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
 }
 
 /** A refused look says nothing of the earlier create, unless the parent is missing. */

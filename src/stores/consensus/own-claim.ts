@@ -11,7 +11,6 @@ import type { QueueView } from './queue-view.ts';
 
 /** In the order in which they come; a lone holder is woken again when the first waiter comes. */
 const STATES = ['waiting', 'first', 'held', 'crowded'] as const;
-type OwnState = (typeof STATES)[number];
 
 export abstract class OwnClaim {
   readonly claim: Claim;
@@ -25,7 +24,7 @@ export abstract class OwnClaim {
   takeover: Takeover | undefined;
   /** Why it takes no more heartbeats. */
   sealed: GoneStatus | undefined;
-  #state: OwnState | undefined;
+  #state: (typeof STATES)[number] | undefined;
   #ahead = 0;
   #waiters = 0;
   #limit: number | undefined;
@@ -65,7 +64,9 @@ export abstract class OwnClaim {
     this.#waiters = view.waiters;
     this.#limit = view.limitFor(this.claim.limit);
     const waiting = index === view.admitted ? 'first' : 'waiting';
-    return this.#learn(admitted ? (view.waiters > 0 ? 'crowded' : 'held') : waiting);
+    const before = this.#state === undefined ? -1 : STATES.indexOf(this.#state);
+    this.#state = admitted ? (view.waiters > 0 ? 'crowded' : 'held') : waiting;
+    return STATES.indexOf(this.#state) > before;
   }
 
   /** As last seen, with the life that it has counted from `at`. */
@@ -80,11 +81,5 @@ export abstract class OwnClaim {
     }
     const { retryInMs } = this;
     return { state: 'waiting', why: 'queue', ahead: this.#ahead, retryInMs, ...common };
-  }
-
-  #learn(state: OwnState): boolean {
-    const before = this.#state === undefined ? -1 : STATES.indexOf(this.#state);
-    this.#state = state;
-    return STATES.indexOf(state) > before;
   }
 }

@@ -164,13 +164,12 @@ export class FencedClaim {
 
   #live(ms: number = this.claim.ttlMs): void {
     this.#expiresAt = this.#parts.clock.now() + ms;
-    this.#timer.set(() => this.#expire(), ms);
+    const expire = (): void => {
+      if (this.#hold) this.#giveBack(this.#hold.fence);
+      this.#end('expired');
+    };
+    this.#timer.set(expire, ms);
     this.#timer.unref();
-  }
-
-  #expire(): void {
-    if (this.#hold) this.#giveBack(this.#hold.fence);
-    this.#end('expired');
   }
 
   #end(why: GoneReason): void {

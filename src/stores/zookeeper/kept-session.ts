@@ -117,7 +117,11 @@ export class KeptSession {
   async ready(): Promise<void> {
     await this.connected();
     const { timeoutMs } = this.session;
-    if (timeoutMs < this.#askedMs) throw tooShort(timeoutMs);
+    if (timeoutMs >= this.#askedMs) return;
+    const message =
+      `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
+      `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
+    throw new StoreError(message, { retryable: false, outcome: 'failed' });
   }
 
   /**
@@ -194,11 +198,4 @@ export class KeptSession {
   async #connect(): Promise<void> {
     this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   }
-}
-
-function tooShort(timeoutMs: number): StoreError {
-  const message =
-    `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
-    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -74,11 +74,6 @@ function follows(before: Claim, claim: Claim): boolean {
   return before.queue && claim.queue && alike;
 }
 
-/** All kinds are the same latch, which one at a time holds. */
-function alone(claim: Claim): Claim {
-  return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
-}
-
 export class ZookeeperStore implements Store {
   readonly name = 'zookeeper';
   readonly traits: Traits;
@@ -107,8 +102,10 @@ export class ZookeeperStore implements Store {
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
+    const latch = this.#parts.tree.recipe === 'latch';
     const statuses = claims.map((given) => {
-      const claim = this.#parts.tree.recipe === 'latch' ? alone(given) : given;
+      // All kinds are the same latch, which one at a time holds.
+      const claim: Claim = latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
       const last = runs.get(claim.resource);
       const run: Run =
         last && follows(last.claim, claim)

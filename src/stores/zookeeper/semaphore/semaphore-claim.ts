@@ -91,14 +91,12 @@ export class SemaphoreClaim {
 
   /** Wakes the claim for what its parts are woken for. */
   watch(store: Store, wake: Wake): Promise<readonly (AsyncDisposable | undefined)[]> {
-    const woken = (hint?: ClaimStatus): void => this.#woken(store, wake, hint);
+    const woken = (hint?: ClaimStatus): void => {
+      const moves = !this.holds && hint?.state === 'held';
+      if (moves) this.ask(store).then(wake, () => wake());
+      else wake(this.leases.length > 1 ? undefined : hint);
+    };
     return Promise.all([this.gate, ...this.leases].map((part) => store.watch?.(part, woken)));
-  }
-
-  #woken(store: Store, wake: Wake, hint: ClaimStatus | undefined): void {
-    const moves = !this.holds && hint?.state === 'held';
-    if (moves) this.ask(store).then(wake, () => wake());
-    else wake(this.leases.length > 1 ? undefined : hint);
   }
 
   async #ask(store: Store): Promise<ClaimStatus> {

@@ -185,12 +185,10 @@ async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord 
   if (!found) return undefined;
   const { data, stat } = found;
   const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
-  if (length === undefined || text === undefined) throw unreadable(path);
+  if (length === undefined || text === undefined) {
+    const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
+    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+  }
   const ms = Number(length);
   return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };
-}
-
-function unreadable(path: string): StoreError {
-  const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
