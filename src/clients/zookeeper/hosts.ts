@@ -10,10 +10,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperHost } from './address.ts';
 
 /** One IP address, and the host name that it came from, for checking certificates. */
-export interface ResolvedHost {
+export interface ResolvedHost extends ZookeeperHost {
   readonly ip: string;
-  readonly port: number;
-  readonly host: string;
 }
 
 /** The limits of an attempt to connect, whatever the session. */
@@ -33,13 +31,10 @@ export class Hosts {
     this.#clock = clock;
   }
 
-  get size(): number {
-    return this.#addresses.length;
-  }
-
   /** How long an attempt may take, so that a session with this timeout has time for each server. */
   attemptMs(timeoutMs: number): number {
-    return Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, timeoutMs / (this.size + 1)));
+    const part = timeoutMs / (this.#addresses.length + 1);
+    return Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, part));
   }
 
   /** The last server given has replied: the next pauses begin with the shortest again. */

@@ -21,11 +21,6 @@ export interface Hazelcast {
   };
 }
 
-/** One that was made by its URL, to be shut down by us. */
-export interface OwnHazelcast extends Hazelcast {
-  shutdown(): Promise<void>;
-}
-
 export interface CpSubsystem {
   getAtomicReference(name: string): Promise<AtomicReference>;
   getLock(name: string): Promise<FencedLock>;

@@ -156,7 +156,9 @@ export class Session {
     if (this.#vigil?.late) this.#expire('clock');
     if (this.#over.signal.aborted) throw this.#why(false);
     const exchange = new Exchange(request, watching);
-    const late = (): void => exchange.fail(tooLate(timeoutMs, exchange.written, this.#trouble));
+    const late = (): void => {
+      exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
+    };
     const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
     const stop = (): void => this.#clock.clearTimeout(timer);
     exchange.answer.then(stop, stop);
@@ -203,7 +205,7 @@ export class Session {
     this.#greeting = greeting;
     this.#vigil ??= new Vigil(greeting.timeoutMs, sentAt, {
       clock: this.#clock,
-      choice: this.#hosts.size > 1,
+      choice: this.#destination.addresses.length > 1,
       expired: () => this.#expire('clock'),
     });
     this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);

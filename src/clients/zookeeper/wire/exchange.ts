@@ -44,10 +44,6 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
     });
   }
 
-  get written(): boolean {
-    return this.sentAt !== undefined;
-  }
-
   number(xid: number): void {
     this.xid = xid;
     this.frame.writeInt32BE(xid, XID_AT);

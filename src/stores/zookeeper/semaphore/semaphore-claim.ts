@@ -17,7 +17,8 @@ export class SemaphoreClaim {
   readonly leases: readonly Claim[];
   readonly #standing: Readonly<Record<Stage, readonly Claim[]>>;
   #stage: Stage;
-  #begun = false;
+  /** Whether anything may be there. */
+  begun = false;
   /** The gate is known to have been asked for, or had. */
   #entered = false;
   #left = false;
@@ -38,11 +39,6 @@ export class SemaphoreClaim {
     this.#standing = { gate: [gate], leases: [gate, ...leases], held: leases };
   }
 
-  /** Whether anything may be there. */
-  get begun(): boolean {
-    return this.#begun;
-  }
-
   get holds(): boolean {
     return this.#stage === 'held';
   }
@@ -61,7 +57,7 @@ export class SemaphoreClaim {
 
   /** Takes the next step that it can take. @throws StoreError */
   ask(store: Store): Promise<ClaimStatus> {
-    this.#begun = true;
+    this.begun = true;
     const step = this.#last.then(() => this.#ask(store));
     this.#last = step.catch(() => {});
     return step;

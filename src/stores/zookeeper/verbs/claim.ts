@@ -54,11 +54,9 @@ async function again(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimS
 }
 
 function begin(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
-  const done = (): void => {
+  own.entering = makeNode(parts, own).finally(() => {
     own.entering = undefined;
-  };
-  own.entering = makeNode(parts, own);
-  own.entering.then(done, done);
+  });
   return own.entering;
 }
 

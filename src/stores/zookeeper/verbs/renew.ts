@@ -50,16 +50,8 @@ async function beat(
   claims: readonly ZookeeperClaim[],
 ): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
   const failures = new Map<ZookeeperClaim, ClaimStatus>();
-  const failAll = (error: unknown): void => {
-    for (const own of claims) {
-      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
-    }
-  };
-  if (kept.silent) {
-    failAll(disconnected());
-    return failures;
-  }
   try {
+    if (kept.silent) throw disconnected();
     for (let rest = [...claims]; rest.length > 0; ) {
       const odd = await check(kept, rest);
       if (odd === undefined) break;
@@ -70,7 +62,9 @@ async function beat(
     }
     await kept.confirm('write');
   } catch (error) {
-    failAll(error);
+    for (const own of claims) {
+      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
+    }
   }
   return failures;
 }
