@@ -144,11 +144,10 @@ export class ZookeeperSession extends Session {
    * The node that `createProtected` made with this id in this session; deletes others'.
    * @throws RequestError
    */
-  async findProtected({
-    parent,
-    id,
-    timeoutMs,
-  }: Pick<ProtectedTerms, 'parent' | 'id'> & Within): Promise<requests.Created | undefined> {
+  async findProtected(
+    terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
+  ): Promise<requests.Created | undefined> {
+    const { parent, id, timeoutMs } = terms;
     await this.sync({ timeoutMs });
     const { children } = await this.getChildren(parent, { timeoutMs });
     let own: requests.Created | undefined;
