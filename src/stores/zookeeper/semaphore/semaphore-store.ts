@@ -29,12 +29,7 @@ import { SemaphoreClaim } from './semaphore-claim.ts';
 
 export class SemaphoreStore implements Store {
   readonly name = 'zookeeper-semaphore';
-  readonly traits: Traits = {
-    ...TRAITS,
-    queue: false,
-    records: false,
-    sequential: false,
-  };
+  readonly traits: Traits = { ...TRAITS, queue: false, records: false, sequential: false };
   readonly #store: Store;
   readonly #claims = new Map<string, SemaphoreClaim>();
 
@@ -137,8 +132,5 @@ function refusalOf({ kind, permits }: Claim): ClaimStatus | undefined {
   }
   if (kind !== 'permits' || permits <= MAX_BATCH) return undefined;
   const message = `A claim may have ${MAX_BATCH} permits, as each is a node, and not ${permits}.`;
-  return {
-    state: 'error',
-    error: new StoreError(message, { retryable: false, outcome: 'failed' }),
-  };
+  return errorStatus(new StoreError(message, { retryable: false, outcome: 'failed' }));
 }
