@@ -16,7 +16,6 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'NodeRedisCluster',
     'NodeRedisSentinel',
   ],
-  'src/clients/zookeeper/protected-create.ts': ['Making', 'ProtectedTerms', 'Within'],
   'src/clients/zookeeper/session/session.ts': ['Asking', 'SessionState'],
   'src/clients/zookeeper/watches.ts': ['NodeWatcher', 'NodeWatches', 'SessionListener'],
   'src/clients/zookeeper/wire/requests.ts': [
@@ -27,7 +26,14 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'Stat',
     'ZookeeperRequest',
   ],
-  'src/clients/zookeeper/zookeeper-session.ts': ['StepAt', 'VersionTerms', 'WatchTerms'],
+  'src/clients/zookeeper/zookeeper-session.ts': [
+    'Making',
+    'ProtectedTerms',
+    'StepAt',
+    'VersionTerms',
+    'WatchTerms',
+    'Within',
+  ],
   'src/core/events.ts': ['LongWait'],
   'src/fences/sql/dialects.ts': ['FenceDialect'],
   'src/integrations/decorator/locked.ts': ['Fitting'],

@@ -26,9 +26,12 @@ import {
   unlessThere,
 } from '../clients/zookeeper/errors.ts';
 import { checkPath, nodeName } from '../clients/zookeeper/paths.ts';
-import type { Within } from '../clients/zookeeper/protected-create.ts';
 import type { NodeData, Stat, StepAnswer } from '../clients/zookeeper/wire/requests.ts';
-import type { MultiStep, ZookeeperSession } from '../clients/zookeeper/zookeeper-session.ts';
+import type {
+  MultiStep,
+  Within,
+  ZookeeperSession,
+} from '../clients/zookeeper/zookeeper-session.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, type FenceVerb, fenced, fenceOf } from './fence.ts';

@@ -28,7 +28,6 @@ export interface ZookeeperOptions {
   readonly acl?: readonly Acl[];
 }
 
-/** Parsed options. */
 export interface Destination {
   readonly addresses: readonly ZookeeperHost[];
   readonly chroot: string;

@@ -46,13 +46,9 @@ const UNKNOWN = [0, 'UNKNOWN', 'never', UNKNOWN_NUMBER, 'unknown'] as const;
  */
 export type RefusalReason = (typeof REFUSALS)[number][1] | 'GARBAGE' | 'TOOLONG' | 'UNKNOWN';
 
-interface FailureOptions {
-  readonly retryable: boolean;
-  readonly outcome: 'failed' | 'unknown';
-  readonly cause?: unknown;
-  /** Which step of a `multi` was refused. */
+type FailureOptions = ConstructorParameters<typeof StoreError>[1] & {
   readonly step?: number | undefined;
-}
+};
 
 /** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
@@ -68,7 +64,6 @@ export class RequestError extends StoreError {
   }
 }
 
-/** Whether a request failed for this reason. */
 export function failedWith(error: unknown, reason: RefusalReason): error is RequestError {
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).reason === reason;
 }
@@ -124,7 +119,6 @@ export function authFailed(written: boolean): RequestError {
   return new RequestError(reason, message, { retryable, outcome: written ? 'unknown' : 'failed' });
 }
 
-/** The session is over. */
 export function sessionExpired(by: 'server' | 'clock', written: boolean): RequestError {
   const why = by === 'server' ? 'the server ended it' : 'no server answered for its whole timeout';
   return new RequestError('SESSIONEXPIRED', `The ZooKeeper session is over: ${why}.`, {
@@ -133,19 +127,7 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
   });
 }
 
-/** More than servers accept (`jute.maxbuffer`). */
-export function tooLong(bytes: number, max: number): RequestError {
-  const text = `The request has ${bytes} bytes; ZooKeeper takes at most ${max} (jute.maxbuffer).`;
-  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
-}
-
-/** The reply exceeds this client's limit. */
-export function answerTooLong(answer: {
-  readonly bytes: number;
-  readonly max: number;
-  readonly about: string;
-}): RequestError {
-  const { bytes, max, about } = answer;
-  const text = `The answer about ${JSON.stringify(about)} has ${bytes} bytes; the limit is ${max}.`;
-  return new RequestError('TOOLONG', text, { retryable: false, outcome: 'failed' });
+/** More than servers accept, or than this client reads. */
+export function tooLong(message: string): RequestError {
+  return new RequestError('TOOLONG', message, { retryable: false, outcome: 'failed' });
 }

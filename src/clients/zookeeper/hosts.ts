@@ -5,14 +5,13 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperHost } from './address.ts';
 
 /** One IP address, and the host name that it came from, for checking certificates. */
-export interface ResolvedHost {
+export interface ResolvedHost extends ZookeeperHost {
   readonly ip: string;
-  readonly port: number;
-  readonly host: string;
 }
 
 /** The limits of an attempt to connect, whatever the session. */
@@ -32,14 +31,10 @@ export class Hosts {
     this.#clock = clock;
   }
 
-  /** The number of servers, as far as is known. */
-  get size(): number {
-    return this.#addresses.length;
-  }
-
   /** How long an attempt may take, so that a session with this timeout has time for each server. */
   attemptMs(timeoutMs: number): number {
-    return Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, timeoutMs / (this.size + 1)));
+    const part = timeoutMs / (this.#addresses.length + 1);
+    return Math.min(MAX_ATTEMPT_MS, Math.max(MIN_ATTEMPT_MS, part));
   }
 
   /** The last server given has replied: the next pauses begin with the shortest again. */
@@ -67,19 +62,10 @@ export class Hosts {
     );
   }
 
-  #pause(signal: AbortSignal): Promise<void> {
+  async #pause(signal: AbortSignal): Promise<void> {
     const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
     const ms = longest * (0.5 + this.#clock.random() / 2);
-    return new Promise((resolve) => {
-      const go = (): void => {
-        this.#clock.clearTimeout(timer);
-        signal.removeEventListener('abort', go);
-        resolve();
-      };
-      const timer = this.#clock.setTimeout(go, ms);
-      timer.unref();
-      signal.addEventListener('abort', go, { once: true });
-    });
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 

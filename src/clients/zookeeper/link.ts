@@ -8,10 +8,12 @@
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { onAbort } from '../../base/aborts.ts';
 import type { Clock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
+import { Fifo } from '../../base/fifo.ts';
 import { Frames } from '../frames.ts';
-import { answerTooLong, connectionLoss, refused } from './errors.ts';
+import { connectionLoss, refused, tooLong } from './errors.ts';
 import type { ResolvedHost } from './hosts.ts';
 import type { Exchange } from './wire/exchange.ts';
 import {
@@ -60,8 +62,7 @@ export class ZookeeperLink {
   readonly #frames = new Frames(HEAD);
   readonly #pings: number[] = [];
   readonly #auths: Exchange[] = [];
-  #waiting: Exchange[] = [];
-  #answered = 0;
+  readonly #waiting = new Fifo<Exchange>();
   #outbox: Buffer[] = [];
   #xid = 0;
   #events: LinkEvents | undefined;
@@ -77,8 +78,6 @@ export class ZookeeperLink {
       this.#greet = resolve;
       this.#refuse = reject;
     });
-    // No unhandled rejection if no caller awaits it.
-    this.hello.catch(() => {});
     this.#socket = socketTo(place, tls);
     this.#socket.unref();
     this.#socket.once(tls ? 'secureConnect' : 'connect', () => this.#socket.write(hello));
@@ -91,25 +90,22 @@ export class ZookeeperLink {
     };
     const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
     timer.unref();
-    const abort = (): void => this.end(new Error('no longer wanted'));
-    signal.addEventListener('abort', abort, { once: true });
+    const forget = onAbort(signal, () => this.end(new Error('no longer wanted')));
     const stop = (): void => {
       greeted = true;
       clock.clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      forget();
     };
     this.hello.then(stop, stop);
-    if (signal.aborted) abort();
   }
 
-  /** Why it ended. */
   get ended(): Error | undefined {
     return this.#ended;
   }
 
   /** When the oldest unanswered request was sent; undefined: all are answered. */
   get waitingSince(): number | undefined {
-    const oldest = [this.#waiting[this.#answered]?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
+    const oldest = [this.#waiting.first?.sentAt, this.#auths[0]?.sentAt, this.#pings[0]];
     const times = oldest.filter((sentAt) => sentAt !== undefined);
     return times.length > 0 ? Math.min(...times) : undefined;
   }
@@ -151,10 +147,7 @@ export class ZookeeperLink {
     this.#socket.destroy();
     this.#refuse(error);
     this.#events?.ended(error);
-    const open = [...this.#waiting.slice(this.#answered), ...this.#auths];
-    this.#waiting = [];
-    this.#answered = 0;
-    for (const exchange of open) exchange.fail(fate);
+    for (const exchange of [...this.#waiting.all(), ...this.#auths]) exchange.fail(fate);
   }
 
   #flush(): void {
@@ -182,29 +175,27 @@ export class ZookeeperLink {
 
   /** Fails the request for good: a retry would get the same reply. */
   #refuseLong({ bytes, xid }: LongFrameError): void {
-    const exchange = this.#waiting[this.#answered];
+    const exchange = this.#waiting.first;
     if (exchange?.xid !== xid) return;
-    exchange.fail(answerTooLong({ bytes, max: MAX_ANSWER, about: exchange.request.path }));
+    const about = JSON.stringify(exchange.request.path);
+    exchange.fail(
+      tooLong(`The answer about ${about} has ${bytes} bytes; the limit is ${MAX_ANSWER}.`),
+    );
   }
 
   #reply(body: JuteReader, events: LinkEvents): void {
     const xid = body.int();
     const zxid = body.long();
     const code = body.int();
-    if (xid === XID.event) events.event(body);
-    else if (xid === XID.ping) this.#signOfLife(this.#pings.shift(), events);
-    else if (xid === XID.auth) this.#answer(this.#auths.shift(), { body, zxid, code }, events);
-    else if (xid !== XID.watches) this.#answer(this.#oldest(xid), { body, zxid, code }, events);
-    else if (code !== 0) throw refused(code, '');
-  }
-
-  #answer(
-    exchange: Exchange | undefined,
-    { body, zxid, code }: { body: JuteReader; zxid: bigint; code: number },
-    events: LinkEvents,
-  ): void {
+    if (xid === XID.event) return events.event(body);
+    if (xid === XID.watches) {
+      if (code !== 0) throw refused(code, '');
+      return;
+    }
+    if (xid === XID.ping) return this.#signOfLife(this.#pings.shift(), events);
+    const exchange = xid === XID.auth ? this.#auths.shift() : this.#oldest(xid);
     this.#signOfLife(exchange?.sentAt, events);
-    if (exchange === undefined) return;
+    if (!exchange) return;
     events.replied(exchange, zxid, code);
     if (code === 0) exchange.take(body);
     else exchange.fail(refused(code, exchange.request.path));
@@ -216,14 +207,9 @@ export class ZookeeperLink {
   }
 
   #oldest(xid: number): Exchange {
-    const exchange = this.#waiting[this.#answered];
+    const exchange = this.#waiting.first;
     if (exchange?.xid !== xid) throw new GarbageError(`the reply ${xid} is not the next`);
-    this.#answered += 1;
-    // Shifting one by one would move all others each time.
-    if (this.#answered > 64 && this.#answered * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#answered);
-      this.#answered = 0;
-    }
+    this.#waiting.remove(exchange);
     return exchange;
   }
 }

@@ -8,10 +8,7 @@
  * back has `changed`.
  */
 import { type JuteReader, JuteWriter } from './wire/jute.ts';
-import { OPCODE } from './wire/requests.ts';
-
-/** The request that left it; an event ends it. */
-export type WatchKind = 'data' | 'exists' | 'children';
+import { OPCODE, type WatchKind } from './wire/requests.ts';
 
 /**
  * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `expired`: the
@@ -30,34 +27,29 @@ export interface Watching {
   readonly watcher: NodeWatcher;
 }
 
-/** The code of a reply about a missing node. */
 const NO_NODE = -101;
-
-const EVENTS: Readonly<Record<number, WatchEvent['type']>> = {
-  1: 'created',
-  2: 'deleted',
-  3: 'changed',
-  4: 'children',
-};
-
-const ENDED_BY: Readonly<Record<string, readonly WatchKind[]>> = {
-  created: ['data', 'exists'],
-  changed: ['data', 'exists'],
-  deleted: ['data', 'exists', 'children'],
-  children: ['children'],
-};
 
 /** The order of the lists in `setWatches`. */
 const KINDS: readonly WatchKind[] = ['data', 'exists', 'children'];
+
+/** By their numbers; each ends watches of these kinds. */
+const EVENTS: Readonly<Record<number, readonly [WatchEvent['type'], readonly WatchKind[]]>> = {
+  1: ['created', ['data', 'exists']],
+  2: ['deleted', KINDS],
+  3: ['changed', ['data', 'exists']],
+  4: ['children', ['children']],
+};
 
 /** This many bytes of paths go into one frame, far below servers' limits. */
 const BATCH_BYTES = 128 * 1024;
 
 export class NodeWatches {
   readonly #chroot: string;
-  readonly #kinds = new Map<WatchKind, Map<string, Set<NodeWatcher>>>(
-    KINDS.map((kind) => [kind, new Map()]),
-  );
+  readonly #kinds: Readonly<Record<WatchKind, Map<string, Set<NodeWatcher>>>> = {
+    data: new Map(),
+    exists: new Map(),
+    children: new Map(),
+  };
 
   /** Watchers get paths below it. */
   constructor(chroot: string) {
@@ -66,18 +58,14 @@ export class NodeWatches {
 
   /** After a reply with this code; only `exists` can watch a missing node. */
   keep(path: string, { kind, watcher }: Watching, code: number): void {
-    if (code === 0) this.#add(kind === 'exists' ? 'data' : kind, path, watcher);
-    else if (code === NO_NODE && kind === 'exists') this.#add(kind, path, watcher);
-  }
-
-  #add(kind: WatchKind, path: string, watcher: NodeWatcher): void {
-    const paths = this.#of(kind);
-    const watchers = paths.get(path) ?? new Set();
-    paths.set(path, watchers.add(watcher));
+    const there = code === 0;
+    if (!there && (code !== NO_NODE || kind !== 'exists')) return;
+    const paths = this.#kinds[there && kind === 'exists' ? 'data' : kind];
+    paths.set(path, (paths.get(path) ?? new Set()).add(watcher));
   }
 
   drop(path: string, watcher: NodeWatcher): void {
-    for (const paths of this.#kinds.values()) {
+    for (const paths of Object.values(this.#kinds)) {
       const watchers = paths.get(path);
       watchers?.delete(watcher);
       if (watchers?.size === 0) paths.delete(path);
@@ -86,38 +74,34 @@ export class NodeWatches {
 
   /** An event from a server. Events without a watcher are normal. */
   take(answer: JuteReader): void {
-    const type = EVENTS[answer.int()];
+    const event = EVENTS[answer.int()];
     answer.int();
     const path = answer.text();
-    if (type === undefined) return;
-    const called = new Set<NodeWatcher>();
-    for (const kind of ENDED_BY[type] ?? []) {
-      for (const watcher of this.#of(kind).get(path) ?? []) called.add(watcher);
-      this.#of(kind).delete(path);
-    }
-    this.#call(called, type, path);
+    if (!event) return;
+    const [type, kinds] = event;
+    const called = kinds.flatMap((kind) => [...(this.#kinds[kind].get(path) ?? [])]);
+    for (const kind of kinds) this.#kinds[kind].delete(path);
+    this.#call(new Set(called), type, path);
   }
 
-  /** Frames that set all watches at a server. */
   *frames(lastZxid: bigint): Generator<Buffer> {
-    let lists = emptyLists();
+    let some: WatchedPath[] = [];
     let bytes = 0;
-    for (const [kind, paths] of this.#kinds) {
-      for (const path of paths.keys()) {
-        lists.get(kind)?.push(path);
+    for (const kind of KINDS) {
+      for (const path of this.#kinds[kind].keys()) {
+        some.push([kind, path]);
         bytes += 4 + Buffer.byteLength(path);
         if (bytes < BATCH_BYTES) continue;
-        yield frameOf(lists, lastZxid);
-        lists = emptyLists();
+        yield frameOf(some, lastZxid);
+        some = [];
         bytes = 0;
       }
     }
-    if (bytes > 0) yield frameOf(lists, lastZxid);
+    if (bytes > 0) yield frameOf(some, lastZxid);
   }
 
-  /** Ends all watches. */
   expire(): void {
-    for (const paths of this.#kinds.values()) {
+    for (const paths of Object.values(this.#kinds)) {
       const all = [...paths];
       paths.clear();
       for (const [path, watchers] of all) this.#call(watchers, 'expired', path);
@@ -128,20 +112,17 @@ export class NodeWatches {
     const event = { type, path: path.slice(this.#chroot.length) || '/' };
     for (const watcher of watchers) apart(() => watcher(event));
   }
-
-  #of(kind: WatchKind): Map<string, Set<NodeWatcher>> {
-    return this.#kinds.get(kind) as Map<string, Set<NodeWatcher>>;
-  }
 }
 
-function frameOf(lists: ReadonlyMap<WatchKind, readonly string[]>, lastZxid: bigint): Buffer {
+type WatchedPath = readonly [WatchKind, string];
+
+function frameOf(all: readonly WatchedPath[], lastZxid: bigint): Buffer {
   const out = new JuteWriter().int(-8).int(OPCODE.setWatches).long(lastZxid);
-  for (const kind of KINDS) out.list(lists.get(kind) ?? [], (path) => out.text(path));
+  for (const kind of KINDS) {
+    const own = all.filter(([each]) => each === kind);
+    out.list(own, ([, path]) => out.text(path));
+  }
   return out.frame();
-}
-
-function emptyLists(): Map<WatchKind, string[]> {
-  return new Map(KINDS.map((kind) => [kind, []]));
 }
 
 /** What listeners get, in order. `expired` or `closed` comes last. */

@@ -4,22 +4,54 @@
  * Each request settles within its time, and a failure says whether it may have happened:
  * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order of the
  * calls, without waiting for each other, and the server carries them out in that order.
+ *
+ * A protected create makes a sequential node once, although replies get lost. Its name carries an
+ * id of the caller's. When the outcome of a create is unknown, the client looks for that id among
+ * the parent's children, and takes the node if it is there, or makes it again if it is not. Looking
+ * proves absence because nothing sent before can be carried out after it: over the same server,
+ * requests are in order, and a session's old connection is closed before it is served over a new
+ * one; when another server takes the session over, the leader refuses what still comes from the one
+ * before; and the `sync` before the look makes the server catch up with all that the leader has
+ * decided. A node of the same id that belongs to an earlier session of the caller will end with it,
+ * at an unknown time: it is deleted.
+ * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
 import type { Clock } from '../../base/clock.ts';
-import { UsageError } from '../../base/errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
 import type { Acl, Destination } from './address.ts';
-import { failedWith, unlessMissing } from './errors.ts';
+import { failedWith, RequestError, tooLate, unlessMissing } from './errors.ts';
 import { checkPath } from './paths.ts';
-import {
-  createProtected,
-  findProtected,
-  type Making,
-  type ProtectedTerms,
-  type Within,
-} from './protected-create.ts';
-import { type Asking, Session } from './session/session.ts';
-import type { NodeWatcher, WatchKind } from './watches.ts';
+import { Session } from './session/session.ts';
+import type { NodeWatcher } from './watches.ts';
+import type { JuteReader } from './wire/jute.ts';
 import * as requests from './wire/requests.ts';
+
+export interface Within {
+  /** How long the reply may take, in ms. Default: the session's timeout. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Making extends Within {
+  /** Default: none. */
+  readonly data?: Uint8Array | undefined;
+  /** Default: `persistent`; of a protected one, `ephemeral-sequential`. */
+  readonly kind?: requests.NodeKind | undefined;
+  /** Default: that of the client. */
+  readonly acl?: readonly Acl[] | undefined;
+}
+
+/** The time is for all attempts together. */
+export interface ProtectedTerms extends Making {
+  /** The parent of the node. It must be there. */
+  readonly parent: string;
+  /** How its name ends, before the number that the server adds. */
+  readonly name: string;
+  /** In the form of a UUID, unique to this node; the same for each attempt. */
+  readonly id: string;
+  /** An earlier attempt may have happened: looks before it makes anything. Default: false. */
+  readonly tried?: boolean | undefined;
+}
 
 export interface WatchTerms extends Within {
   /** Called once, when the result is outdated. */
@@ -75,62 +107,90 @@ export class ZookeeperSession extends Session {
   }
 
   async create(path: string, making: Making = {}): Promise<requests.Created> {
-    const terms = this.#making(path, making);
-    return this.#created(await this.ask(requests.create(terms), making));
+    const step = { step: 'create', path, ...making } as const;
+    const { path: made, stat } = await this.#change(step, making, requests.readCreated);
+    return { path: this.#own(made), stat };
   }
 
   /**
    * A sequential node, made once however many replies are lost.
    * @throws RequestError; if its outcome is `unknown`, call it again with `tried`.
    */
-  createProtected(terms: ProtectedTerms): Promise<requests.Created> {
-    return createProtected(this, terms);
+  async createProtected(terms: ProtectedTerms): Promise<requests.Created> {
+    const { name, id, data, acl, kind = 'ephemeral-sequential' } = terms;
+    const allMs = terms.timeoutMs ?? this.timeoutMs;
+    const deadline = this.now() + allMs;
+    const path = childOf(terms.parent, protectedName(id, name));
+    let unsure = terms.tried === true;
+    let trouble: unknown;
+    for (;;) {
+      const timeoutMs = deadline - this.now();
+      if (timeoutMs <= 0) throw tooLate(allMs, unsure, trouble);
+      try {
+        const found = unsure ? await this.findProtected({ ...terms, timeoutMs }) : undefined;
+        if (found) return found;
+        unsure = false;
+        return await this.create(path, { data, acl, kind, timeoutMs });
+      } catch (error) {
+        // A failed look leaves the outcome unknown.
+        unsure ||= isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
+        if (!this.#mayAskAgain(error)) throw unsure ? unknown(error) : error;
+        trouble = error;
+      }
+    }
   }
 
-  /** The node that `createProtected` made with this id in this session; deletes others'. */
-  findProtected(
+  /**
+   * The node that `createProtected` made with this id in this session; deletes others'.
+   * @throws RequestError
+   */
+  async findProtected(
     terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
   ): Promise<requests.Created | undefined> {
-    return findProtected(this, terms);
+    const { parent, id, timeoutMs } = terms;
+    await this.sync({ timeoutMs });
+    const { children } = await this.getChildren(parent, { timeoutMs });
+    let own: requests.Created | undefined;
+    for (const child of children) {
+      if (!child.startsWith(protectedName(id, ''))) continue;
+      const path = childOf(parent, child);
+      const stat = await this.exists(path, { timeoutMs });
+      if (stat === undefined) continue;
+      const ours = stat.session === 0n || stat.session === this.id;
+      if (ours && own === undefined) own = { path, stat };
+      else await this.delete(path, { timeoutMs }).catch(unlessMissing);
+    }
+    return own;
   }
 
-  async delete(
-    path: string,
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
-  ): Promise<void> {
-    return this.ask(requests.remove(this.#full(path), version), within);
+  delete(path: string, { version, ...within }: VersionTerms = {}): Promise<void> {
+    return this.#change({ step: 'delete', path, version }, within, requests.nothing);
   }
 
   /** Undefined if there is no such node; the watch waits for it then. */
-  async exists(path: string, watched: WatchTerms = {}): Promise<requests.Stat | undefined> {
-    const full = this.#full(path);
-    const asking = this.#asking('exists', watched);
-    return this.ask(requests.exists(full, 'watching' in asking), asking).catch(unlessMissing);
+  exists(path: string, watched: WatchTerms = {}): Promise<requests.Stat | undefined> {
+    return this.#look(requests.EXISTS, path, watched).catch(unlessMissing);
   }
 
-  async getData(path: string, watched: WatchTerms = {}): Promise<requests.NodeData> {
-    const full = this.#full(path);
-    const asking = this.#asking('data', watched);
-    return this.ask(requests.getData(full, 'watching' in asking), asking);
+  getData(path: string, watched: WatchTerms = {}): Promise<requests.NodeData> {
+    return this.#look(requests.DATA, path, watched);
   }
 
-  async setData(
+  setData(
     path: string,
     data: Uint8Array,
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
+    { version, ...within }: VersionTerms = {},
   ): Promise<requests.Stat> {
-    return this.ask(requests.setData(this.#full(path), data, version), within);
+    return this.#change({ step: 'set', path, data, version }, within, requests.readStat);
   }
 
-  async getChildren(path: string, watched: WatchTerms = {}): Promise<requests.NodeChildren> {
-    const full = this.#full(path);
-    const asking = this.#asking('children', watched);
-    return this.ask(requests.getChildren(full, 'watching' in asking), asking);
+  getChildren(path: string, watched: WatchTerms = {}): Promise<requests.NodeChildren> {
+    return this.#look(requests.CHILDREN, path, watched);
   }
 
   /** The server catches up with the leader before it answers later requests. */
-  async sync(within: Within = {}): Promise<void> {
-    return this.ask(requests.sync(this.#full('/')), within);
+  sync(within: Within = {}): Promise<void> {
+    return this.#look(requests.SYNC, '/', within);
   }
 
   /**
@@ -147,8 +207,8 @@ export class ZookeeperSession extends Session {
     return answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one));
   }
 
-  async getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
-    return this.ask(requests.getAcl(this.#full(path)), within);
+  getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
+    return this.#look(requests.ACL, path, within);
   }
 
   /** `version` is that of the ACL, `aversion`. */
@@ -165,22 +225,32 @@ export class ZookeeperSession extends Session {
     this.watches.drop(this.#full(path), watcher);
   }
 
-  #asking(kind: WatchKind, { watch, timeoutMs }: WatchTerms): Asking {
-    return watch === undefined ? { timeoutMs } : { timeoutMs, watching: { kind, watcher: watch } };
+  /** Only after a broken connection or a timeout: a refusal is a reply. */
+  #mayAskAgain(error: unknown): error is RequestError {
+    const over = this.state === 'expired' || this.state === 'closed';
+    return !over && (failedWith(error, 'CONNECTIONLOSS') || failedWith(error, 'OPERATIONTIMEOUT'));
   }
 
-  #making(path: string, making: Omit<Making, 'timeoutMs'>): requests.CreateTerms {
-    const { data = NO_DATA, kind = 'persistent', acl = this.#acl } = making;
-    return { path: this.#full(path), data, kind, acl };
+  async #look<T>(look: requests.NodeLook<T>, path: string, terms: WatchTerms): Promise<T> {
+    const { watch: watcher, timeoutMs } = terms;
+    const watching = watcher && look.kind && { kind: look.kind, watcher };
+    const request = requests.look(look, this.#full(path), watching !== undefined);
+    return this.ask(request, { timeoutMs, watching });
+  }
+
+  async #change<T>(
+    step: MultiStep,
+    { timeoutMs }: Within,
+    read: (answer: JuteReader) => T,
+  ): Promise<T> {
+    return this.ask(requests.change(this.#step(step), read), { timeoutMs });
   }
 
   #step(step: MultiStep): requests.WireStep {
-    if (step.step === 'create') return { step: 'create', ...this.#making(step.path, step) };
-    return { ...step, path: this.#full(step.path), version: step.version ?? ANY_VERSION };
-  }
-
-  #created({ path, stat }: requests.Created): requests.Created {
-    return { path: this.#own(path), stat };
+    const path = this.#full(step.path);
+    if (step.step !== 'create') return { ...step, path, version: step.version ?? ANY_VERSION };
+    const { data = NO_DATA, kind = 'persistent', acl = this.#acl } = step;
+    return { step: 'create', path, data, kind, acl };
   }
 
   #own(path: string): string {
@@ -191,4 +261,19 @@ export class ZookeeperSession extends Session {
     const checked = checkPath(path);
     return checked === '/' ? this.#chroot || '/' : this.#chroot + checked;
   }
+}
+
+function childOf(parent: string, name: string): string {
+  return `${parent === '/' ? '' : parent}/${name}`;
+}
+
+function protectedName(id: string, name: string): string {
+  return `_c_${id}-${name}`;
+}
+
+/** A refused look says nothing of the earlier create, unless the parent is missing. */
+function unknown(error: unknown): unknown {
+  if (!isLockError(error, 'STORE') || failedWith(error, 'NONODE')) return error;
+  const { reason, message, retryable, cause } = error as RequestError;
+  return new RequestError(reason, message, { retryable, cause, outcome: 'unknown' });
 }

@@ -11,7 +11,6 @@ import type { QueueView } from './queue-view.ts';
 
 /** In the order in which they come; a lone holder is woken again when the first waiter comes. */
 const STATES = ['waiting', 'first', 'held', 'crowded'] as const;
-type OwnState = (typeof STATES)[number];
 
 export abstract class OwnClaim {
   readonly claim: Claim;
@@ -25,7 +24,7 @@ export abstract class OwnClaim {
   takeover: Takeover | undefined;
   /** Why it takes no more heartbeats. */
   sealed: GoneStatus | undefined;
-  #state: OwnState | undefined;
+  #state: (typeof STATES)[number] | undefined;
   #ahead = 0;
   #waiters = 0;
   #limit: number | undefined;

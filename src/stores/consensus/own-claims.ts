@@ -1,29 +1,26 @@
 /** The claims of this process, the callbacks that wake them, and the queues that it follows. */
 import type { Clock } from '../../base/clock.ts';
-import type { Claim, Wake } from '../../contract/store.ts';
+import type { Claim } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import type { Subscription } from '../subscription.ts';
 import type { OwnClaim } from './own-claim.ts';
 
-/** A queue that is followed. */
 export interface FollowedClaims<C> {
   /** The claims of this process in it, by their ids there. */
   readonly claims: Map<string, C>;
 }
 
-export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>> {
+export abstract class OwnClaims<
+  C extends OwnClaim,
+  Q extends FollowedClaims<C>,
+> extends ClaimWakes {
   protected readonly clock: Clock;
   protected readonly byId: Map<string, C> = new Map();
   /** By their resources. */
   protected readonly queues: Map<string, Q> = new Map();
-  readonly #wakes = new ClaimWakes();
 
   constructor(clock: Clock) {
+    super();
     this.clock = clock;
-  }
-
-  subscribe(claim: Claim, wake: Wake): Subscription {
-    return this.#wakes.subscribe(claim, wake);
   }
 
   find({ id }: Pick<Claim, 'id'>): C | undefined {
@@ -32,15 +29,11 @@ export abstract class OwnClaims<C extends OwnClaim, Q extends FollowedClaims<C>>
 
   /** Each has to ask. */
   alarm(claims: Iterable<C>): void {
-    for (const own of [...claims]) this.wake(own, false);
-  }
-
-  protected isSubscribed({ claim }: C): boolean {
-    return this.#wakes.has(claim);
+    for (const own of [...claims]) this.notify(own, false);
   }
 
   /** With its status, if that has changed, or to ask. */
-  protected wake(own: C, changed: boolean): void {
-    this.#wakes.wake(own.claim, changed ? own.status(this.clock.now()) : undefined);
+  protected notify(own: C, changed: boolean): void {
+    this.wake(own.claim, changed ? own.status(this.clock.now()) : undefined);
   }
 }

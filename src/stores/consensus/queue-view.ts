@@ -15,7 +15,6 @@ import { admissible, limitOf, type Standing, sameQueue } from '../../contract/ad
 import { mismatch } from '../../contract/gone.ts';
 import type { Claim, GoneStatus, Kind, Member, Queue } from '../../contract/store.ts';
 
-/** A claim in a queue. */
 export interface QueuePlace extends Standing {
   /** The same at each attempt of a claim; undefined for a foreign one without it. */
   readonly id: string | undefined;
@@ -65,7 +64,6 @@ export class QueueView<P extends QueuePlace = QueuePlace, N = unknown> {
     return this.#indices.get(id) ?? -1;
   }
 
-  /** The place of this claim. */
   at(id: string): P | undefined {
     return this.places[this.find(id)];
   }

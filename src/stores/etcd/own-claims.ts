@@ -69,7 +69,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   /** Follows at once for waiters, soon for holders. */
   follow(own: EtcdClaim, now: boolean): void {
     if (now || this.queues.has(own.claim.resource)) this.#follow(own);
-    else if (this.isSubscribed(own) && !own.timer) {
+    else if (this.has(own.claim) && !own.timer) {
       own.timer = this.clock.setTimeout(() => this.#follow(own), HOLDS_MS);
       own.timer.unref();
     }
@@ -99,7 +99,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     let queue = this.queues.get(resource);
     if (!queue) {
       const claims = new Map<string, EtcdClaim>();
-      const wake = (woken: EtcdClaim, changed: boolean): void => this.wake(woken, changed);
+      const wake = (woken: EtcdClaim, changed: boolean): void => this.notify(woken, changed);
       queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
       this.queues.set(resource, queue);
     }

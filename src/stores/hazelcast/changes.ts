@@ -7,22 +7,19 @@
  */
 import { EventEmitter, on } from 'node:events';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
-import type { Hazelcast, HazelcastMap } from './client.ts';
+import type { Hazelcast } from './client.ts';
 
-/** What the names of all objects begin with, unless the options say otherwise. */
 export const PREFIX = 'holdfast/';
 
 /** Entries live so long, in ms: every listener has had them long before. */
 export const ENTRY_MS = 60_000;
 
-/** The name of the map. */
 export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
 
 export class MapChanges {
+  readonly watches: SharedWatch = new SharedWatch(() => this.#feed());
   readonly #open: () => Promise<Hazelcast>;
   readonly #name: string;
-  readonly #watches = new SharedWatch(() => this.#feed());
-  #map: Promise<HazelcastMap> | undefined;
 
   constructor(open: () => Promise<Hazelcast>, name: string) {
     this.#open = open;
@@ -32,31 +29,17 @@ export class MapChanges {
   /** Never rejects. */
   async wake(key: string): Promise<void> {
     try {
-      await (await this.#getMap()).set(key, '', ENTRY_MS);
+      const map = await (await this.#open()).getMap(this.#name);
+      await map.set(key, '', ENTRY_MS);
     } catch {
       // A hint is lost.
     }
   }
 
-  watch(key: string, changed: () => void): Promise<AsyncDisposable> {
-    return this.#watches.watch(key, changed);
-  }
-
-  close(): Promise<void> {
-    return this.#watches.close();
-  }
-
-  #getMap(): Promise<HazelcastMap> {
-    this.#map ??= this.#open().then((client) => client.getMap(this.#name));
-    this.#map.catch(() => {
-      this.#map = undefined;
-    });
-    return this.#map;
-  }
-
   async #feed(): Promise<ChangeFeed> {
-    const map = await this.#getMap();
-    const cluster = (await this.#open()).getCluster();
+    const client = await this.#open();
+    const map = await client.getMap(this.#name);
+    const cluster = client.getCluster();
     const changes = new EventEmitter();
     const keys = on(changes, 'changed', { close: ['closed'] });
     const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);

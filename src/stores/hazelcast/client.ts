@@ -1,5 +1,6 @@
 /** The parts of a `hazelcast-client` client that the stores use. */
 import { UsageError } from '../../base/errors.ts';
+import { has } from '../../clients/members.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 export interface HazelcastClient {
@@ -18,11 +19,6 @@ export interface Hazelcast {
     /** Their version is not part of its public interface. */
     getMembers(): readonly { readonly version?: { toString(): string } }[];
   };
-}
-
-/** One that was made by its URL, to be shut down by us. */
-export interface OwnHazelcast extends Hazelcast {
-  shutdown(): Promise<void>;
 }
 
 export interface CpSubsystem {
@@ -69,11 +65,8 @@ interface Long {
 
 /** @throws UsageError */
 export function checkClient(client: HazelcastClient, name: string): Hazelcast {
-  for (const method of ['getCPSubsystem', 'getMap', 'getCluster'] as const) {
-    if (typeof client?.[method] === 'function') continue;
-    throw new UsageError(`${name} takes a client of the package hazelcast-client.`);
-  }
-  return client as unknown as Hazelcast;
+  if (has(client, 'getCPSubsystem', 'getMap', 'getCluster')) return client as unknown as Hazelcast;
+  throw new UsageError(`${name} takes a client of the package hazelcast-client.`);
 }
 
 /**

@@ -17,6 +17,7 @@ import type { Proxies } from './proxies.ts';
 
 export interface CpSessionParts {
   readonly locks: Proxies<FencedLock>;
+  /** That of a session. */
   readonly ttlMs: number;
   readonly clock: Clock;
 }
@@ -74,7 +75,11 @@ export class CpSession {
       return this.#epoch;
     } catch (error) {
       // It may have been taken anew, in another session, without a reply that would say so.
-      if ((error as StoreError).outcome === 'unknown') this.#beginAnew();
+      if ((error as StoreError).outcome === 'unknown') {
+        this.#name = probeName();
+        this.#fence = undefined;
+        this.#epoch++;
+      }
       throw error;
     }
   }
@@ -90,12 +95,6 @@ export class CpSession {
       this.#seenAt = sentAt;
       return;
     }
-  }
-
-  #beginAnew(): void {
-    this.#name = probeName();
-    this.#fence = undefined;
-    this.#epoch++;
   }
 }
 

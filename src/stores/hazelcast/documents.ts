@@ -53,8 +53,8 @@ export function hazelcastDocuments(
         return { version: text };
       });
     },
-    watch: (key, changed) => changes.watch(key, changed),
-    close: () => changes.close(),
+    watch: (key, changed) => changes.watches.watch(key, changed),
+    close: () => changes.watches.close(),
   };
 }
 

@@ -5,18 +5,14 @@
  * held, and gives back the lock if it still gets it. It is remembered for one TTL after its end, so
  * that a late copy finds it over.
  */
-import { type Clock, OneTimer } from '../../base/clock.ts';
-import type { Claim, ClaimStatus, GoneReason, HeldStatus, Member } from '../../contract/store.ts';
-import type { FencedLock, HazelcastFence } from './client.ts';
-import type { CpSession } from './cp-session.ts';
-import type { Proxies } from './proxies.ts';
+import { OneTimer } from '../../base/clock.ts';
+import type { Claim, ClaimStatus, GoneReason, Member } from '../../contract/store.ts';
+import type { HazelcastFence } from './client.ts';
+import type { CpSession, CpSessionParts } from './cp-session.ts';
 
-export interface FencedClaimParts {
-  readonly locks: Proxies<FencedLock>;
-  /** The name of its lock. */
+export interface FencedClaimParts extends Omit<CpSessionParts, 'ttlMs'> {
   readonly name: string;
   readonly session: CpSession;
-  readonly clock: Clock;
   /** It waited, and holds now. */
   readonly granted: () => void;
   /** Its time in memory is over. */
@@ -69,12 +65,14 @@ export class FencedClaim {
       throw this.#error;
     }
     if (this.#over !== undefined) return { state: 'gone', why: this.#over };
-    if (this.#hold) return this.#held(this.#hold);
     const leftMs = this.#leftMs;
+    if (this.#hold) {
+      const token = BigInt(`${this.#hold.fence}`);
+      return { state: 'held', token, leftMs, waiters: this.#crowd };
+    }
     return { state: 'waiting', why: 'queue', leftMs, retryInMs: this.claim.ttlMs / 3 };
   }
 
-  /** As `inspect` shows it. */
   get member(): Member {
     const { kind, permits, ttlMs, holder } = this.claim;
     const number = BigInt(`${this.#hold?.fence ?? 0}`);
@@ -136,11 +134,6 @@ export class FencedClaim {
     return Math.max(0, until - this.#parts.clock.now());
   }
 
-  #held({ fence }: FencedHold): HeldStatus {
-    const token = BigInt(`${fence}`);
-    return { state: 'held', token, leftMs: this.#leftMs, waiters: this.#crowd };
-  }
-
   /** Never ends before the claim does. @throws StoreError */
   async #wait(): Promise<void> {
     while (this.#over === undefined) {
@@ -169,16 +162,14 @@ export class FencedClaim {
     return this.#hold !== undefined;
   }
 
-  /** From now on for this long. */
   #live(ms: number = this.claim.ttlMs): void {
     this.#expiresAt = this.#parts.clock.now() + ms;
-    this.#timer.set(() => this.#expire(), ms);
+    const expire = (): void => {
+      if (this.#hold) this.#giveBack(this.#hold.fence);
+      this.#end('expired');
+    };
+    this.#timer.set(expire, ms);
     this.#timer.unref();
-  }
-
-  #expire(): void {
-    if (this.#hold) this.#giveBack(this.#hold.fence);
-    this.#end('expired');
   }
 
   #end(why: GoneReason): void {

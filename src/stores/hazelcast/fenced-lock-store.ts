@@ -11,7 +11,6 @@
  * What would break it: a request without any reply (two minutes, by default). It may have got the
  * lock, which the client then has no way to give back before its session ends.
  */
-import type { Clock } from '../../base/clock.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
 import type {
@@ -26,10 +25,9 @@ import type {
 } from '../../contract/store.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { each } from '../each.ts';
-import type { FencedLock } from './client.ts';
-import { CpSession } from './cp-session.ts';
+import { CpSession, type CpSessionParts } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
-import { objectName, type Proxies } from './proxies.ts';
+import { objectName } from './proxies.ts';
 
 const TRAITS: Traits = {
   queue: false,
@@ -42,12 +40,6 @@ const TRAITS: Traits = {
   reach: 'network',
 };
 
-export interface FencedLockParts {
-  readonly locks: Proxies<FencedLock>;
-  readonly sessionTtlMs: number;
-  readonly clock: Clock;
-}
-
 const STRANGER: Member = {
   ...{ number: 0n, kind: 'mutex', permits: 1, ttlMs: 0, leftMs: 0 },
   holder: { host: '', pid: 0, label: 'not of this process', since: 0 },
@@ -59,27 +51,27 @@ export class FencedLockStore implements Store {
   readonly lineage: string = this.name;
   /** A claim ends with its session. */
   readonly maxTtlMs: number;
-  readonly #parts: FencedLockParts;
+  readonly #parts: CpSessionParts;
   readonly #session: CpSession;
   readonly #wakes = new ClaimWakes();
   readonly #claims = new Map<string, FencedClaim>();
   #closed = false;
 
-  constructor(parts: FencedLockParts) {
-    const { locks, sessionTtlMs: ttlMs, clock } = parts;
+  constructor(parts: CpSessionParts) {
     this.#parts = parts;
-    this.maxTtlMs = ttlMs;
-    this.#session = new CpSession({ locks, ttlMs, clock });
+    this.maxTtlMs = parts.ttlMs;
+    this.#session = new CpSession(parts);
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     return this.#each(claims, async (claim) => {
       if (!this.#claims.has(claim.id)) await this.#session.begin();
       const known = this.#claims.get(claim.id);
-      known?.again();
-      const asked = known ?? this.#enter(claim);
-      await asked.asked;
-      return asked.status();
+      const own = known ?? this.#make(claim);
+      if (known) own.again();
+      else own.ask();
+      await own.asked;
+      return own.status();
     });
   }
 
@@ -110,8 +102,9 @@ export class FencedLockStore implements Store {
   async inspect(resource: string): Promise<Queue> {
     const own = [...this.#claims.values()].filter(({ claim }) => claim.resource === resource);
     const holder = own.find(({ holds }) => holds);
-    if (holder)
+    if (holder) {
       return { resource, limit: holder.claim.limit, holders: [holder.member], waiters: [] };
+    }
     const name = objectName(resource);
     const locked = await this.#parts.locks.ask(name, (lock) => lock.isLocked());
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
@@ -127,19 +120,11 @@ export class FencedLockStore implements Store {
     await this.#session.end();
   }
 
-  #enter(claim: Claim): FencedClaim {
-    const entered = this.#make(claim);
-    entered.ask();
-    return entered;
-  }
-
   #make(claim: Claim): FencedClaim {
-    const { locks, clock } = this.#parts;
     const made = new FencedClaim(claim, {
-      locks,
+      ...this.#parts,
       name: objectName(claim.resource),
       session: this.#session,
-      clock,
       granted: () => this.#wakes.wake(claim),
       forgotten: () => this.#claims.delete(claim.id),
     });

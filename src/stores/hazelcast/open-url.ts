@@ -7,7 +7,7 @@ import type { Store } from '../../contract/store.ts';
 import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { ENTRY_MS, mapOf } from './changes.ts';
-import { checkClient, type Hazelcast, type HazelcastMap, type OwnHazelcast } from './client.ts';
+import { checkClient, type Hazelcast, type HazelcastMap } from './client.ts';
 import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
 import type { HazelcastStoreOptions } from './index.ts';
 
@@ -60,6 +60,9 @@ async function entryTime(map: HazelcastMap): Promise<number | undefined> {
   if (maxIdle.toNumber() < ttl.toNumber()) return undefined;
   return expirationTime.toNumber() - ttl.toNumber();
 }
+
+/** One that was made by its URL, to be shut down by us. */
+type OwnHazelcast = Hazelcast & { shutdown(): Promise<void> };
 
 interface HazelcastUrl {
   readonly common: DocumentStoreOptions;

@@ -20,39 +20,29 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import type { FollowedClaims } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
-import type { NodePlace, NodeView } from './places.ts';
-import { dataOf, type NodeNote } from './places.ts';
+import { dataOf, type NodePlace, type NodeView } from './places.ts';
 import { listQueue, readDetails, readNote } from './reading.ts';
-import { readSuccession, takeoverOf } from './takeover.ts';
+import { type ReadQueue, readSuccession, takeoverOf } from './takeover.ts';
 
-export interface QueueParts {
-  readonly clock: Clock;
-  /** The path of its node. */
-  readonly path: string;
-  /** Wakes it: with its status, if that has changed, or to ask. */
-  readonly wake: (own: ZookeeperClaim, changed: boolean) => void;
-}
-
-interface ListedQueue {
-  /** The session that listed it. */
-  readonly kept: KeptSession;
-  readonly view: NodeView;
-  readonly note?: NodeNote | undefined;
-}
+/** Wakes it: with its status, if that has changed, or to ask. */
+type WakeOwn = (own: ZookeeperClaim, changed: boolean) => void;
 
 /** Watches begin when a hold has lasted this long; most locks are not held so long. */
 const HOLDS_MS = 10;
 
 export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
+  /** That of its node. */
   readonly path: string;
   readonly claims: Map<string, ZookeeperClaim> = new Map();
-  readonly #parts: QueueParts;
+  readonly #clock: Clock;
+  readonly #wake: WakeOwn;
   readonly #looks = new Map<KeptSession, Promise<NodeView>>();
   #last: NodeView | undefined;
 
-  constructor(parts: QueueParts) {
-    this.#parts = parts;
-    this.path = parts.path;
+  constructor(clock: Clock, path: string, wake: WakeOwn) {
+    this.#clock = clock;
+    this.path = path;
+    this.#wake = wake;
   }
 
   leave(own: ZookeeperClaim): void {
@@ -84,15 +74,15 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
    * Updates a claim whose node is there with its place, and watches what it waits for.
    * @throws StoreError
    */
-  async stand(own: ZookeeperClaim, seen: Pick<ListedQueue, 'view' | 'note'>): Promise<void> {
+  async stand(own: ZookeeperClaim, seen: ReadQueue): Promise<void> {
     const { view } = seen;
     const index = view.find(own.id);
     if (index < view.admitted) {
-      if (!own.held) own.takeover = await takeoverOf(own, { ...seen, path: this.path });
+      if (!own.held) own.takeover = await takeoverOf(own, this.path, seen);
     } else if (!own.held) own.seen = { view, index };
     const changed = own.see(view);
     // An entering claim gets a status anyway.
-    if (changed && !own.entering) this.#parts.wake(own, true);
+    if (changed && !own.entering) this.#wake(own, true);
     if (!own.held) return this.#await(own, view);
     this.#announce(own, view);
     this.#attend(own);
@@ -106,18 +96,18 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       unclear ? readNote(kept, this.path) : undefined,
     ]);
     this.#last = view;
-    await Promise.all(there.map((own) => this.#learn(own, { kept, view, note })));
+    await Promise.all(there.map((own) => this.#learn(own, kept, { view, note })));
     return view;
   }
 
   /** Never rejects: a failure for one claim is left to its own heartbeat. */
-  async #learn(own: ZookeeperClaim, { kept, view, note }: ListedQueue): Promise<void> {
+  async #learn(own: ZookeeperClaim, kept: KeptSession, seen: ReadQueue): Promise<void> {
     if (this.claims.get(own.id) !== own || own.left) return;
-    if (view.find(own.id) < 0) {
-      if (own.kept === kept) this.#parts.wake(own, false);
+    if (seen.view.find(own.id) < 0) {
+      if (own.kept === kept) this.#wake(own, false);
       return;
     }
-    const stands = this.stand(own, { view, note }).catch(() => {});
+    const stands = this.stand(own, seen).catch(() => {});
     // Another session may be slow to reply.
     if (own.kept === kept) await stands;
   }
@@ -172,7 +162,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
   #inform(own: ZookeeperClaim, before: NodePlace): void {
     const known = this.claims.get(before.id ?? '');
     if (!known?.path) return;
-    const lastsMs = known.sealed ? known.leftMs(this.#parts.clock.now()) : known.claim.ttlMs;
+    const lastsMs = known.sealed ? known.leftMs(this.#clock.now()) : known.claim.ttlMs;
     const { number, version, kept, sealed } = known;
     const { ttlMs, holder } = known.claim;
     own.before = {
@@ -193,7 +183,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     const { kept } = own;
     const succeeds = async (): Promise<unknown> => {
       const seen = await readSuccession(own, this.path);
-      return seen ? this.#learn(own, { kept, ...seen }) : this.look(kept);
+      return seen ? this.#learn(own, kept, seen) : this.look(kept);
     };
     // Its heartbeat asks too.
     succeeds().catch(() => {});
@@ -236,7 +226,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       this.#watchNode(own);
       this.#watchCrowd(own);
     };
-    this.#parts.clock.setTimeout(begin, HOLDS_MS).unref();
+    this.#clock.setTimeout(begin, HOLDS_MS).unref();
   }
 
   #stays(own: ZookeeperClaim): boolean {
@@ -248,12 +238,12 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     if (path === undefined) return;
     const changed = ({ type }: WatchEvent): void => {
       if (type === 'expired' || own.path !== path || !this.#stays(own)) return;
-      this.#parts.wake(own, false);
+      this.#wake(own, false);
       if (type === 'changed') this.#watchNode(own);
     };
     readDetails(own.kept, path, changed).then(
       (details) => {
-        if (this.#stays(own) && (!details || details.sealed)) this.#parts.wake(own, false);
+        if (this.#stays(own) && (!details || details.sealed)) this.#wake(own, false);
       },
       () => {},
     );

@@ -9,7 +9,6 @@ import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import { PATH, type Recipe, Tree } from './layout.ts';
 import { SemaphoreStore } from './semaphore/semaphore-store.ts';
-import { SemaphoreTree } from './semaphore/semaphore-tree.ts';
 import { ZookeeperStore } from './zookeeper-store.ts';
 
 export type { Acl, Auth, ZookeeperOptions } from '../../clients/zookeeper/address.ts';
@@ -64,10 +63,8 @@ export function zookeeperStore(
   const { path, recipe, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
   const client = isClient(address) ? address : zookeeperClient(address);
   const root = path === '/' ? '' : path;
-  const parts = { client, clock: systemClock(), ...limits };
-  if (recipe === 'semaphore')
-    return new SemaphoreStore({ ...parts, tree: new SemaphoreTree(root) });
-  return new ZookeeperStore({ ...parts, tree: new Tree(root, recipe) });
+  const parts = { client, clock: systemClock(), tree: new Tree(root, recipe), ...limits };
+  return recipe === 'semaphore' ? new SemaphoreStore(parts) : new ZookeeperStore(parts);
 }
 
 function isClient(

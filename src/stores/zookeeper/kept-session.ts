@@ -8,7 +8,7 @@
  * or, if that failed or the claim was not renewed, by this process, which tries again whenever it
  * can until the session itself is over. Nodes cannot outlive that.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import { type Clock, OneTimer } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -41,28 +41,27 @@ export interface SessionParts {
   drop(own: KeptClaim): void;
 }
 
-export interface KeptParts extends SessionParts {
-  /** It has been unused for long. */
-  readonly idle: (kept: KeptSession) => void;
-}
-
 export class KeptSession {
   readonly session: ZookeeperSession;
   readonly #claims = new Set<KeptClaim>();
   /** Where its tokens come from; known when it is ready. */
   lineage = '';
-  readonly #parts: KeptParts;
+  readonly #parts: SessionParts;
   readonly #askedMs: number;
+  readonly #idle: (kept: KeptSession) => void;
+  readonly #sweeper: OneTimer;
   #connected: Promise<void> | undefined;
   #confirming: Promise<void> | undefined;
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
-  #sweeper: Timer | undefined;
   #ended = false;
 
-  constructor(parts: KeptParts, askedMs: number) {
+  /** `idle` is called when it has been unused for long. */
+  constructor(parts: SessionParts, askedMs: number, idle: (kept: KeptSession) => void) {
     this.#parts = parts;
     this.#askedMs = askedMs;
+    this.#idle = idle;
+    this.#sweeper = new OneTimer(parts.clock);
     this.session = parts.client.start(Math.min(askedMs, LONGEST_MS));
     this.session.listen(({ to }) => {
       if (to === 'connected') return;
@@ -102,7 +101,6 @@ export class KeptSession {
     return this.session.state === 'suspended' || this.session.state === 'connecting';
   }
 
-  /** How long a reply may take. */
   get within(): { readonly timeoutMs: number } {
     return { timeoutMs: Math.min(MOST_PATIENCE_MS, this.#askedMs / 5) };
   }
@@ -119,7 +117,11 @@ export class KeptSession {
   async ready(): Promise<void> {
     await this.connected();
     const { timeoutMs } = this.session;
-    if (timeoutMs < this.#askedMs) throw tooShort(timeoutMs);
+    if (timeoutMs >= this.#askedMs) return;
+    const message =
+      `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
+      `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
+    throw new StoreError(message, { retryable: false, outcome: 'failed' });
   }
 
   /**
@@ -141,14 +143,12 @@ export class KeptSession {
    */
   async confirm(after?: 'write'): Promise<void> {
     if (this.fresh) return;
-    this.#confirming ??= this.#confirm(after).finally(() => {
+    const { session, within } = this;
+    const asking = (): Promise<void> => (after ? session.touch(within) : session.confirm(within));
+    this.#confirming ??= asking().finally(() => {
       this.#confirming = undefined;
     });
     return this.#confirming;
-  }
-
-  #confirm(after: 'write' | undefined): Promise<void> {
-    return after ? this.session.touch(this.within) : this.session.confirm(this.within);
   }
 
   /** It has as much life as a new claim wants. */
@@ -159,7 +159,7 @@ export class KeptSession {
   /** Deletes claims that are over now, and schedules the next sweep. */
   sweep(): void {
     if (this.#ended) return;
-    const { clock, clear, drop, idle } = this.#parts;
+    const { clock, clear, drop } = this.#parts;
     const now = clock.now();
     let next = this.#claims.size > 0 ? Number.POSITIVE_INFINITY : this.#usedAt + LINGER_MS;
     for (const own of [...this.#claims]) {
@@ -168,7 +168,7 @@ export class KeptSession {
       if (this.over && (over || own.left)) drop(own);
       else if (over && !this.silent) clear(own).catch(() => {});
     }
-    if (this.#claims.size === 0 && now >= next) return idle(this);
+    if (this.#claims.size === 0 && now >= next) return this.#idle(this);
     this.#sweepAt = Number.POSITIVE_INFINITY;
     this.#sweepBy(Math.max(next, now + 1));
   }
@@ -180,7 +180,7 @@ export class KeptSession {
 
   /** Stops sweeping; ends the session. */
   end(): void {
-    this.#parts.clock.clearTimeout(this.#sweeper as Timer);
+    this.#sweeper.clear();
     this.#ended = true;
     // Unreleased claims keep their ttl; after failed releases alone, it ends at once.
     const stays = [...this.#claims].some(({ left }) => !left);
@@ -190,21 +190,12 @@ export class KeptSession {
 
   #sweepBy(at: number): void {
     if (at >= this.#sweepAt) return;
-    const { clock } = this.#parts;
-    clock.clearTimeout(this.#sweeper as Timer);
     this.#sweepAt = at;
-    this.#sweeper = clock.setTimeout(() => this.sweep(), at - clock.now());
+    this.#sweeper.set(() => this.sweep(), at - this.#parts.clock.now());
     this.#sweeper.unref();
   }
 
   async #connect(): Promise<void> {
     this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   }
-}
-
-function tooShort(timeoutMs: number): StoreError {
-  const message =
-    `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
-    `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

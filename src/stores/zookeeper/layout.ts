@@ -8,14 +8,32 @@
 import { randomBytes } from 'node:crypto';
 import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';
 import { nodeName } from '../../clients/zookeeper/paths.ts';
-import type { Making, Within } from '../../clients/zookeeper/protected-create.ts';
-import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
+import type {
+  Making,
+  Within,
+  ZookeeperSession,
+} from '../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../contract/errors.ts';
 
 /** Where the queues are, below the chroot, unless the options say otherwise. */
 export const PATH = '/holdfast';
 
+const NO_CHROOT = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
 const FOLDERS = 256;
+
+/**
+ * Below the node of an `InterProcessSemaphoreV2` are a queue of one mutex, which all who want its
+ * permits pass, and one of permits. These are their resources.
+ */
+const GATE = 'locks/';
+
+export function gateOf(name: string): string {
+  return GATE + name;
+}
+
+export function leasesOf(name: string): string {
+  return `leases/${name}`;
+}
 
 /** Whose nodes the claims have, of the recipes of Curator (places.ts). */
 export type Recipe = 'locks' | 'latch' | 'semaphore';
@@ -35,17 +53,20 @@ export class Tree {
   }
 
   queue(resource: string): string {
-    return `${this.root}/${nodeName(resource)}`;
+    return this.containers(resource).at(-1) as string;
   }
 
-  /** The containers that must exist before a claim, from the top. */
+  /** The containers that must exist before a claim, from the top; the last is its queue. */
   containers(resource: string): readonly string[] {
-    return [this.queue(resource)];
+    if (this.recipe !== 'semaphore') return [`${this.root}/${nodeName(resource)}`];
+    const slash = resource.indexOf('/');
+    const folder = `${this.root}/${nodeName(resource.slice(slash + 1))}`;
+    return [folder, `${folder}/${resource.slice(0, slash)}`];
   }
 
-  /** Whether `maxWaiters` counts the waiting claims of this queue. */
-  isBounded(_resource: string): boolean {
-    return true;
+  /** Whether `maxWaiters` counts its waiting claims; those of a semaphore wait at its gate. */
+  isBounded(resource: string): boolean {
+    return this.recipe !== 'semaphore' || resource.startsWith(GATE);
   }
 
   tombstone(uuid: string): string {
@@ -87,7 +108,9 @@ export async function lineageOf(
   for (;;) {
     const known = await session.getData(tree.lineage, within).catch(unlessMissing);
     if (known) return `zookeeper:${known.data.toString()}`;
-    if ((await session.exists('/', within)) === undefined) throw noChroot();
+    if ((await session.exists('/', within)) === undefined) {
+      throw new StoreError(NO_CHROOT, { retryable: false, outcome: 'failed' });
+    }
     const data = Buffer.from(randomBytes(8).toString('hex'));
     for (const path of tree.folders) await ensure(session, path, within);
     await ensure(session, tree.lineage, { data, ...within });
@@ -103,9 +126,4 @@ export async function ensure(
   // Without the right to create, a client gets NOAUTH even if the node exists.
   if (await session.exists(path, { timeoutMs: making.timeoutMs })) return;
   await session.create(path, making).catch(unlessThere);
-}
-
-function noChroot(): StoreError {
-  const message = 'The chroot of the ZooKeeper address does not exist. Create it, or leave it out.';
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

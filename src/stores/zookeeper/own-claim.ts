@@ -12,7 +12,6 @@ export interface SeenPlace {
 }
 
 export class ZookeeperClaim extends OwnClaim {
-  /** Its session. */
   kept: KeptSession;
   /** The session for a delayed release that outlives this process. */
   apart: KeptSession | undefined;

@@ -6,6 +6,18 @@ import { FollowedQueue } from './following.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { Tree } from './layout.ts';
 import { ZookeeperClaim } from './own-claim.ts';
+import type { Sessions } from './sessions.ts';
+import type { Tombstones } from './verbs/tombstones.ts';
+
+/** What the verbs work with. */
+export interface ZookeeperParts {
+  readonly tree: Tree;
+  readonly clock: Clock;
+  readonly sessions: Sessions;
+  readonly own: ZookeeperClaims;
+  readonly tombstones: Tombstones;
+  readonly maxWaiters: number;
+}
 
 export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
   readonly #tree: Tree;
@@ -38,7 +50,7 @@ export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
   queue(resource: string): FollowedQueue {
     const known = this.queues.get(resource);
     if (known) return known;
-    const wake = (own: ZookeeperClaim, changed: boolean): void => this.wake(own, changed);
-    return new FollowedQueue({ clock: this.clock, path: this.#tree.queue(resource), wake });
+    const wake = (own: ZookeeperClaim, changed: boolean): void => this.notify(own, changed);
+    return new FollowedQueue(this.clock, this.#tree.queue(resource), wake);
   }
 }

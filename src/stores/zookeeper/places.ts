@@ -22,7 +22,6 @@ import {
 } from '../consensus/terms.ts';
 import type { Recipe } from './layout.ts';
 
-/** A child of a queue that is a claim. */
 export interface NodePlace extends QueuePlace {
   readonly name: string;
   /** The number that the server added; it may have overflowed. */

@@ -67,14 +67,24 @@ export async function detailed(
   places: readonly NodePlace[],
 ): Promise<[NodePlace, Details][]> {
   const found: [NodePlace, Details][] = [];
-  for (let i = 0; i < places.length; i += AT_ONCE) {
-    const some = places.slice(i, i + AT_ONCE);
-    const all = await Promise.all(some.map(({ name }) => readDetails(kept, `${path}/${name}`)));
-    for (const [n, details] of all.entries()) {
-      if (details) found.push([some[n] as NodePlace, details]);
-    }
+  const read = ({ name }: NodePlace): Promise<Details | undefined> =>
+    readDetails(kept, `${path}/${name}`);
+  for await (const [place, details] of eachAsked(places, read)) {
+    if (details) found.push([place, details]);
   }
   return found;
+}
+
+/** Asks for all of them, some at a time. */
+export async function* eachAsked<T, R>(
+  items: readonly T[],
+  ask: (item: T) => Promise<R>,
+): AsyncGenerator<readonly [T, R], void, void> {
+  for (let i = 0; i < items.length; i += AT_ONCE) {
+    const some = items.slice(i, i + AT_ONCE);
+    const answers = await Promise.all(some.map(ask));
+    for (const [n, item] of some.entries()) yield [item, answers[n] as R];
+  }
 }
 
 /** A node's data; undefined if it is not there. */

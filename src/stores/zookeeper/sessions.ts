@@ -3,7 +3,7 @@
  * names, because a list may be longer than a connection can take.
  */
 import { ClosedError } from '../../contract/errors.ts';
-import { type KeptParts, KeptSession, LONGER, type SessionParts } from './kept-session.ts';
+import { KeptSession, LONGER, type SessionParts } from './kept-session.ts';
 
 /** Claims with ttls of nearly the same length share a session. */
 const STEP_MS = 500;
@@ -11,15 +11,15 @@ const STEP_MS = 500;
 const LOOKING_TTL_MS = 10_000;
 
 export class Sessions {
-  readonly #parts: KeptParts;
-  readonly #byTimeout = new Map<number | 'listing', KeptSession>();
-  readonly #apart = new Set<KeptSession>();
+  readonly #parts: SessionParts;
+  /** By their timeouts; one of a single claim, by itself. */
+  readonly #byKey = new Map<number | 'listing' | KeptSession, KeptSession>();
   #closed = false;
   /** The servers' lineage by their last reply: they may have lost their data since. */
   lineage: string | undefined;
 
   constructor(parts: SessionParts) {
-    this.#parts = { ...parts, idle: (kept) => this.#end(kept) };
+    this.#parts = parts;
   }
 
   /**
@@ -35,8 +35,8 @@ export class Sessions {
 
   /** One to look through, of any age. */
   async any(): Promise<KeptSession> {
-    const known = [...this.#byTimeout].find(([key, kept]) => {
-      return key !== 'listing' && !kept.over && !kept.silent;
+    const known = [...this.#byKey].find(([key, kept]) => {
+      return typeof key === 'number' && !kept.over && !kept.silent;
     });
     return this.#connected(known?.[1] ?? this.of(LOOKING_TTL_MS));
   }
@@ -52,8 +52,8 @@ export class Sessions {
    * @throws StoreError
    */
   async apart(ms: number): Promise<KeptSession> {
-    const kept = new KeptSession(this.#parts, Math.ceil(ms));
-    this.#apart.add(kept);
+    const kept = new KeptSession(this.#parts, Math.ceil(ms), this.#end);
+    this.#byKey.set(kept, kept);
     await kept.connected();
     return kept;
   }
@@ -63,10 +63,10 @@ export class Sessions {
     if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
     const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;
     const key = apart ?? askedMs;
-    let kept = this.#byTimeout.get(key);
+    let kept = this.#byKey.get(key);
     if (!kept || kept.over) {
-      kept = new KeptSession(this.#parts, askedMs);
-      this.#byTimeout.set(key, kept);
+      kept = new KeptSession(this.#parts, askedMs, this.#end);
+      this.#byKey.set(key, kept);
     }
     kept.use();
     return kept;
@@ -74,9 +74,8 @@ export class Sessions {
 
   close(): void {
     this.#closed = true;
-    for (const kept of [...this.#byTimeout.values(), ...this.#apart]) kept.end();
-    this.#byTimeout.clear();
-    this.#apart.clear();
+    for (const kept of this.#byKey.values()) kept.end();
+    this.#byKey.clear();
   }
 
   async #connected(kept: KeptSession): Promise<KeptSession> {
@@ -85,9 +84,8 @@ export class Sessions {
     return kept;
   }
 
-  #end(kept: KeptSession): void {
-    this.#apart.delete(kept);
-    for (const [key, each] of this.#byTimeout) if (each === kept) this.#byTimeout.delete(key);
+  readonly #end = (kept: KeptSession): void => {
+    for (const [key, each] of this.#byKey) if (each === kept) this.#byKey.delete(key);
     kept.end();
-  }
+  };
 }

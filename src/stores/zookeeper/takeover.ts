@@ -27,18 +27,17 @@ import {
 } from './places.ts';
 import { readNote } from './reading.ts';
 
-interface NodeTaking {
-  /** The path of the queue. */
-  readonly path: string;
+/** A queue, and the note at its path if that has been read. */
+export interface ReadQueue {
   readonly view: NodeView;
-  /** If it has been read. */
   readonly note?: NodeNote | undefined;
 }
 
 /** @throws StoreError */
 export async function takeoverOf(
   own: ZookeeperClaim,
-  { path, view, note }: NodeTaking,
+  path: string,
+  { view, note }: ReadQueue,
 ): Promise<Takeover | undefined> {
   const { seen, before } = own;
   // After a release, or beside other holders, no work is undone.
@@ -48,7 +47,11 @@ export async function takeoverOf(
   }
   const known = note ?? (await readNote(own.kept, path));
   const ending = known && { reason: known.reason, token: known.token };
-  if (ending?.reason === 'evicted') forgetNote(own, path);
+  if (ending?.reason === 'evicted') {
+    // Reports an eviction once; twice if this fails.
+    const { session, within } = own.kept;
+    session.setData(path, Buffer.alloc(0), within).catch(() => {});
+  }
   if (!seen) return ending?.reason === 'evicted' ? ending : undefined;
   const there = new Set(view.places.map(({ sequence }) => sequence));
   const earlier = seen.view.places.slice(0, seen.index);
@@ -72,7 +75,7 @@ export async function takeoverOf(
 export async function readSuccession(
   { kept, seen }: ZookeeperClaim,
   path: string,
-): Promise<{ readonly view: NodeView; readonly note: NodeNote } | undefined> {
+): Promise<ReadQueue | undefined> {
   const [own, before] = [seen?.view.places[seen.index], seen?.view.places[seen.index - 1]];
   if (!seen || !own || !before || !isExclusive(own) || !isExclusive(before)) return undefined;
   const { data, stat } = await kept.session.getData(path, kept.within);
@@ -107,9 +110,4 @@ function notedByOnly(
 
 function holdsAlone({ permits, limit }: NodePlace): boolean {
   return permits >= limit;
-}
-
-/** Reports an eviction once; twice if this fails. */
-function forgetNote({ kept }: ZookeeperClaim, path: string): void {
-  kept.session.setData(path, Buffer.alloc(0), kept.within).catch(() => {});
 }

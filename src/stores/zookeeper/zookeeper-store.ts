@@ -28,13 +28,12 @@ import type {
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
-import { ZookeeperClaims } from './own-claims.ts';
+import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
 import { downgrade, evict, type NodeEviction } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
-import type { ZookeeperParts } from './verbs/parts.ts';
 import { clear, release } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 import { Tombstones } from './verbs/tombstones.ts';
@@ -66,11 +65,6 @@ interface Run {
   readonly statuses: Promise<ClaimStatus>[];
 }
 
-function newRun(claim: Claim, last: Run | undefined): Run {
-  const after = last ? Promise.all(last.statuses) : Promise.resolve();
-  return { claim, after, statuses: [] };
-}
-
 /**
  * A session makes nodes in the order of the calls; a try makes its node after a look, and a claim
  * that does not fit leaves again.
@@ -78,11 +72,6 @@ function newRun(claim: Claim, last: Run | undefined): Run {
 function follows(before: Claim, claim: Claim): boolean {
   const alike = before.ttlMs === claim.ttlMs && sameQueue(before.kind, claim.kind);
   return before.queue && claim.queue && alike;
-}
-
-/** All kinds are the same latch, which one at a time holds. */
-function alone(claim: Claim): Claim {
-  return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
 }
 
 export class ZookeeperStore implements Store {
@@ -113,10 +102,15 @@ export class ZookeeperStore implements Store {
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
+    const latch = this.#parts.tree.recipe === 'latch';
     const statuses = claims.map((given) => {
-      const claim = this.#parts.tree.recipe === 'latch' ? alone(given) : given;
+      // All kinds are the same latch, which one at a time holds.
+      const claim: Claim = latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
       const last = runs.get(claim.resource);
-      const run = last && follows(last.claim, claim) ? last : newRun(claim, last);
+      const run: Run =
+        last && follows(last.claim, claim)
+          ? last
+          : { claim, after: Promise.all(last?.statuses ?? []), statuses: [] };
       runs.set(claim.resource, run);
       const status = run.after.then(() => enter(this.#parts, claim)).catch(errorStatus);
       run.statuses.push(status);

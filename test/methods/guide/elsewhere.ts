@@ -115,7 +115,7 @@ export const ON_SERVERS: readonly Listed[] = [
   source('clients/etcd/etcd-client')('etcdClient(', 'etcdClient', 'writes'),
   source('stores/etcd/index')('etcdStore(', 'etcdStore'),
   source('stores/hazelcast/index')('hazelcastStore(', 'Client'),
-  source('stores/hazelcast/fenced-lock')('fencedLockStore(', 'hazelcast'),
+  source('stores/hazelcast/index')('fencedLockStore(', 'hazelcast'),
   source('stores/mysql/migration')('migrateMysql(', 'mysql'),
   source('stores/postgres/migration')('migratePostgres(', 'pool'),
   source('stores/mysql/index')('mysqlStore(', 'createPool'),

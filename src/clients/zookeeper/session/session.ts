@@ -25,7 +25,6 @@ import { NodeWatches, SessionChanges, type SessionListener, type Watching } from
 import { Exchange, helloOf, readGreeting, type ZookeeperGreeting } from '../wire/exchange.ts';
 import { authenticate, closeSession, type ZookeeperRequest } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
-import { Outbox } from './outbox.ts';
 import { Vigil } from './vigil.ts';
 
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
@@ -50,7 +49,9 @@ export class Session {
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
-  readonly #outbox: Outbox;
+  readonly #auths: Auth[];
+  /** Requests that were made while there was no connection. */
+  readonly #kept: Exchange[] = [];
   readonly #changes = new SessionChanges();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
@@ -68,7 +69,7 @@ export class Session {
     this.watches = new NodeWatches(destination.chroot);
     this.#clock = clock;
     this.#hosts = new Hosts(destination.addresses, clock);
-    this.#outbox = new Outbox(destination.auths);
+    this.#auths = [...destination.auths];
     void this.#run();
   }
 
@@ -121,9 +122,9 @@ export class Session {
     return this.#ask(request, asking);
   }
 
-  /** Adds an identity to the session. */
+  /** Adds an identity to the session; each later connection sends it. */
   authenticate(auth: Auth): Promise<void> {
-    this.#outbox.identify(auth);
+    this.#auths.push(auth);
     return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
   }
 
@@ -147,25 +148,22 @@ export class Session {
     this.#finish('closed', () => new ClosedError('This ZooKeeper session is closed'));
   }
 
-  #ask<T>(
+  async #ask<T>(
     request: ZookeeperRequest<T>,
     { timeoutMs = this.timeoutMs, watching }: Asking,
   ): Promise<T> {
     // A process that stood still for too long must not go on with a session that has ended.
     if (this.#vigil?.late) this.#expire('clock');
-    if (this.#over.signal.aborted) return Promise.reject(this.#why(false));
-    let exchange: Exchange<T>;
-    try {
-      exchange = new Exchange(request, watching);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const late = (): void => exchange.fail(tooLate(timeoutMs, exchange.written, this.#trouble));
+    if (this.#over.signal.aborted) throw this.#why(false);
+    const exchange = new Exchange(request, watching);
+    const late = (): void => {
+      exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
+    };
     const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
     const stop = (): void => this.#clock.clearTimeout(timer);
     exchange.answer.then(stop, stop);
     if (this.#link) this.#link.send(exchange as Exchange);
-    else this.#outbox.keep(exchange as Exchange);
+    else this.#kept.push(exchange as Exchange);
     return exchange.answer;
   }
 
@@ -207,7 +205,7 @@ export class Session {
     this.#greeting = greeting;
     this.#vigil ??= new Vigil(greeting.timeoutMs, sentAt, {
       clock: this.#clock,
-      choice: this.#hosts.size > 1,
+      choice: this.#destination.addresses.length > 1,
       expired: () => this.#expire('clock'),
     });
     this.#confirmations ??= new Confirmations(greeting.timeoutMs, sentAt);
@@ -217,7 +215,10 @@ export class Session {
     this.#state = 'connected';
     return new Promise((resolve) => {
       link.serve({
-        answered: (at) => this.#answered(at),
+        answered: (at) => {
+          this.#vigil?.answered(at);
+          this.#confirmations?.answered(at, this.#clock.now());
+        },
         replied: (exchange, zxid, code) => this.#replied(exchange, zxid, code),
         event: (body) => this.watches.take(body),
         ended: (error) => {
@@ -225,15 +226,21 @@ export class Session {
           resolve();
         },
       });
-      this.#outbox.sendAll(link, this.watches.frames(this.#lastZxid));
+      this.#sendAll(link);
       this.#vigil?.watch(link);
       this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
     });
   }
 
-  #answered(sentAt: number): void {
-    this.#vigil?.answered(sentAt);
-    this.#confirmations?.answered(sentAt, this.#clock.now());
+  /** Over a new connection: identities, then watches, then requests. */
+  #sendAll(link: ZookeeperLink): void {
+    for (const auth of this.#auths) {
+      const exchange = new Exchange(authenticate(auth), undefined);
+      exchange.answer.catch(() => {});
+      link.send(exchange as Exchange);
+    }
+    for (const frame of this.watches.frames(this.#lastZxid)) link.write(frame);
+    for (const request of this.#kept.splice(0)) if (!request.settled) link.send(request);
   }
 
   #replied(exchange: Exchange, zxid: bigint, code: number): void {
@@ -275,7 +282,7 @@ export class Session {
     this.#over.abort();
     const cause = why(true);
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
-    this.#outbox.fail(why(false));
+    for (const request of this.#kept.splice(0)) request.fail(why(false));
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
     this.#changes.deliver({ to, ...refusal, ...(by && { by }) });

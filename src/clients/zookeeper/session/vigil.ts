@@ -7,7 +7,7 @@
  * A server that has lost its leader, or stands still, answers no writes: if there are others, it is
  * given up when a request has no reply for a sixth, while the session has time for another.
  */
-import type { Clock, Timer } from '../../../base/clock.ts';
+import { type Clock, OneTimer } from '../../../base/clock.ts';
 import { afterInput } from '../../../base/event-loop.ts';
 import type { ZookeeperLink } from '../link.ts';
 
@@ -23,18 +23,18 @@ export interface VigilEvents {
 const BUSY_MS = 1000;
 
 export class Vigil {
-  /** When the last request that was answered was sent. */
   contactAt: number;
   readonly #timeoutMs: number;
   readonly #events: VigilEvents;
+  readonly #timer: OneTimer;
   #link: ZookeeperLink | undefined;
-  #timer: Timer | undefined;
   #over = false;
 
   constructor(timeoutMs: number, contactAt: number, events: VigilEvents) {
     this.#timeoutMs = timeoutMs;
     this.contactAt = contactAt;
     this.#events = events;
+    this.#timer = new OneTimer(events.clock);
   }
 
   /** Sets the connection; undefined: there is none. */
@@ -54,35 +54,25 @@ export class Vigil {
 
   end(): void {
     this.#over = true;
-    this.#events.clock.clearTimeout(this.#timer as Timer);
+    this.#timer.clear();
   }
 
   #arm(): void {
     if (this.#over) return;
-    const { clock } = this.#events;
-    if (this.#timer) clock.clearTimeout(this.#timer);
-    const due = this.#due();
-    this.#timer = clock.setTimeout(() => this.#look(), Math.max(1, due - clock.now()));
-    this.#timer.unref();
-  }
-
-  #due(): number {
     const over = this.contactAt + this.#timeoutMs;
-    if (!this.#link) return over;
-    const { askAt, giveUpAt } = this.#times(this.#link);
-    return Math.min(over, askAt, giveUpAt);
+    const times = this.#link && this.#times(this.#link);
+    const due = Math.min(over, times?.askAt ?? over, times?.giveUpAt ?? over);
+    this.#timer.set(() => this.#look(), Math.max(1, due - this.#events.clock.now()));
+    this.#timer.unref();
   }
 
   #times(link: ZookeeperLink): { readonly askAt: number; readonly giveUpAt: number } {
     const { sentAt, answeredAt, waitingSince } = link;
     const twelfth = this.#timeoutMs / 12;
     const silentAt = answeredAt + Math.min(8 * twelfth, Math.max(BUSY_MS, 4 * twelfth));
-    const times = { askAt: sentAt + twelfth, giveUpAt: silentAt };
-    if (!this.#events.choice || waitingSince === undefined) return times;
-    return {
-      ...times,
-      giveUpAt: Math.min(silentAt, waitingSince + Math.max(BUSY_MS, 2 * twelfth)),
-    };
+    const since = (this.#events.choice ? waitingSince : undefined) ?? Number.POSITIVE_INFINITY;
+    const giveUpAt = Math.min(silentAt, since + Math.max(BUSY_MS, 2 * twelfth));
+    return { askAt: sentAt + twelfth, giveUpAt };
   }
 
   #look(): void {

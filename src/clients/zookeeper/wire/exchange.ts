@@ -1,17 +1,18 @@
 import { isLockError } from '../../../base/errors.ts';
+import type { Linked } from '../../../base/fifo.ts';
 import { connectionLoss, tooLong } from '../errors.ts';
 import type { Watching } from '../watches.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
 import type { ZookeeperRequest } from './requests.ts';
 
-/** Servers cut off clients that send more, in bytes (`jute.maxbuffer`). */
+/** Servers cut off clients that send more, in bytes. */
 const MAX_REQUEST = 0xfffff;
 
 /** Position of the request's number in its frame. */
 const XID_AT = 4;
 
 /** One request and its outcome, settled once. */
-export class Exchange<T = unknown> {
+export class Exchange<T = unknown> implements Linked<Exchange> {
   readonly request: ZookeeperRequest<T>;
   readonly watching: Watching | undefined;
   readonly frame: Buffer;
@@ -19,6 +20,8 @@ export class Exchange<T = unknown> {
   /** Undefined until it is written. */
   sentAt: number | undefined;
   xid = 0;
+  previous: Exchange | undefined;
+  next: Exchange | undefined;
   settled = false;
   #resolve: (value: T) => void = () => {};
   #reject: (error: Error) => void = () => {};
@@ -30,16 +33,15 @@ export class Exchange<T = unknown> {
     const out = new JuteWriter().int(0).int(request.opcode);
     request.write(out);
     this.frame = out.frame();
-    const length = this.frame.length - 4;
-    if (length > MAX_REQUEST) throw tooLong(length, MAX_REQUEST);
+    const bytes = this.frame.length - 4;
+    if (bytes > MAX_REQUEST) {
+      const most = `ZooKeeper takes at most ${MAX_REQUEST} (jute.maxbuffer)`;
+      throw tooLong(`The request has ${bytes} bytes; ${most}.`);
+    }
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  get written(): boolean {
-    return this.sentAt !== undefined;
   }
 
   number(xid: number): void {
@@ -50,7 +52,8 @@ export class Exchange<T = unknown> {
   /** The body of a successful reply. An unreadable one fails the request, and throws. */
   take(body: JuteReader): void {
     try {
-      this.#settle(this.request.read(body));
+      this.#resolve(this.request.read(body));
+      this.settled = true;
     } catch (error) {
       // A refused step of a multi is a well-formed reply.
       if (!isLockError(error)) {
@@ -62,15 +65,8 @@ export class Exchange<T = unknown> {
   }
 
   fail(error: Error): void {
-    if (this.settled) return;
     this.settled = true;
     this.#reject(error);
-  }
-
-  #settle(value: T): void {
-    if (this.settled) return;
-    this.settled = true;
-    this.#resolve(value);
   }
 }
 

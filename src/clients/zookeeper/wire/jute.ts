@@ -30,7 +30,6 @@ export class LongFrameError extends GarbageError {
   }
 }
 
-/** The head of a frame: its length. */
 export const HEAD: Head = {
   bytes: 4,
   lengthIn: (start) => {
@@ -75,11 +74,7 @@ export class JuteWriter {
   }
 
   text(value: string): this {
-    const length = Buffer.byteLength(value);
-    this.int(length);
-    const at = this.#grow(length);
-    this.#bytes.write(value, at);
-    return this;
+    return this.bytes(Buffer.from(value));
   }
 
   list<T>(values: readonly T[], write: (value: T) => void): this {

@@ -61,30 +61,23 @@ export type NodeKind =
   | 'ephemeral-sequential'
   | 'container';
 
-export interface CreateTerms {
-  readonly path: string;
-  readonly data: Uint8Array;
-  readonly acl: readonly Acl[];
-  readonly kind: NodeKind;
-}
-
 export interface Created {
   /** With the number that the server added to a sequential node. */
   readonly path: string;
   readonly stat: Stat;
 }
 
-/** One step of a `multi`. */
-export type WireStep =
-  | ({ readonly step: 'create' } & CreateTerms)
-  | { readonly step: 'delete'; readonly path: string; readonly version: number }
+/** A change of one node: alone, or as a step of a `multi`. */
+export type WireStep = { readonly path: string } & (
   | {
-      readonly step: 'set';
-      readonly path: string;
+      readonly step: 'create';
       readonly data: Uint8Array;
-      readonly version: number;
+      readonly acl: readonly Acl[];
+      readonly kind: NodeKind;
     }
-  | { readonly step: 'check'; readonly path: string; readonly version: number };
+  | { readonly step: 'set'; readonly data: Uint8Array; readonly version: number }
+  | { readonly step: 'delete' | 'check'; readonly version: number }
+);
 
 /** A step's result: the path of a created node, the facts of one that was set, or nothing. */
 export type StepAnswer = Pick<Created, 'path'> | Stat | undefined;
@@ -97,36 +90,9 @@ const FLAGS: Readonly<Record<NodeKind, number>> = {
   container: 4,
 };
 
-export function create(terms: CreateTerms): ZookeeperRequest<Created> {
-  const opcode = terms.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
-  const write = (out: JuteWriter): void => writeCreate(out, terms);
-  return { opcode, path: terms.path, writes: true, write, read: readCreated };
-}
-
-export function remove(path: string, version: number): ZookeeperRequest<void> {
-  return writing(OPCODE.delete, path, (out) => out.text(path).int(version), nothing);
-}
-
-export function exists(path: string, watch: boolean): ZookeeperRequest<Stat> {
-  return reading(OPCODE.exists, path, (out) => out.text(path).flag(watch), readStat);
-}
-
 export interface NodeData {
   readonly data: Buffer;
   readonly stat: Stat;
-}
-
-export function getData(path: string, watch: boolean): ZookeeperRequest<NodeData> {
-  return reading(
-    OPCODE.getData,
-    path,
-    (out) => out.text(path).flag(watch),
-    (answer) => ({ data: answer.bytes(), stat: readStat(answer) }),
-  );
-}
-
-export function setData(path: string, data: Uint8Array, version: number): ZookeeperRequest<Stat> {
-  return writing(OPCODE.setData, path, (out) => out.text(path).bytes(data).int(version), readStat);
 }
 
 export interface NodeChildren {
@@ -135,32 +101,48 @@ export interface NodeChildren {
   readonly stat: Stat;
 }
 
-export function getChildren(path: string, watch: boolean): ZookeeperRequest<NodeChildren> {
-  return reading(
-    OPCODE.getChildren,
-    path,
-    (out) => out.text(path).flag(watch),
-    (answer) => ({ children: answer.list(() => answer.text()), stat: readStat(answer) }),
-  );
-}
-
-/** The server catches up with the leader before it answers later requests. */
-export function sync(path: string): ZookeeperRequest<void> {
-  return reading(OPCODE.sync, path, (out) => out.text(path), nothing);
-}
-
 export interface NodeAcl {
   readonly acl: readonly Acl[];
   readonly stat: Stat;
 }
 
-export function getAcl(path: string): ZookeeperRequest<NodeAcl> {
-  return reading(
-    OPCODE.getAcl,
-    path,
-    (out) => out.text(path),
-    (answer) => ({ acl: answer.list(() => readAcl(answer)), stat: readStat(answer) }),
-  );
+/** The request that leaves a watch; an event ends it. */
+export type WatchKind = 'data' | 'exists' | 'children';
+
+export interface NodeLook<T> {
+  readonly opcode: number;
+  /** Undefined: it leaves no watch. */
+  readonly kind?: WatchKind;
+  readonly read: (answer: JuteReader) => T;
+}
+
+export const EXISTS: NodeLook<Stat> = { opcode: OPCODE.exists, kind: 'exists', read: readStat };
+export const DATA: NodeLook<NodeData> = {
+  opcode: OPCODE.getData,
+  kind: 'data',
+  read: (answer) => ({ data: answer.bytes(), stat: readStat(answer) }),
+};
+export const CHILDREN: NodeLook<NodeChildren> = {
+  opcode: OPCODE.getChildren,
+  kind: 'children',
+  read: (answer) => ({ children: answer.list(() => answer.text()), stat: readStat(answer) }),
+};
+export const ACL: NodeLook<NodeAcl> = {
+  opcode: OPCODE.getAcl,
+  read: (answer) => ({ acl: answer.list(() => readAcl(answer)), stat: readStat(answer) }),
+};
+export const SYNC: NodeLook<void> = { opcode: OPCODE.sync, read: nothing };
+
+export function look<T>(
+  { opcode, kind, read }: NodeLook<T>,
+  path: string,
+  watch: boolean,
+): ZookeeperRequest<T> {
+  return reading(opcode, path, (out) => (kind ? out.text(path).flag(watch) : out.text(path)), read);
+}
+
+export function change<T>(step: WireStep, read: (answer: JuteReader) => T): ZookeeperRequest<T> {
+  return writing(opcodeOf(step), step.path, (out) => writeStep(out, step), read);
 }
 
 export function setAcl(path: string, acl: readonly Acl[], version: number): ZookeeperRequest<Stat> {
@@ -168,7 +150,6 @@ export function setAcl(path: string, acl: readonly Acl[], version: number): Zook
   return writing(OPCODE.setAcl, path, write, readStat);
 }
 
-/** Adds an identity to the session. */
 export function authenticate({ scheme, auth }: Auth): ZookeeperRequest<void> {
   const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
   return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);
@@ -187,21 +168,21 @@ export function multi(steps: readonly WireStep[]): ZookeeperRequest<readonly Ste
     }
     out.int(-1).flag(true).int(-1);
   };
-  const read = (answer: JuteReader): StepAnswer[] => readSteps(answer, steps);
-  return { opcode: OPCODE.multi, path: steps[0]?.path ?? '', writes: true, write, read };
+  const path = steps[0]?.path ?? '';
+  return writing(OPCODE.multi, path, write, (answer) => readSteps(answer, steps));
 }
 
 function opcodeOf(step: WireStep): number {
-  if (step.step === 'check') return OPCODE.check;
-  if (step.step === 'delete') return OPCODE.delete;
   if (step.step === 'set') return OPCODE.setData;
+  if (step.step !== 'create') return OPCODE[step.step];
   return step.kind === 'container' ? OPCODE.createContainer : OPCODE.create2;
 }
 
 function writeStep(out: JuteWriter, step: WireStep): void {
-  if (step.step === 'create') writeCreate(out, step);
-  else if (step.step === 'set') out.text(step.path).bytes(step.data).int(step.version);
-  else out.text(step.path).int(step.version);
+  out.text(step.path);
+  if (step.step === 'create' || step.step === 'set') out.bytes(step.data);
+  if (step.step === 'create') writeAcl(out, step.acl).int(FLAGS[step.kind]);
+  else out.int(step.version);
 }
 
 function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[] {
@@ -227,10 +208,6 @@ function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[]
   throw refused(errors[at] ?? -2, steps[at]?.path ?? '', at);
 }
 
-function writeCreate(out: JuteWriter, { path, data, acl, kind }: CreateTerms): void {
-  writeAcl(out.text(path).bytes(data), acl).int(FLAGS[kind]);
-}
-
 function writeAcl(out: JuteWriter, acl: readonly Acl[]): JuteWriter {
   return out.list(acl, ({ perms, scheme, id }) => out.int(perms).text(scheme).text(id));
 }
@@ -239,11 +216,11 @@ function readAcl(answer: JuteReader): Acl {
   return { perms: answer.int(), scheme: answer.text(), id: answer.text() };
 }
 
-function readCreated(answer: JuteReader): Created {
+export function readCreated(answer: JuteReader): Created {
   return { path: answer.text(), stat: readStat(answer) };
 }
 
-function readStat(answer: JuteReader): Stat {
+export function readStat(answer: JuteReader): Stat {
   return {
     czxid: answer.long(),
     mzxid: answer.long(),
@@ -279,4 +256,4 @@ function writing<T>(
   return { ...reading(opcode, path, write, read), writes: true };
 }
 
-function nothing(): void {}
+export function nothing(): void {}

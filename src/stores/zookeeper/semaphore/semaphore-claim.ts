@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Store, Wake } from '../../../contract/store.ts';
-import { gateOf, leasesOf } from './semaphore-tree.ts';
+import { gateOf, leasesOf } from '../layout.ts';
 
 type Stage = 'gate' | 'leases' | 'held';
 
@@ -17,7 +17,8 @@ export class SemaphoreClaim {
   readonly leases: readonly Claim[];
   readonly #standing: Readonly<Record<Stage, readonly Claim[]>>;
   #stage: Stage;
-  #begun = false;
+  /** Whether anything may be there. */
+  begun = false;
   /** The gate is known to have been asked for, or had. */
   #entered = false;
   #left = false;
@@ -38,11 +39,6 @@ export class SemaphoreClaim {
     this.#standing = { gate: [gate], leases: [gate, ...leases], held: leases };
   }
 
-  /** Whether anything may be there. */
-  get begun(): boolean {
-    return this.#begun;
-  }
-
   get holds(): boolean {
     return this.#stage === 'held';
   }
@@ -61,7 +57,7 @@ export class SemaphoreClaim {
 
   /** Takes the next step that it can take. @throws StoreError */
   ask(store: Store): Promise<ClaimStatus> {
-    this.#begun = true;
+    this.begun = true;
     const step = this.#last.then(() => this.#ask(store));
     this.#last = step.catch(() => {});
     return step;
@@ -90,21 +86,13 @@ export class SemaphoreClaim {
   }
 
   /** Wakes the claim for what its parts are woken for. */
-  async watch(store: Store, wake: Wake): Promise<AsyncDisposable> {
-    const woken = (hint?: ClaimStatus): void => this.#woken(store, wake, hint);
-    const all = [this.gate, ...this.leases].map((part) => store.watch?.(part, woken));
-    const watches = await Promise.all(all);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
-      },
+  watch(store: Store, wake: Wake): Promise<readonly (AsyncDisposable | undefined)[]> {
+    const woken = (hint?: ClaimStatus): void => {
+      const moves = !this.holds && hint?.state === 'held';
+      if (moves) this.ask(store).then(wake, () => wake());
+      else wake(this.leases.length > 1 ? undefined : hint);
     };
-  }
-
-  #woken(store: Store, wake: Wake, hint: ClaimStatus | undefined): void {
-    const moves = !this.holds && hint?.state === 'held';
-    if (moves) this.ask(store).then(wake, () => wake());
-    else wake(this.leases.length > 1 ? undefined : hint);
+    return Promise.all([this.gate, ...this.leases].map((part) => store.watch?.(part, woken)));
   }
 
   async #ask(store: Store): Promise<ClaimStatus> {

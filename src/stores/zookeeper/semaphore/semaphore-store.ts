@@ -23,18 +23,13 @@ import {
 } from '../../../contract/store.ts';
 import { errorStatus } from '../../each.ts';
 import { NONE } from '../../subscription.ts';
+import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
-import { gateOf, leasesOf } from './semaphore-tree.ts';
 
 export class SemaphoreStore implements Store {
   readonly name = 'zookeeper-semaphore';
-  readonly traits: Traits = {
-    ...TRAITS,
-    queue: false,
-    records: false,
-    sequential: false,
-  };
+  readonly traits: Traits = { ...TRAITS, queue: false, records: false, sequential: false };
   readonly #store: Store;
   readonly #claims = new Map<string, SemaphoreClaim>();
 
@@ -47,7 +42,10 @@ export class SemaphoreStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#claim(claim)));
+    const statuses = claims.map(async (claim) => {
+      return refusalOf(claim) ?? this.#settled(claim, this.#known(claim).again(this.#store));
+    });
+    return Promise.all(statuses);
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -92,13 +90,12 @@ export class SemaphoreStore implements Store {
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     if (refusalOf(claim)) return NONE;
-    const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
-    this.#claims.set(claim.id, known);
-    const watch = await known.watch(this.#store, wake);
+    const known = this.#known(claim);
+    const watches = await known.watch(this.#store, wake);
     return {
       [Symbol.asyncDispose]: async () => {
         if (!known.begun) this.#claims.delete(claim.id);
-        await watch[Symbol.asyncDispose]();
+        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
       },
     };
   }
@@ -107,12 +104,10 @@ export class SemaphoreStore implements Store {
     return this.#store.close?.() ?? Promise.resolve();
   }
 
-  async #claim(claim: Claim): Promise<ClaimStatus> {
-    const refusal = refusalOf(claim);
-    if (refusal) return refusal;
+  #known(claim: Claim): SemaphoreClaim {
     const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
     this.#claims.set(claim.id, known);
-    return this.#settled(claim, known.again(this.#store));
+    return known;
   }
 
   async #settled({ id }: Claim, asked: Promise<ClaimStatus>): Promise<ClaimStatus> {
@@ -137,8 +132,5 @@ function refusalOf({ kind, permits }: Claim): ClaimStatus | undefined {
   }
   if (kind !== 'permits' || permits <= MAX_BATCH) return undefined;
   const message = `A claim may have ${MAX_BATCH} permits, as each is a node, and not ${permits}.`;
-  return {
-    state: 'error',
-    error: new StoreError(message, { retryable: false, outcome: 'failed' }),
-  };
+  return errorStatus(new StoreError(message, { retryable: false, outcome: 'failed' }));
 }

@@ -5,12 +5,11 @@ import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts'
 import { StoreError } from '../../../contract/errors.ts';
 import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
-import { asReader, type Details, dataOf, type NodePlace, REVOKE } from '../places.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
+import { asReader, dataOf, REVOKE } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
-import { noted } from './release.ts';
+import { ended } from './release.ts';
 
 /** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */
 export async function downgrade(
@@ -52,22 +51,36 @@ export interface NodeEviction {
 export async function evict(
   parts: ZookeeperParts,
   resource: string,
-  how: NodeEviction,
+  { number, reason, now }: NodeEviction,
 ): Promise<boolean> {
   const kept = await parts.sessions.any();
-  const path = parts.tree.queue(resource);
+  const queue = parts.tree.queue(resource);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { places, admitted } = await listQueue(kept, path);
-    const all = await detailed(kept, path, places);
-    const found = all.find(([, { number }]) => number === how.number);
+    const { places, admitted } = await listQueue(kept, queue);
+    const all = await detailed(kept, queue, places);
+    const found = all.find(([, details]) => details.number === number);
     if (!found) return false;
     const [place, details] = found;
+    const path = `${queue}/${place.name}`;
     const holds = places.indexOf(place) < admitted;
-    const target = { place, details, path: `${path}/${place.name}`, queue: path };
-    if (holds && !how.now) {
+    const { id, foreign, sequence } = place;
+    const { version, ttlMs = 0, holder, sealed } = details;
+    if (holds && !now) {
       if (parts.tree.recipe === 'latch') throw written();
-      if (details.sealed || (await mark(kept, target, how.reason))) return true;
-    } else if (await end(parts, kept, { ...target, holds, reason: how.reason })) return true;
+      if (sealed) return true;
+      // Its process ends it after its ttl; one of Curator's, when it chooses.
+      const seal = { sealed: 'evicted', detail: reason, lasts: ttlMs, number } as const;
+      const data = foreign ? REVOKE : dataOf({ ttlMs, holder }, seal);
+      if (await unless(kept.session.setData(path, data, { version, ...kept.within }))) return true;
+      continue;
+    }
+    const steps: MultiStep[] = [{ step: 'delete', path, version }];
+    if (!foreign && id !== undefined) steps.push(parts.tombstones.burial(id, reason));
+    const note = { reason: 'evicted', token: number, sequence } as const;
+    if (await unless(ended(kept, { steps, queue, note: holds ? note : undefined }))) {
+      void parts.tombstones.sweep(kept);
+      return true;
+    }
   }
   throw tooBusy('Other requests kept changing the claim.');
 }
@@ -76,45 +89,6 @@ export async function evict(
 function written(): StoreError {
   const message = 'A latch can be evicted `now`, and not later: one in Java would miss its end.';
   return new StoreError(message, { retryable: false, outcome: 'failed' });
-}
-
-interface Target {
-  readonly place: NodePlace;
-  readonly details: Details;
-  readonly path: string;
-  readonly queue: string;
-}
-
-/** Its process ends it after its ttl; one of Curator's, when it chooses. */
-async function mark(
-  { session, within }: KeptSession,
-  { place, details, path }: Target,
-  reason: string,
-): Promise<boolean> {
-  const { version, number, ttlMs = 0, holder } = details;
-  const seal = { sealed: 'evicted', detail: reason, lasts: ttlMs, number } as const;
-  const data = place.foreign ? REVOKE : dataOf({ ttlMs, holder }, seal);
-  return unless(session.setData(path, data, { version, ...within }));
-}
-
-async function end(
-  parts: ZookeeperParts,
-  kept: KeptSession,
-  target: Target & { readonly holds: boolean; readonly reason: string },
-): Promise<boolean> {
-  const { place, details, path, queue, holds, reason } = target;
-  const { number: token, version } = details;
-  const steps: MultiStep[] = [{ step: 'delete', path, version }];
-  if (!place.foreign && place.id !== undefined) {
-    steps.push(parts.tombstones.burial(place.id, reason));
-  }
-  const note = { reason: 'evicted', token, sequence: place.sequence } as const;
-  const ended = holds
-    ? noted(kept, { steps, queue, note })
-    : kept.session.multi(steps, kept.within);
-  if (!(await unless(ended))) return false;
-  void parts.tombstones.sweep(kept);
-  return true;
 }
 
 /** False: it changed after the read. */

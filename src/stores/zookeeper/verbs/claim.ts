@@ -2,7 +2,7 @@
  * Claims that enter their queues: one round trip makes a node and lists the queue.
  *
  * The node's name has the claim's id, and a retry first looks for a node that may have been made
- * (protected-create.ts), so a claim that is sent twice is one. A try looks first, and makes a node
+ * (`createProtected`), so a claim that is sent twice is one. A try looks first, and makes a node
  * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
  * other tries, so concurrent tries, and only those, may fail although nothing is held.
  */
@@ -13,13 +13,15 @@ import { StoreError } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
 const LAST_NUMBER = 2 ** 31 - 2 ** 16;
+const NEAR_OVERFLOW =
+  'The numbers of this queue are about to overflow. It starts over once it is empty.';
 
 /** @throws StoreError */
 export async function enter(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
@@ -52,11 +54,9 @@ async function again(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimS
 }
 
 function begin(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
-  const done = (): void => {
+  own.entering = makeNode(parts, own).finally(() => {
     own.entering = undefined;
-  };
-  own.entering = makeNode(parts, own);
-  own.entering.then(done, done);
+  });
   return own.entering;
 }
 
@@ -102,11 +102,9 @@ async function settle(
   if (misfit) return withdraw(parts, own, misfit);
   if (index < 0) return miss(parts, own);
   if (overflows(view.places[index])) return startAnew(parts, own);
-  const waits = index >= view.admitted;
-  const { maxWaiters } = parts;
-  if (waits && !claim.queue) return withdraw(parts, own, REFUSED);
-  const bounded = parts.tree.isBounded(claim.resource);
-  if (waits && bounded && index - view.admitted >= maxWaiters) {
+  const { maxWaiters, tree } = parts;
+  if (index >= view.admitted && !claim.queue) return withdraw(parts, own, REFUSED);
+  if (index - view.admitted >= maxWaiters && tree.isBounded(claim.resource)) {
     return withdraw(parts, own, full(maxWaiters));
   }
   await queue.stand(own, { view });
@@ -185,14 +183,8 @@ async function startAnew(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Cl
   try {
     await kept.session.delete(path, kept.within);
   } catch (error) {
-    if (failedWith(error, 'NOTEMPTY')) throw nearOverflow();
-    unlessMissing(error);
+    if (!failedWith(error, 'NOTEMPTY')) unlessMissing(error);
+    else throw new StoreError(NEAR_OVERFLOW, { retryable: true, outcome: 'failed' });
   }
   return enter(parts, claim);
-}
-
-function nearOverflow(): StoreError {
-  const message =
-    'The numbers of this queue are about to overflow. It starts over once it is empty.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

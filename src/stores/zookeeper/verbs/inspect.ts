@@ -3,19 +3,21 @@
 import { resourceIn } from '../../../clients/zookeeper/paths.ts';
 import type { Member, Queue } from '../../../contract/store.ts';
 import { QueueView } from '../../consensus/queue-view.ts';
-import type { Details, NodePlace } from '../places.ts';
-import { detailed, listQueue } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
-
-/** Requests under way at a time. */
-const AT_ONCE = 100;
+import type { ZookeeperParts } from '../own-claims.ts';
+import { detailed, eachAsked, listQueue } from '../reading.ts';
 
 export async function inspect(parts: ZookeeperParts, resource: string): Promise<Queue> {
   const kept = await parts.sessions.any();
   const path = parts.tree.queue(resource);
   const { places } = await listQueue(kept, path);
   const all = await detailed(kept, path, places);
-  const members = all.map(([place, details]) => memberOf(parts, resource, { place, details }));
+  const { claims } = parts.own.queue(resource);
+  const members = all.map(([{ kind, permits, id = '' }, details]): Member => {
+    const { number, holder, lastsMs = 0, ttlMs = lastsMs } = details;
+    // The life of another process's claim without heartbeats is known, but not its start.
+    const leftMs = claims.get(id)?.leftMs(parts.clock.now()) ?? lastsMs;
+    return { number, kind, permits, ttlMs, leftMs, holder };
+  });
   // Claims that left during the reads are missing, so others may hold in their place.
   return new QueueView(all.map(([place]) => place)).shown(resource, members);
 }
@@ -28,25 +30,10 @@ export async function* list(
   const { children } = await session.getChildren(tree.root || '/', within);
   const resources = children.flatMap((name) => resourceIn(name) ?? []);
   const wanted = resources.filter((resource) => resource.startsWith(prefix)).sort();
-  for (let i = 0; i < wanted.length; i += AT_ONCE) {
-    const some = wanted.slice(i, i + AT_ONCE);
-    const stats = some.map((resource) => session.exists(tree.queue(resource), within));
-    for (const [n, stat] of (await Promise.all(stats)).entries()) {
-      // An empty queue stays for a while.
-      if (stat && stat.numChildren > 0) yield some[n] as string;
-    }
+  const exists = (resource: string): ReturnType<typeof session.exists> =>
+    session.exists(tree.queue(resource), within);
+  for await (const [resource, stat] of eachAsked(wanted, exists)) {
+    // An empty queue stays for a while.
+    if (stat && stat.numChildren > 0) yield resource;
   }
-}
-
-/** The life of another process's claim without heartbeats is known, but not its start. */
-function memberOf(
-  parts: ZookeeperParts,
-  resource: string,
-  { place, details }: { readonly place: NodePlace; readonly details: Details },
-): Member {
-  const { kind, permits, id = '' } = place;
-  const { number, holder, lastsMs = 0, ttlMs = lastsMs } = details;
-  const own = parts.own.queue(resource).claims.get(id);
-  const leftMs = own ? own.leftMs(parts.clock.now()) : lastsMs;
-  return { number, kind, permits, ttlMs, leftMs, holder };
 }

@@ -27,9 +27,9 @@ import type { RecordTerms } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
 
 /** How often the servers' time is asked for. */
 const TIME_MS = 10_000;
@@ -121,19 +121,15 @@ export class NodeRecords {
         const refused = missing || failedWith(error, 'BADVERSION');
         if (refused && error.step === 0) return false;
         if (missing && record.ms <= 0) return true;
-        if (missing && step === 'create') await this.#makeFolders(kept, resource);
-        else if (missing) step = 'create';
+        if (missing && step === 'create') {
+          await ensure(kept.session, this.#parts.tree.records, kept.within);
+          await ensure(kept.session, this.#parts.tree.recordsBeside(resource), kept.within);
+        } else if (missing) step = 'create';
         else if (failedWith(error, 'NODEEXISTS')) step = 'set';
         else throw error;
       }
     }
     throw tooBusy('Other clients kept creating and deleting the record.');
-  }
-
-  async #makeFolders({ session, within }: KeptSession, resource: string): Promise<void> {
-    const { tree } = this.#parts;
-    await ensure(session, tree.records, within);
-    await ensure(session, tree.recordsBeside(resource), within);
   }
 
   /** Never rejects: the next sweep deletes the rest. */
@@ -189,12 +185,10 @@ async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord 
   if (!found) return undefined;
   const { data, stat } = found;
   const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
-  if (length === undefined || text === undefined) throw unreadable(path);
+  if (length === undefined || text === undefined) {
+    const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
+    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+  }
   const ms = Number(length);
   return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };
-}
-
-function unreadable(path: string): StoreError {
-  const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

@@ -12,12 +12,12 @@
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { UNKNOWN } from '../../../contract/gone.ts';
-import type { Claim, Takeover } from '../../../contract/store.ts';
+import type { Claim } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
-import type { ZookeeperParts } from './parts.ts';
 
 /** @throws StoreError */
 export async function release(
@@ -61,8 +61,8 @@ async function releaseFromElsewhere(
   const details = await readDetails(kept, step.path);
   if (!details) return false;
   const note = { reason: 'released', token: details.number, sequence: place.sequence } as const;
-  if (index < view.admitted) await noted(kept, { steps: [step], queue: path, note });
-  else await kept.session.multi([step], kept.within);
+  const holds = index < view.admitted;
+  await ended(kept, { steps: [step], queue: path, note: holds ? note : undefined });
   return true;
 }
 
@@ -116,35 +116,33 @@ async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
 }
 
 async function removeAt(own: ZookeeperClaim, path: string, queue: string): Promise<boolean> {
+  const { kept, held, died, sealed, number: token, sequence } = own;
+  const silent = died && sealed === undefined;
+  const reason = sealed?.why === 'evicted' ? 'evicted' : 'released';
   try {
-    const silent = own.died && own.sealed === undefined;
-    if (own.held && !silent) await leaveNote(own, path, queue);
-    else await own.kept.session.delete(path, own.kept.within);
+    const note = held && !silent ? ({ reason, token, sequence } as const) : undefined;
+    await ended(kept, { steps: [{ step: 'delete', path }], queue, note });
     return true;
   } catch (error) {
     return unlessMissing(error) ?? false;
   }
 }
 
-async function leaveNote(own: ZookeeperClaim, path: string, queue: string): Promise<void> {
-  const reason: Takeover['reason'] = own.sealed?.why === 'evicted' ? 'evicted' : 'released';
-  const note = { reason, token: own.number, sequence: own.sequence };
-  await noted(own.kept, { steps: [{ step: 'delete', path }], queue, note });
-}
-
 interface NodeEnding {
   readonly steps: readonly MultiStep[];
   readonly queue: string;
-  readonly note: NodeNote;
+  /** Undefined: it did not hold, or it is to end without a note. */
+  readonly note: NodeNote | undefined;
 }
 
-/** Ends a hold and notes how; without the right to write there, it only ends it. */
-export async function noted(
+/** Ends a claim and notes how; without the right to write there, it only ends it. */
+export async function ended(
   { session, within }: KeptSession,
   { steps, queue, note }: NodeEnding,
 ): Promise<void> {
+  const last = note ? [{ step: 'set', path: queue, data: noteData(note) } as const] : [];
   try {
-    await session.multi([...steps, { step: 'set', path: queue, data: noteData(note) }], within);
+    await session.multi([...steps, ...last], within);
   } catch (error) {
     const forbidden = failedWith(error, 'NOAUTH') && error.step === steps.length;
     if (!forbidden) throw error;
@@ -166,8 +164,15 @@ async function leaveLater(
   try {
     // Written to, a latch would use up the watch of the one behind it in Java.
     const latch = own.kept.recipe === 'latch';
-    if (latch || own.kept.deadline - sentAt < ms) await move(parts, own, { path, data, ms });
-    else await session.setData(path, data, { version, ...within });
+    if (latch || own.kept.deadline - sentAt < ms) {
+      own.apart ??= await parts.sessions.apart(ms);
+      const steps = [
+        { step: 'delete', path, version: own.version },
+        { step: 'create', path, data, kind: 'ephemeral' },
+      ] as const;
+      await own.apart.session.multi(steps, own.apart.within);
+      adopt(own, own.apart);
+    } else await session.setData(path, data, { version, ...within });
   } catch (error) {
     if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);
     unlessMissing(error);
@@ -200,22 +205,7 @@ async function sealedBefore(
   return true;
 }
 
-/** To a session that no other claim shares. */
-async function move(
-  parts: ZookeeperParts,
-  own: ZookeeperClaim,
-  { path, data, ms }: { readonly path: string; readonly data: Buffer; readonly ms: number },
-): Promise<void> {
-  const apart = own.apart ?? (await parts.sessions.apart(ms));
-  own.apart = apart;
-  const steps = [
-    { step: 'delete', path, version: own.version },
-    { step: 'create', path, data, kind: 'ephemeral' },
-  ] as const;
-  await apart.session.multi(steps, apart.within);
-  adopt(own, apart);
-}
-
+/** It is moved to a session that no other claim shares. */
 function adopt(own: ZookeeperClaim, kept: KeptSession): void {
   own.kept.remove(own);
   own.kept = kept;

@@ -14,28 +14,26 @@ import { StoreError } from '../../../contract/errors.ts';
 import { EXPIRED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { each, errorStatus } from '../../each.ts';
+import { grouped } from '../../grouped.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
+import type { ZookeeperParts } from '../own-claims.ts';
 import { uuidOf } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import { ending, lose, miss } from './claim.ts';
-import type { ZookeeperParts } from './parts.ts';
 
 export async function renewAll(
   parts: ZookeeperParts,
   claims: readonly Claim[],
 ): Promise<ClaimStatus[]> {
   const sentAt = parts.clock.now();
-  const bySession = new Map<KeptSession, ZookeeperClaim[]>();
-  for (const claim of claims) {
+  const living = claims.flatMap((claim) => {
     const own = parts.own.find(claim);
-    if (!own || own.left || own.sealed || own.path === undefined || own.kept.over) continue;
-    if (own.until <= sentAt) continue;
-    own.until = sentAt + own.claim.ttlMs;
-    const group = bySession.get(own.kept);
-    if (group) group.push(own);
-    else bySession.set(own.kept, [own]);
-  }
+    if (!own || own.left || own.sealed || own.path === undefined || own.kept.over) return [];
+    return own.until > sentAt ? own : [];
+  });
+  for (const own of living) own.until = sentAt + own.claim.ttlMs;
+  const bySession = grouped(living, ({ kept }) => kept);
   const beaten = [...bySession].map(([kept, group]) => beat(parts, kept, group));
   const failures = new Map((await Promise.all(beaten)).flatMap((each) => [...each]));
   return each(claims, async (claim) => {
@@ -52,16 +50,8 @@ async function beat(
   claims: readonly ZookeeperClaim[],
 ): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
   const failures = new Map<ZookeeperClaim, ClaimStatus>();
-  const failAll = (error: unknown): void => {
-    for (const own of claims) {
-      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
-    }
-  };
-  if (kept.silent) {
-    failAll(disconnected());
-    return failures;
-  }
   try {
+    if (kept.silent) throw disconnected();
     for (let rest = [...claims]; rest.length > 0; ) {
       const odd = await check(kept, rest);
       if (odd === undefined) break;
@@ -72,7 +62,9 @@ async function beat(
     }
     await kept.confirm('write');
   } catch (error) {
-    failAll(error);
+    for (const own of claims) {
+      if (!failures.has(own)) failures.set(own, kept.over ? lose(parts, own) : errorStatus(error));
+    }
   }
   return failures;
 }
@@ -132,9 +124,6 @@ async function standing(
   return own.status(sentAt);
 }
 
-/** The life reported for a claim of another session: it was there a moment ago. */
-const MOMENT_MS = 1;
-
 /** Another process's claim: it is looked at, but not kept alive. */
 async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
   const tombstone = parts.tombstones.find(claim);
@@ -149,7 +138,8 @@ async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus
   if (!details) return EXPIRED;
   if (details.sealed) return details.sealed;
   const { waiters } = view;
-  const leftMs = MOMENT_MS;
+  // It was there a moment ago.
+  const leftMs = 1;
   if (index < view.admitted) return { state: 'held', token: details.number, leftMs, waiters };
   return { state: 'waiting', why: 'queue', leftMs, ahead: index, retryInMs: claim.ttlMs };
 }

@@ -2,7 +2,7 @@
  * Tombstones: the status for a late copy of a claim that has left.
  *
  * A request belongs to its session and a claim to its process, which looks for its node before it
- * makes another (protected-create.ts). So this process remembers its own releases in memory for the
+ * makes another (`createProtected`). So this process remembers its own releases in memory for the
  * ttl. An eviction concerns another process: its tombstone is a node with the reason, until that
  * process has read it. Later evictions delete those of dead processes.
  */

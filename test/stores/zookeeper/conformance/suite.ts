@@ -5,7 +5,6 @@ import { afterAll } from 'vitest';
 import type { OptionalVerb } from '../../../../src/contract/store.ts';
 import { type Recipe, Tree } from '../../../../src/stores/zookeeper/layout.ts';
 import { SemaphoreStore } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
-import { SemaphoreTree } from '../../../../src/stores/zookeeper/semaphore/semaphore-tree.ts';
 import {
   ZookeeperStore,
   type ZookeeperStoreParts,
@@ -87,8 +86,7 @@ export async function zookeeperSuite(
   });
 }
 
-function storeOf(recipe: Recipe, parts: Omit<ZookeeperStoreParts, 'tree'>): Store {
-  if (recipe !== 'semaphore')
-    return new ZookeeperStore({ ...parts, tree: new Tree('/holdfast', recipe) });
-  return new SemaphoreStore({ ...parts, tree: new SemaphoreTree('/holdfast') });
+function storeOf(recipe: Recipe, rest: Omit<ZookeeperStoreParts, 'tree'>): Store {
+  const parts = { ...rest, tree: new Tree('/holdfast', recipe) };
+  return recipe === 'semaphore' ? new SemaphoreStore(parts) : new ZookeeperStore(parts);
 }
