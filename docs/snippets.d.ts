@@ -21,6 +21,14 @@ interface Prisma {
 }
 declare const prisma: Prisma & { $transaction<T>(work: (tx: Prisma) => Promise<T>): Promise<T> };
 
+/** A library that Holdfast does not know. */
+interface AnyClient {
+  query(
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<{ readonly rows: unknown[]; readonly rowCount: number }>;
+}
+
 /** Clients of other servers, and objects that are written on a condition. */
 declare const redis: import('ioredis').Redis;
 declare const etcd: import('holdfast/etcd').EtcdClient;

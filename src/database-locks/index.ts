@@ -2,8 +2,10 @@ export { UsageError } from '../base/errors.ts';
 export type {
   DrizzleDatabase,
   DrizzleTransaction,
+  KnexTransaction,
   KyselyDatabase,
   KyselyTransaction,
+  MikroManager,
   MysqlConnection,
   MysqlPool,
   OtherConnection,
@@ -11,8 +13,11 @@ export type {
   PgPool,
   PostgresSql,
   PostgresTransaction,
+  PrismaTransaction,
+  SequelizeTransaction,
   SqlDatabase,
   SqlTransaction,
+  TypeormManager,
 } from '../clients/sql/clients.ts';
 export { isRetryable, TransactionError, type TransactionFailure } from '../clients/sql/errors.ts';
 export type { Columns, Row, Value } from '../clients/sql/sql.ts';
@@ -26,5 +31,6 @@ export {
   type OptimisticResult,
   optimistic,
 } from './optimistic.ts';
+export { type RetryingOptions, retrying } from './retrying.ts';
 export { type RowLockOptions, rowLock } from './row-lock.ts';
 export { type TransactionLockOptions, transactionLock } from './transaction-lock.ts';

@@ -9,10 +9,8 @@
  * first read on), so that trying again could not succeed.
  * What would break it: a program that writes the row without raising the version.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
-import { show } from '../base/show.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
 import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
@@ -25,6 +23,7 @@ import {
   readColumns,
   readKey,
 } from '../clients/sql/sql.ts';
+import { checkAttempts, pauseAfter } from './attempts.ts';
 import {
   mustHaveRoom,
   readVersion,
@@ -64,10 +63,6 @@ export class ConflictError extends LockError {
 const OPTIONS = ['table', 'key', 'version', 'attempts', 'signal'];
 const ATTEMPTS = 10;
 
-/** The longest pause after the first attempt, and after any, in ms; each is a random part of it. */
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
-
 export interface OptimisticResult<T> {
   /** False if `change` left the row as it is. */
   readonly changed: boolean;
@@ -103,9 +98,7 @@ export function optimistic<T extends object = Row>(
   const connection = connectionOf(db);
   const read = readOptions(options, OPTIONS, 'optimistic');
   const { attempts = ATTEMPTS, signal } = read;
-  if (!Number.isSafeInteger(attempts) || attempts < 1) {
-    throw new UsageError(`attempts must be a whole number of at least 1, not ${show(attempts)}.`);
-  }
+  checkAttempts(attempts);
   if (typeof change !== 'function') throw new UsageError('The change must be a function.');
   const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
   const key = readKey(read.key, connection.dialect);
@@ -134,10 +127,7 @@ async function tryAll(
       const message = `Other transactions changed the row first in each of ${attempt} attempts.`;
       throw new ConflictError(message, { attempts: attempt, cause });
     }
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
-    await sleep(Math.random() * longest, undefined, signal && { signal }).catch(() => {
-      signal?.throwIfAborted();
-    });
+    await pauseAfter(attempt, signal);
   }
 }
 

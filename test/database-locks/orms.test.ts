@@ -1,5 +1,14 @@
-/** What ORMs make of the server's replies is understood: with each, on PostgreSQL and MariaDB. */
-import { changeState, isRetryable, optimistic, rowLock, type SqlTransaction } from 'holdfast/sql';
+/** The transactions of ORMs are taken as they are: of each, on PostgreSQL and MariaDB. */
+import { sqlFence } from 'holdfast/fence';
+import {
+  changeState,
+  isRetryable,
+  optimistic,
+  retrying,
+  rowLock,
+  type SqlTransaction,
+  transactionLock,
+} from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, Signal, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
@@ -12,7 +21,7 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
   const server = useServer(product);
   const dialect = product.name === 'PostgreSQL' ? 'postgres' : 'mysql';
 
-  describe.each(Object.entries(ORMS))('%s', (_name, open) => {
+  describe.each(Object.entries(ORMS))('%s', (name, open) => {
     let orm: Orm;
     let other: Client;
     beforeAll(async () => {
@@ -64,6 +73,46 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
         expect.objectContaining({ code: 'TRANSACTION', reason: 'deadlock', retryable: true }),
       ]);
       expect(isRetryable(failed[0])).toBe(true);
+    });
+
+    test('a transaction that a deadlock has ended runs again', async () => {
+      const has = [new Signal(), new Signal()] as const;
+      const ids = ['a', 'b'] as const;
+      const attempts = [0, 0];
+      const work = (me: 0 | 1) =>
+        retrying((attempt) => {
+          attempts[me] = attempt;
+          return orm.transaction(async (tx) => {
+            await lock(tx, ids[me]);
+            has[me].give();
+            // The second attempt finds both given, and meets nobody.
+            await has[me === 0 ? 1 : 0].given;
+            await lock(tx, ids[me === 0 ? 1 : 0]);
+          });
+        });
+      await Promise.all([work(0), work(1)]);
+      expect(attempts.sort()).not.toEqual([1, 1]);
+    });
+
+    test('a lock by name, and a fence, are in the transaction', async () => {
+      const fence = sqlFence({ dialect });
+      await on(other.db).count(fence.schema);
+      await orm.transaction((tx) => transactionLock(tx, 'name'));
+      const enter = (tx: SqlTransaction, token: bigint) =>
+        fence.enter(tx, { resource: `${name}: fence`, lineage: 'one', token });
+      const entered = orm.transaction(async (tx) => {
+        await enter(tx, 35n);
+        throw new Error('rolled back');
+      });
+      await expect(entered).rejects.toThrow('rolled back');
+      await orm.transaction((tx) => enter(tx, 34n));
+      const stale = orm.transaction((tx) => enter(tx, 33n));
+      await expect(stale).rejects.toMatchObject({ code: 'STALE_TOKEN' });
+    });
+
+    test('what is in no transaction is refused', async () => {
+      const outside = () => lock(orm.db as SqlTransaction, 'a');
+      expect(outside).toThrow(expect.objectContaining({ code: 'USAGE' }));
     });
 
     test('a row that another has is waited for no longer than wanted', async () => {

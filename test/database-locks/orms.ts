@@ -12,14 +12,19 @@ import { run } from '../../scripts/steps.ts';
 type Dialect = 'postgres' | 'mysql';
 
 export interface Orm {
+  /** In no transaction. */
+  readonly db: unknown;
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   close(): Promise<unknown>;
 }
 
+const MIKRO = '6.6.17';
 const VERSIONS = {
   ...{ knex: '3.3.0', typeorm: '0.3.31', sequelize: '6.37.8', prisma: '7.10.0' },
   ...{ '@prisma/client': '7.10.0', '@prisma/adapter-pg': '7.10.0' },
   '@prisma/adapter-mariadb': '7.10.0',
+  // The last that runs on Node 20.
+  ...{ '@mikro-orm/core': MIKRO, '@mikro-orm/postgresql': MIKRO, '@mikro-orm/mysql': MIKRO },
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: packages whose types are not here.
@@ -63,64 +68,37 @@ export const ORMS: Readonly<Record<string, Open>> = {
       ...{ client: dialect === 'postgres' ? 'pg' : 'mysql2', connection: url },
       pool: { min: 0, max: 10 },
     });
-    const inside = (tx: Untyped): SqlTransaction => {
-      const send = (sql: string, values: unknown[]) => tx.raw(sql.replace(/\$\d+/g, '?'), values);
-      return {
-        ...{ dialect, transaction: true },
-        rows: async (sql, values) => {
-          const answer = await send(sql, values);
-          return dialect === 'postgres' ? answer.rows : answer[0];
-        },
-        count: async (sql, values) => {
-          const answer = await send(sql, values);
-          return dialect === 'postgres' ? (answer.rowCount ?? 0) : answer[0].affectedRows;
-        },
-      };
-    };
-    return {
-      transaction: (work) => db.transaction((tx: Untyped) => work(inside(tx))),
-      close: () => db.destroy(),
-    };
+    return { db, transaction: (work) => db.transaction(work), close: () => db.destroy() };
   },
 
   TypeORM: async (fetched, dialect, url) => {
     const { DataSource } = fetched('typeorm');
     const db = await new DataSource({ type: dialect, url, poolSize: 10 }).initialize();
-    const inside = (entities: Untyped): SqlTransaction => ({
-      ...{ dialect, transaction: true },
-      rows: (sql, values) => entities.query(sql, values),
-      count: async (sql, values) => {
-        const answer = await entities.query(sql, values);
-        return dialect === 'postgres' ? answer[1] : answer.affectedRows;
-      },
-    });
     return {
-      transaction: (work) => db.transaction((entities: Untyped) => work(inside(entities))),
-      close: () => db.destroy(),
+      ...{ db: db.manager, close: () => db.destroy() },
+      transaction: (work) => db.transaction(work),
     };
   },
 
   Sequelize: async (fetched, dialect, url) => {
-    const { Sequelize, QueryTypes } = fetched('sequelize');
+    const { Sequelize } = fetched('sequelize');
     const db = new Sequelize(url, { dialect, logging: false, pool: { max: 10 } });
-    const inside = (transaction: Untyped): SqlTransaction => {
-      const given = (values: unknown[]) =>
-        dialect === 'postgres' ? { bind: values } : { replacements: values };
-      return {
-        ...{ dialect, transaction: true },
-        rows: (sql, values) =>
-          db.query(sql, { ...given(values), transaction, type: QueryTypes.SELECT }),
-        count: async (sql, values) => {
-          const [first, second] = await db.query(sql, { ...given(values), transaction });
-          // By the kind of statement: a SET tells nothing.
-          return second?.rowCount ?? first?.affectedRows ?? second?.affectedRows ?? second ?? 0;
-        },
-      };
-    };
     const isolationLevel = 'READ COMMITTED';
     return {
-      transaction: (work) => db.transaction({ isolationLevel }, (tx: Untyped) => work(inside(tx))),
-      close: () => db.close(),
+      ...{ db, close: () => db.close() },
+      transaction: (work) => db.transaction({ isolationLevel }, work),
+    };
+  },
+
+  MikroORM: async (fetched, dialect, url) => {
+    const { MikroORM } = fetched(`@mikro-orm/${dialect === 'postgres' ? 'postgresql' : 'mysql'}`);
+    const { EntitySchema } = fetched('@mikro-orm/core');
+    const properties = { id: { type: 'string', primary: true } };
+    const Stock = new EntitySchema({ name: 'Stock', tableName: 'stock', properties });
+    const orm = await MikroORM.init({ clientUrl: url, entities: [Stock], pool: { max: 10 } });
+    return {
+      ...{ db: orm.em.fork(), close: () => orm.close() },
+      transaction: (work) => orm.em.fork().transactional(work),
     };
   },
 
@@ -137,15 +115,10 @@ export const ORMS: Readonly<Record<string, Open>> = {
         ? new PrismaPg({ connectionString: url })
         : new PrismaMariaDb({ ...server, connectionLimit: 10 });
     const db = new PrismaClient({ adapter: opened });
-    const inside = (tx: Untyped): SqlTransaction => ({
-      ...{ dialect, transaction: true },
-      rows: (sql, values) => tx.$queryRawUnsafe(sql, ...values),
-      count: (sql, values) => tx.$executeRawUnsafe(sql, ...values),
-    });
     const patience = { timeout: 60_000, maxWait: 60_000 };
     return {
-      transaction: (work) => db.$transaction((tx: Untyped) => work(inside(tx)), patience),
-      close: () => db.$disconnect(),
+      ...{ db, close: () => db.$disconnect() },
+      transaction: (work) => db.$transaction(work, patience),
     };
   },
 };

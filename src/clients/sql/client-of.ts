@@ -4,18 +4,27 @@ import { randomId } from '../../base/random-id.ts';
 import { show } from '../../base/show.ts';
 import { type Client, type ClientAnswer, endAfter, type SqlSender } from './client.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
+import { ormSender } from './orms.ts';
 import { packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 const TAKEN =
-  'a connection or pool of pg, postgres, mysql2 or mariadb, a transaction of Kysely or of Drizzle';
+  'a connection or pool of pg, postgres, mysql2 or mariadb, or a transaction of Kysely, Drizzle,' +
+  ' Prisma, Knex, TypeORM, Sequelize or MikroORM';
 
 /** @throws UsageError if it is of no known package. */
 export function clientOf(given: unknown): Client {
+  const { sender, place } = sendingThrough(given);
+  return { begun: async () => place === 'transaction', ...sender, place };
+}
+
+function sendingThrough(given: unknown): {
+  readonly sender: SqlSender;
+  readonly place: Recognised['place'];
+} {
   const found = packageOf(given);
   const sender = found && senderOf(given, found);
-  if (sender)
-    return { begun: async () => found.place === 'transaction', ...sender, place: found.place };
+  if (sender) return { sender, place: found.place };
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 
@@ -35,6 +44,8 @@ function senderOf(given: unknown, { name, place }: Recognised): SqlSender | unde
       return (pool && poolIn(given as Drizzle)) || drizzle(given as Drizzle);
     case 'other':
       return other(given as Other);
+    case 'orm':
+      return ormSender(given, (below) => sendingThrough(below).sender);
   }
 }
 

@@ -1,6 +1,8 @@
 /** What an object of any package can do, in common terms. */
-import type { ClientScope } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
+
+/** Where statements run, as far as the object shows it. */
+export type ClientScope = 'transaction' | 'connection' | 'pool';
 
 export interface Client {
   readonly dialect: Dialect;

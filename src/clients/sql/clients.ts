@@ -34,6 +34,39 @@ export interface DrizzleTransaction {
   rollback(): never;
 }
 
+/** Knex and Objection: the `trx` of a transaction, on `pg`, `mysql2` or `mariadb`. */
+export interface KnexTransaction {
+  readonly client: object;
+  readonly executionPromise: Promise<unknown>;
+  isCompleted(): boolean;
+}
+
+/** TypeORM: the `manager` of a transaction, on `pg` or `mysql2`. */
+export interface TypeormManager {
+  readonly queryRunner?: { connect(): Promise<unknown> };
+  getRepository(...target: never[]): unknown;
+}
+
+/** Sequelize: the transaction, on `pg`, `mysql2` or `mariadb`. */
+export interface SequelizeTransaction {
+  commit(): Promise<void>;
+  afterCommit(...listener: never[]): unknown;
+}
+
+/** MikroORM: the `em` of a transaction, on PostgreSQL, MySQL or MariaDB. */
+export interface MikroManager {
+  isInTransaction(): boolean;
+  getTransactionContext(): unknown;
+}
+
+/** Prisma: the `tx` of an interactive transaction, on PostgreSQL, MySQL or MariaDB. */
+export interface PrismaTransaction {
+  $queryRawUnsafe(...statement: never[]): PromiseLike<unknown>;
+  $executeRawUnsafe(...statement: never[]): PromiseLike<number>;
+  /** The client itself is in no transaction. */
+  readonly $connect?: never;
+}
+
 /**
  * Any other library, in two functions: one for statements that return rows, one for those that
  * count them. `values` go where the statement has `$1` (PostgreSQL) or `?` (MySQL).
@@ -54,6 +87,11 @@ export type SqlTransaction =
   | MysqlConnection
   | KyselyTransaction
   | DrizzleTransaction
+  | KnexTransaction
+  | TypeormManager
+  | SequelizeTransaction
+  | MikroManager
+  | PrismaTransaction
   | OtherConnection;
 
 /** `pg`: a `Pool`. */

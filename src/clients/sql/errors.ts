@@ -80,11 +80,19 @@ export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unkn
  */
 export function isRetryable(error: unknown): boolean {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).retryable;
-  if (isLockError(error)) return false;
-  return (['postgres', 'mysql'] as const).some((dialect) => {
+  const reason = reasonIn(error);
+  return reason !== 'connection' && RETRYABLE.has(reason);
+}
+
+/** Why a transaction failed, by an error of Holdfast or of a client; `refused` if it is neither. */
+export function reasonIn(error: unknown): TransactionFailure {
+  if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).reason;
+  if (isLockError(error)) return 'refused';
+  for (const dialect of ['postgres', 'mysql'] as const) {
     const { kind } = kindOf(error, dialect);
-    return kind !== 'connection' && RETRYABLE.has(kind);
-  });
+    if (kind !== 'refused' && kind !== 'usage') return kind;
+  }
+  return 'refused';
 }
 
 function kindOf(

@@ -1,10 +1,17 @@
 /** The package that a database client comes from. */
 import { has } from '../members.ts';
+import type { ClientScope } from './client.ts';
+import { ormOf } from './orms.ts';
 
-export type Package = 'pg' | 'postgres' | 'mysql2' | 'mariadb' | 'kysely' | 'drizzle' | 'other';
-
-/** Where statements run, as far as the object shows it. */
-export type ClientScope = 'transaction' | 'connection' | 'pool';
+export type Package =
+  | 'pg'
+  | 'postgres'
+  | 'mysql2'
+  | 'mariadb'
+  | 'kysely'
+  | 'drizzle'
+  | 'orm'
+  | 'other';
 
 export interface Recognised {
   readonly name: Package;
@@ -17,6 +24,8 @@ export function packageOf(client: unknown): Recognised | undefined {
   if (has(client, 'rows', 'count')) {
     return { name: 'other', place: inside(client.transaction === true) };
   }
+  const orm = ormOf(client);
+  if (orm) return { name: 'orm', place: inside(orm.inside(client)) };
   if (has(client, 'getExecutor', 'executeQuery')) {
     return { name: 'kysely', place: inside(client.isTransaction === true) };
   }

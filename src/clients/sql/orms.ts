@@ -1,0 +1,112 @@
+/**
+ * Transactions of ORMs.
+ *
+ * Knex, TypeORM and Sequelize show the connection that a transaction runs on, a client of `pg`,
+ * `mysql2` or `mariadb`: statements go straight to it, because what an ORM answers differs by kind
+ * of statement and version. MikroORM shows a transaction of Knex or Kysely. Prisma shows nothing, so
+ * its own methods send.
+ */
+import { UsageError } from '../../base/errors.ts';
+import { show } from '../../base/show.ts';
+import { has } from '../members.ts';
+import type { SqlSender } from './client.ts';
+import type { Bound, Dialect } from './sql.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: an ORM's own object, recognised by its methods.
+type Given = any;
+
+export interface Orm {
+  /** As users write it. */
+  readonly title: string;
+  /** The methods that tell its transactions and databases from others'. */
+  readonly methods: readonly string[];
+  /** Whether a transaction is open. */
+  inside(given: Given): boolean;
+  /** What it calls the database. */
+  speaks(given: Given): unknown;
+  /** The connection or transaction below. Without it, the ORM sends by itself. */
+  readonly below?: (given: Given) => unknown;
+}
+
+const ORMS: readonly Orm[] = [
+  {
+    title: 'Prisma',
+    methods: ['$queryRawUnsafe', '$executeRawUnsafe'],
+    inside: (tx) => typeof tx.$connect !== 'function',
+    speaks: (tx) => tx._activeProvider,
+  },
+  {
+    title: 'MikroORM',
+    methods: ['getTransactionContext', 'isInTransaction'],
+    inside: (manager) => manager.isInTransaction(),
+    speaks: (manager) => manager.getPlatform().constructor.name,
+    below: (manager) => manager.getTransactionContext(),
+  },
+  {
+    title: 'TypeORM',
+    methods: ['getRepository', 'query'],
+    inside: (manager) => manager.queryRunner?.isTransactionActive === true,
+    speaks: (manager) => (manager.dataSource ?? manager.connection).options.type,
+    below: (manager) => manager.queryRunner.connect(),
+  },
+  {
+    title: 'Knex',
+    methods: ['raw', 'transaction', 'batchInsert'],
+    inside: (trx) => trx.isCompleted?.() === false,
+    speaks: (trx) => trx.client.driverName,
+    below: (trx) => trx.client.acquireConnection(),
+  },
+  {
+    title: 'Sequelize',
+    methods: ['commit', 'afterCommit'],
+    inside: (transaction) => transaction.connection !== undefined && !transaction.finished,
+    speaks: (transaction) => transaction.sequelize.getDialect(),
+    below: (transaction) => transaction.connection,
+  },
+];
+
+export function ormOf(given: unknown): Orm | undefined {
+  return ORMS.find(({ methods }) => has(given, ...methods));
+}
+
+/**
+ * @param senderFor that of what is below.
+ * @throws UsageError outside of a transaction, or on another database.
+ */
+export function ormSender(given: Given, senderFor: (below: unknown) => SqlSender): SqlSender {
+  const { title, inside, speaks, below } = ormOf(given) as Orm;
+  if (!inside(given)) throw new UsageError(`Of ${title}, give the transaction.`);
+  const spoken = speaks(given);
+  const dialect = dialectOf(String(spoken));
+  if (!dialect) {
+    throw new UsageError(`${title} is on ${show(spoken)}, neither PostgreSQL nor MySQL.`);
+  }
+  if (!below) return prisma(given, dialect);
+  return sendingOn(dialect, async () => senderFor(await below(given)));
+}
+
+function dialectOf(spoken: string): Dialect | undefined {
+  if (/^(pg|postgres)/i.test(spoken)) return 'postgres';
+  return /^(mysql|mariadb)/i.test(spoken) ? 'mysql' : undefined;
+}
+
+function sendingOn(dialect: Dialect, open: () => Promise<SqlSender>): SqlSender {
+  let opened: Promise<SqlSender> | undefined;
+  const sender = (): Promise<SqlSender> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    dialect,
+    rows: async (sql, values) => (await sender()).rows(sql, values),
+    count: async (sql, values) => (await sender()).count(sql, values),
+  };
+}
+
+function prisma(tx: Given, dialect: Dialect): SqlSender {
+  return {
+    dialect,
+    rows: (sql: string, values: Bound[]) => tx.$queryRawUnsafe(sql, ...values),
+    count: (sql: string, values: Bound[]) => tx.$executeRawUnsafe(sql, ...values),
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * A whole transaction again, when the database has rolled it back for others' sake.
+ *
+ * Invariant: work whose transaction may have been committed is not run again. The database says of
+ * a deadlock, a time-out or a serialization failure that it has rolled back, COMMIT included. A
+ * broken connection says nothing: it counts as a rollback only if it broke at a statement of
+ * Holdfast inside the transaction, which came before any COMMIT.
+ * What would break it: work that commits and then goes on.
+ */
+import { isLockError, messageOf, UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
+import { isRetryable, reasonIn, TransactionError } from '../clients/sql/errors.ts';
+import { checkAttempts, pauseAfter } from './attempts.ts';
+
+export interface RetryingOptions {
+  /** How often to run the work at most. Default: 5, with pauses that grow. */
+  readonly attempts?: number;
+  /** Ends the attempts; rejects with its reason. Work under way goes on to its end. */
+  readonly signal?: AbortSignal;
+}
+
+const OPTIONS = ['attempts', 'signal'];
+const ATTEMPTS = 5;
+
+/**
+ * Runs a transaction again when the database says that it may succeed then: after a deadlock, a
+ * lock time-out, a serialization failure, a cancelled statement. Any other error ends it at once.
+ *
+ * @param work a whole transaction, from BEGIN to COMMIT, of any client that Holdfast takes. It
+ *   gets the number of the attempt, and does nothing outside that a rollback would not undo.
+ * @returns what the work returns.
+ * @example
+ * import { retrying, rowLock } from 'holdfast/sql';
+ *
+ * await retrying(() => drizzle.transaction((tx) => rowLock(tx, { table: 'stock', key: { sku } })));
+ *
+ * @throws TransactionError with the reason of the last failure if all attempts failed; with the
+ *   outcome `unknown` if the connection broke, perhaps at COMMIT: the work may be done.
+ * @throws UsageError, and whatever else the work throws.
+ */
+export async function retrying<T>(
+  work: (attempt: number) => T | PromiseLike<T>,
+  options: RetryingOptions = {},
+): Promise<Awaited<T>> {
+  const { attempts = ATTEMPTS, signal } = readOptions(options, OPTIONS, 'retrying');
+  checkAttempts(attempts);
+  if (typeof work !== 'function') throw new UsageError('The work must be a function.');
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (mayBeCommitted(error)) throw failed(error, COMMITTED, 'unknown');
+      if (!isRetryable(error)) throw error;
+      if (attempt === attempts) throw failed(error, `Gave up after ${attempts} attempts`, 'failed');
+    }
+    await pauseAfter(attempt, signal);
+  }
+}
+
+const COMMITTED = 'The connection broke, perhaps at COMMIT, so the work may be done';
+
+/** Inside a transaction, a statement of Holdfast's whose connection broke came before any COMMIT. */
+function mayBeCommitted(error: unknown): boolean {
+  if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).outcome === 'unknown';
+  return reasonIn(error) === 'connection';
+}
+
+function failed(cause: unknown, what: string, outcome: 'failed' | 'unknown'): TransactionError {
+  const retryable = outcome === 'failed';
+  const terms = { reason: reasonIn(cause), retryable, outcome, cause };
+  return new TransactionError(`${what}: ${messageOf(cause)}`, terms);
+}
