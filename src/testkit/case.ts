@@ -3,7 +3,20 @@ import type { FixtureOptions } from './fixture.ts';
 import type { TestBed } from './test-bed.ts';
 
 /** What a case needs of a store; without it the suite skips the case and shows the reason. */
-export type Need = keyof typeof MISSING | OptionalVerb;
+export type Need = Trait | OptionalVerb;
+
+type Trait =
+  | 'queue'
+  | 'permits'
+  | 'tokens'
+  | 'atomic try'
+  | 'traces of the dead'
+  | 'sequential batches'
+  | 'granting hints'
+  | 'data loss'
+  | 'trust'
+  | 'leaps of time'
+  | 'holders as they are';
 
 /** One promise, checked. */
 export interface Case {
@@ -40,7 +53,7 @@ export interface Declared {
   readonly anonymous: boolean;
 }
 
-const MISSING = {
+const MISSING: Readonly<Record<Trait, (declared: Declared) => string | false>> = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
@@ -54,7 +67,7 @@ const MISSING = {
   'leaps of time': ({ leaps }) => !leaps && "the store's clock cannot be moved",
   'holders as they are': ({ anonymous }) =>
     anonymous && 'the layout that the store shares has no room for labels and TTLs',
-} satisfies Record<string, (declared: Declared) => string | false>;
+};
 
 /** Why a case cannot run on a store, or undefined if it can. */
 export function missing(needs: Iterable<Need>, store: Declared): string | undefined {
