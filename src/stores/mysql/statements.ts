@@ -16,9 +16,7 @@ import {
 } from './fragments.ts';
 import { intact, type KnownHistory, WRITABLE } from './history.ts';
 
-const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
-
-const READ = ['CONVERT(l.name USING utf8mb4)', ...COLUMNS.slice(1).map((name) => `l.${name}`)];
+const READ = ['CONVERT(l.name USING utf8mb4)', ...['rev', ...COLUMNS].map((name) => `l.${name}`)];
 
 /**
  * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
@@ -106,9 +104,9 @@ export function write(
   const wait = rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT';
   const all = rows.map(({ name, rev, ...columns }) => {
     const key = literal(name);
-    const values = SET.map((column) => written(columns[column] ?? null));
+    const values = COLUMNS.map((column) => written(columns[column] ?? null));
     const own = wakes.filter((each) => each.name === name);
-    const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
+    const set = COLUMNS.map((column, n) => `${column} = ${values[n]}`).join(', ');
     const [, , first = ''] = String(columns.crowd).split('\t');
     const still = `@holdfast > 0 AND name = ${key} AND rev = ${rev}`;
     return `SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${key} AND rev = ${rev}
@@ -116,7 +114,7 @@ FOR UPDATE ${wait};
 ${columns.state === null ? 'DO 0' : askAbout({ lock, news: table }, still)};
 ${
   rev === 0
-    ? `INSERT IGNORE INTO ${lock} (name, rev, ${SET.join(', ')})
+    ? `INSERT IGNORE INTO ${lock} (name, rev, ${COLUMNS.join(', ')})
 SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
     : `UPDATE ${lock} SET told = IF(id = ${written(columns.id ?? null)}, told, NULL),
   next_told = IF(${wordOf(1, 3)} = ${literal(first)}, next_told, NULL), ${set}, rev = rev + 1

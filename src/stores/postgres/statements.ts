@@ -3,13 +3,12 @@ import { COLUMNS } from '../sql/row.ts';
 import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
 import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from './holding.ts';
 
-const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
+const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');
 
 /** What a write sets, as JSON. */
 const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
   permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
   waiters integer, crowd text, tail bigint, state text`;
-const SET = WRITTEN.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 
 export type StatementName =
   | 'take_free'
@@ -94,12 +93,13 @@ WITH asked AS MATERIALIZED (
   SELECT l.name FROM ${lock} l JOIN asked a ON a.name = l.name AND a.rev = l.rev
   ORDER BY l.name FOR UPDATE OF l ${only}
 ), changed AS (
-  UPDATE ${lock} l SET rev = l.rev + 1, ${SET.map((column) => `${column} = a.${column}`).join(', ')}
+  UPDATE ${lock} l SET rev = l.rev + 1,
+    ${COLUMNS.map((column) => `${column} = a.${column}`).join(', ')}
   FROM asked a WHERE l.name = a.name AND l.rev = a.rev AND a.name IN (SELECT name FROM free)
   RETURNING l.name
 ), made AS (
-  INSERT INTO ${lock} AS l (name, rev, ${SET.join(', ')})
-  SELECT a.name, ${NOW}, ${SET.map((column) => `a.${column}`).join(', ')} FROM asked a
+  INSERT INTO ${lock} AS l (name, rev, ${COLUMNS.join(', ')})
+  SELECT a.name, ${NOW}, ${COLUMNS.map((column) => `a.${column}`).join(', ')} FROM asked a
   WHERE a.rev = 0 ORDER BY a.name COLLATE "C"
   ON CONFLICT DO NOTHING RETURNING l.name
 ), done AS MATERIALIZED (SELECT name FROM changed UNION ALL SELECT name FROM made)
