@@ -18,6 +18,7 @@ import { DURABLE, NOW } from './fragments.ts';
 export const LAYOUT = 1;
 
 export interface KnownSchema {
+  /** Quoted. */
   readonly schema: string;
   readonly maxTtlMs: number;
   readonly fast: boolean;

@@ -10,56 +10,32 @@ const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer,
   permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
   waiters integer, crowd text, tail bigint, state text`;
 
-export type StatementName =
-  | 'take_free'
-  | 'take'
-  | 'take_all'
-  | 'beat'
-  | 'leave_free'
-  | 'leave'
-  | 'leave_all'
-  | 'read'
-  | 'write'
-  | 'write_all'
-  | 'lock'
-  | 'write_locked'
-  | 'rollback'
-  | 'keep'
-  | 'recall'
-  | 'names'
-  | 'raise_highest'
-  | 'sweep';
-
-const STATEMENTS: Readonly<Record<StatementName, (tables: PostgresTables) => string>> = {
-  take_free: takeFree,
-  take: takeOne,
-  take_all: takeAll,
-  beat,
-  leave_free: leaveFree,
-  leave: leaveOne,
-  leave_all: leaveAll,
-  read,
-  write: (tables) => write(tables, ''),
-  write_all: (tables) => write(tables, 'SKIP LOCKED'),
-  lock: lockRows,
-  write_locked: (tables) => `${write(tables, '')}; COMMIT`,
-  rollback: () => 'ROLLBACK',
-  keep,
-  recall,
-  names,
-  raise_highest: raiseHighest,
-  sweep,
-};
-
 /** By name; `schema` is quoted. */
-export function statementsOf(schema: string): Readonly<Record<StatementName, string>> {
+export function statementsOf(schema: string): Readonly<Record<string, string>> {
   const [lock, store, witness, kept] = ['lock', 'store', 'witness', 'kept'].map(
     (table) => `${schema}.${table}`,
   ) as [string, string, string, string];
   const tables = { lock, store, witness, kept };
-  return Object.fromEntries(
-    Object.entries(STATEMENTS).map(([name, textOf]) => [name, textOf(tables)]),
-  ) as Record<StatementName, string>;
+  return {
+    take_free: takeFree(tables),
+    take: takeOne(tables),
+    take_all: takeAll(tables),
+    beat: beat(tables),
+    leave_free: leaveFree(tables),
+    leave: leaveOne(tables),
+    leave_all: leaveAll(tables),
+    read: read(tables),
+    write: write(tables, ''),
+    write_all: write(tables, 'SKIP LOCKED'),
+    lock: lockRows(tables),
+    write_locked: `${write(tables, '')}; COMMIT`,
+    rollback: 'ROLLBACK',
+    keep: keep(tables),
+    recall: recall(tables),
+    names: names(tables),
+    raise_highest: raiseHighest(tables),
+    sweep: sweep(tables),
+  };
 }
 
 /** Without what the store knows, where this has to be settled first. */
