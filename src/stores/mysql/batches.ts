@@ -143,14 +143,12 @@ interface RowChange {
   readonly where: string;
   /** Reads no column that it writes, except `rev`. */
   readonly set: string;
+  readonly locking: Locking;
 }
 
 /** Locks the rows of these claims, and changes them. With all of them it takes half as long. */
-function change(
-  lock: string,
-  claims: readonly Args[],
-  { where, set, locking }: RowChange & { readonly locking: Locking },
-): string {
+function change(lock: string, claims: readonly Args[], how: RowChange): string {
+  const { where, set, locking } = how;
   const rows = isOf(claims.map(([name = '']) => name));
   const which = `${rows} AND state IS NULL AND ${where}`;
   const all = `SELECT COUNT(*) INTO @holdfast FROM ${lock} ${BY_NAME} WHERE ${rows}

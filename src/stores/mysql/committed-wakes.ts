@@ -8,7 +8,7 @@ import type { TextRow } from '../../clients/sql/session.ts';
 import { NEXT } from './holding.ts';
 import type { Common, Requests } from './requests.ts';
 import { holderOf, nextOf, type RowWake } from './statements.ts';
-import { interrupt, sessionOf } from './wake-session.ts';
+import { kill, sessionOf } from './wake-session.ts';
 
 export class CommittedWakes {
   readonly #session: MysqlSession;
@@ -71,7 +71,7 @@ export class CommittedWakes {
   }
 
   #interrupt(session: string): void {
-    this.#begin(interrupt(this.#session, session));
+    this.#begin(kill(this.#session, `QUERY (${session})`));
   }
 
   #begin(waking: Promise<void>): void {
