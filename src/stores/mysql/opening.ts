@@ -17,9 +17,8 @@
  */
 import type { ConnectMysql, MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
-import { impossible } from '../../clients/sql/judge.ts';
+import { impossible, noPrimary } from '../../clients/sql/judge.ts';
 import { first } from '../../clients/sql/session.ts';
-import { StoreError } from '../../contract/errors.ts';
 
 const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_zone = '+00:00',
   timestamp = DEFAULT, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', sql_safe_updates = 0,
@@ -69,7 +68,7 @@ function judgeServer(setting: (name: string) => string): void {
   if (isOn('log_bin') && setting('binlog_format') === 'STATEMENT') {
     throw impossible(MYSQL, 'its binlog_format is STATEMENT (HOLDFAST_BINLOG). Set MIXED or ROW');
   }
-  if (isOn('read_only') || isOn('innodb_read_only')) throw noPrimary();
+  if (isOn('read_only') || isOn('innodb_read_only')) throw noPrimary(MYSQL);
 }
 
 function checkVersion(version: string): void {
@@ -77,11 +76,4 @@ function checkVersion(version: string): void {
   const mariadb = /mariadb/i.test(version);
   const old = mariadb ? major < 10 || (major === 10 && minor < 6) : major < 8;
   if (old) throw impossible(MYSQL, `it is ${version}, and MySQL 8.0 or MariaDB 10.6 is needed`);
-}
-
-function noPrimary(): StoreError {
-  const message =
-    'The MySQL server accepts no writes: it is a replica, or read-only. The store looks up the' +
-    ' primary again.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

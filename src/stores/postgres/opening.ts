@@ -10,9 +10,8 @@
 
 import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { POSTGRES } from '../../clients/postgres/errors.ts';
-import { impossible } from '../../clients/sql/judge.ts';
+import { impossible, noPrimary } from '../../clients/sql/judge.ts';
 import type { Warnings } from '../../clients/warnings.ts';
-import { StoreError } from '../../contract/errors.ts';
 import { type KnownSchema, settle } from './history.ts';
 
 /** How long a statement waits for a row, in ms: a slow commit keeps one that long. */
@@ -66,7 +65,7 @@ export async function check(connection: PostgresSession, parts: OpeningParts): P
   if (!(major >= OLDEST)) throw impossible(POSTGRES, `it is older than PostgreSQL ${OLDEST}`);
   if (server !== 'UTF8')
     throw impossible(POSTGRES, `its encoding is ${server}, but names are Unicode`);
-  if (standby === 'true' || readOnly === 'on') throw noPrimary();
+  if (standby === 'true' || readOnly === 'on') throw noPrimary(POSTGRES);
   const direct = Number(pid) === connection.pid;
   if (!direct && client !== 'UTF8')
     throw impossible(POSTGRES, `the encoding of its client is ${client}`);
@@ -142,11 +141,4 @@ function splitBy([, commits, synchronous]: readonly string[], fast: boolean): st
   if (synchronous === '') return 'synchronous_standby_names is empty';
   if (fast) return "durability is 'fast'";
   return commits === 'local' ? 'synchronous_commit is local' : undefined;
-}
-
-function noPrimary(): StoreError {
-  const message =
-    'The PostgreSQL server accepts no writes: it is a standby, or read-only. The store looks up' +
-    ' the primary again.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
