@@ -50,6 +50,8 @@ interface Core {
   readonly config: Mysql2Config & { readonly connectionConfig?: Mysql2Config };
   readonly constructor: unknown;
   readonly _pool?: Core;
+  readonly _closed?: boolean;
+  readonly _closing?: boolean;
 }
 
 /** Statements after a semicolon: what the store sends has no text of anybody's that could end. */
