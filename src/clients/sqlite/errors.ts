@@ -14,7 +14,7 @@ interface SqliteMeaning extends ErrorMeaning {
   readonly says: string;
 }
 
-const BUSY: Omit<SqliteMeaning, 'name' | 'says'> = {
+const BUSY: ErrorMeaning = {
   retryable: true,
   outcome: 'failed',
   advice:
@@ -22,7 +22,7 @@ const BUSY: Omit<SqliteMeaning, 'name' | 'says'> = {
     ' open on it, or give the locks a file of their own',
 };
 
-const DAMAGED: Omit<SqliteMeaning, 'name' | 'says'> = {
+const DAMAGED: ErrorMeaning = {
   retryable: false,
   outcome: 'failed',
   advice:

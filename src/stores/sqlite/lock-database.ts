@@ -87,9 +87,16 @@ export class LockDatabase {
    * its file: the claims in it are lost.
    */
   checkNow(): boolean {
-    if (!this.#isReplaced()) return true;
+    const opened = this.#opened;
+    if (!opened) return true;
+    const { connection, queues, identity } = opened;
+    this.#lookedAt = this.#parts.machine.nowUs();
+    if (identityOf(connection.file) === identity) return true;
     if (this.#parts.database) return false;
-    this.#reset();
+    for (const id of queues.known.keys()) this.#lost.add(id);
+    // The next step opens the file that is there now.
+    this.#opened = undefined;
+    connection.close();
     return true;
   }
 
@@ -160,21 +167,6 @@ export class LockDatabase {
       if (!database) connection.close();
       throw error;
     }
-  }
-
-  #isReplaced(): boolean {
-    if (!this.#opened) return false;
-    this.#lookedAt = this.#parts.machine.nowUs();
-    return identityOf(this.#opened.connection.file) !== this.#opened.identity;
-  }
-
-  /** The next step opens the file that is there now. */
-  #reset(): void {
-    if (!this.#opened) return;
-    const { connection, queues } = this.#opened;
-    for (const id of queues.known.keys()) this.#lost.add(id);
-    this.#opened = undefined;
-    connection.close();
   }
 }
 

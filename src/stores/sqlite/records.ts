@@ -71,7 +71,7 @@ export class Records {
 
   recall(resource: string): Kept | undefined {
     const now = this.#machine.nowUs();
-    const [row] = this.#sql.recall.all(toText(resource), now) as [RecordRow?];
+    const [row] = this.#sql.recall.all(toText(resource), now) as [{ text: string; until: number }?];
     return row && { text: fromText(row.text), leftMs: (row.until - now) / 1000 };
   }
 
@@ -82,24 +82,13 @@ export class Records {
   }
 }
 
-interface RecordRow {
-  readonly text: string;
-  readonly until: number;
-}
-
-interface Clocks {
-  readonly boot: string;
-  readonly monotonic: number;
-  readonly wall: number;
-}
-
 /** Moves the ends of records from before a reboot, in the transaction that joins the file. */
 export function joinRecords(connection: FileConnection, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];
-  const [seen] = connection.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [
-    Clocks?,
-  ];
+  const [seen] = connection
+    .prepare('SELECT boot, monotonic, wall FROM holdfast_clocks')
+    .all() as [{ boot: string; monotonic: number; wall: number }?];
   if (!seen) {
     const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
     connection.prepare(look).run(boot, now, wall);
