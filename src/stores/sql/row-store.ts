@@ -31,19 +31,6 @@ import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
 
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: "the server's time, or one more than the last",
-  atomicTry: true,
-  clock: 'server',
-  failover: 'best-effort',
-  reach: 'network',
-  records: true,
-  sequential: true,
-  hintsGrant: true,
-};
-
 export interface SqlRowStoreParts {
   readonly name: string;
   readonly lineage: string;
@@ -59,7 +46,18 @@ const PAGE = 500;
 
 export class SqlRowStore implements Store {
   readonly name: string;
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits = {
+    queue: true,
+    permits: true,
+    tokens: "the server's time, or one more than the last",
+    atomicTry: true,
+    clock: 'server',
+    failover: 'best-effort',
+    reach: 'network',
+    records: true,
+    sequential: true,
+    hintsGrant: true,
+  };
   readonly lineage: string;
   readonly maxTtlMs: number;
   readonly #parts: SqlRowStoreParts;
