@@ -50,10 +50,16 @@ export function stale(
 
 /** Why an entry is over; the same holder may have entered again. */
 export function enteredSince(mine: FencingToken, seen: SeenToken): StaleTokenError {
-  const { resource, lineage, token } = mine;
+  const { lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
-  if (!again) return stale(mine, seen);
-  return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
+  return again ? over(mine, token, ENTERED_AGAIN) : stale(mine, seen);
+}
+
+export const ENTERED_AGAIN = 'The fence has been entered again since.';
+
+/** An entry is over, although the fence shows no newer holder. */
+export function over(mine: FencingToken, seen: bigint, why: string): StaleTokenError {
+  return new StaleTokenError(mine.resource, mine.token, seen, ` ${why}`);
 }
 
 export function textOf({ lineage, token, floor }: SeenToken): string {

@@ -30,9 +30,8 @@ import type { Within } from '../clients/zookeeper/protected-create.ts';
 import type { NodeData, Stat, StepAnswer } from '../clients/zookeeper/wire/requests.ts';
 import type { MultiStep, ZookeeperSession } from '../clients/zookeeper/zookeeper-session.ts';
 import type { FencingToken } from '../contract/token.ts';
-import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, type FenceVerb, fenced, fenceOf } from './fence.ts';
-import { enteredSince, raised, type SeenToken, seenIn, textOf } from './rule.ts';
+import { ENTERED_AGAIN, enteredSince, over, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
@@ -204,15 +203,14 @@ function countedAnew(error: RequestError & { readonly step: number }): Error {
 }
 
 async function refusal(place: FencedNode, mine: FencingToken): Promise<Error> {
-  const { resource, token } = mine;
   let known: NodeData | undefined;
   try {
     known = await read(place);
   } catch {
-    return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
+    return over(mine, mine.token, ENTERED_AGAIN);
   }
   if (known) return enteredSince(mine, seenAt(place, known));
-  return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');
+  return over(mine, 0n, 'The node of the fence was deleted.');
 }
 
 function seenAt({ path }: FencedNode, { data }: NodeData): SeenToken {
