@@ -16,11 +16,6 @@ export interface CallTerms {
   readonly withinMs?: number | undefined;
 }
 
-export interface Aside {
-  call(statement: string, args: readonly string[]): Promise<readonly string[]>;
-  close(): void;
-}
-
 export interface SqlLink extends MessageSource {
   /**
    * Sends a statement, on connections of our own. Never sends it again once it may have run.
@@ -30,7 +25,7 @@ export interface SqlLink extends MessageSource {
   /** Makes several calls on one session, with no other between them, as `call` does one. */
   exchange<T>(work: (wire: SqlWire) => Promise<T>, terms: CallTerms): Promise<T>;
   /** A session of its own, for long work; the caller closes it. */
-  aside(): Aside;
+  aside(): Pick<SqlWire, 'call' | 'close'>;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */
   sendsWakes(): boolean | Promise<boolean>;
   close(): Promise<void>;
@@ -52,13 +47,12 @@ export function linkOf(source: SqlSource): SqlLink {
     aside() {
       const session = new KeptConnection(source);
       asides.add(session);
-      const close = (): void => {
-        asides.delete(session);
-        session.close();
-      };
       return {
         call: (statement, args) => session.ask((wire) => wire.call(statement, args)),
-        close,
+        close() {
+          asides.delete(session);
+          session.close();
+        },
       };
     },
     sendsWakes() {
@@ -80,10 +74,7 @@ export function linkOf(source: SqlSource): SqlLink {
           looks = false;
         });
       };
-      const received = (message: string): void => {
-        if (message === LOOK) look();
-        else deliver(message);
-      };
+      const received = (message: string): void => (message === LOOK ? look() : deliver(message));
       return heartbeats.listen({ channel, received, resumed });
     },
     close: async () => {
