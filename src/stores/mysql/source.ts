@@ -3,7 +3,7 @@ import { randomId } from '../../base/random-id.ts';
 import { type ConnectMysql, literal } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
-import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
+import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';
 import { check, prepared } from './opening.ts';

@@ -22,7 +22,7 @@ import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mys
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { LOOK } from '../sql/wire.ts';
+import { LOOK } from '../sql/link.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */

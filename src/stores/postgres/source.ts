@@ -3,7 +3,7 @@
 import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
-import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
+import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { GivenUp } from './given-up.ts';
 import { settle } from './history.ts';
 import { literal } from './literal.ts';

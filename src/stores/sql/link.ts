@@ -1,7 +1,28 @@
 /** A store's way to its database. */
 import { KeptConnection } from '../../clients/kept-connection.ts';
-import type { MessageSource } from '../../clients/wire.ts';
-import { LOOK, type SqlSource, type SqlWire } from './wire.ts';
+import type { MessageSource, Source, Wire } from '../../clients/wire.ts';
+
+/** What a store in a database needs of a connection. */
+export interface SqlWire extends Wire {
+  /**
+   * Sends the statement of that name, each a transaction of its own unless it says otherwise;
+   * resolves with the first column of its rows.
+   */
+  call(statement: string, args: readonly string[]): Promise<readonly string[]>;
+}
+
+/** The message of a server that sends none: the statement `look` may find wakes. */
+export const LOOK = '';
+
+export interface SqlSource extends Source<SqlWire>, Pick<MessageSource, 'own'> {}
+
+/** The common part of all sources. */
+export const SQL_SERVER: Pick<SqlSource, 'server' | 'silenceMs' | 'atOnce'> = {
+  server: 'the database',
+  // Longer than any statement waits for a lock.
+  silenceMs: 3000,
+  atOnce: 1,
+};
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses

@@ -8,8 +8,7 @@ import { grouped } from '../grouped.ts';
 import { garbled } from '../status-lines.ts';
 import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
-import type { SqlLink } from './link.ts';
-import type { SqlWire } from './wire.ts';
+import type { SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
@@ -91,9 +90,11 @@ export class Table implements Rows {
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
-  /** From what a statement says of one claim. */
+  /** From what a statement says of one claim: whether it took the row, and none waits behind it. */
   #noteCrowd(resource: string, lines: readonly string[]): void {
-    if (isAlone(lines)) this.#crowded.delete(toText(resource));
+    const [line = ''] = lines;
+    const alone = line.split(' ', 3)[2] === '0';
+    if (alone) this.#crowded.delete(toText(resource));
     else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(toText(resource));
   }
 
@@ -204,11 +205,6 @@ export class Table implements Rows {
     const lines = await this.link.call('names', [after, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }
-}
-
-/** Whether a claim took the row, and none waits behind it. */
-function isAlone([line = '']: readonly string[]): boolean {
-  return line.split(' ', 3)[2] === '0';
 }
 
 function transposed<T>(rows: readonly (readonly T[])[]): T[][] {

@@ -7,7 +7,7 @@ import { Warnings } from '../../../src/clients/warnings.ts';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
-import type { SqlSource, SqlWire } from '../../../src/stores/sql/wire.ts';
+import type { SqlSource, SqlWire } from '../../../src/stores/sql/link.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
