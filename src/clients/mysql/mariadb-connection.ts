@@ -81,12 +81,15 @@ export function mariadbConnect(client: object): ConnectMysql {
       known = undefined;
       throw error;
     });
-    const like = await lent(known, signal).catch((error: unknown) => {
+    const asked = known;
+    const lent = limited(LOAN_MS, [signal], (within) => abortable(within, asked));
+    const like = await lent.catch((error: unknown) => {
       if (!isLate(error) || signal.aborted) throw error;
-      if (!hasLent(client)) throw unconnected();
-      const empty = exhausted();
-      warnings.warn('HOLDFAST_POOL_EXHAUSTED', empty.message);
-      throw empty;
+      // A pool that has lent none has not made any yet.
+      const exhausted = (client as Partial<Pool>).activeConnections?.() !== 0;
+      if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', EXHAUSTED);
+      const message = exhausted ? EXHAUSTED : UNCONNECTED;
+      throw new StoreError(message, { retryable: true, outcome: 'failed' });
     });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
@@ -118,34 +121,19 @@ function connectionOf(base: Base): MysqlSession {
   };
 }
 
-function lent(known: Promise<Base>, signal: AbortSignal): Promise<Base> {
-  return limited(LOAN_MS, [signal], (within) => abortable(within, known));
-}
-
-/** A pool that has lent none has not made any yet. */
-function hasLent(client: object): boolean {
-  return (client as Partial<Pool>).activeConnections?.() !== 0;
-}
-
 function isLate(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-function exhausted(): StoreError {
-  const message =
-    'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
-    ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
-    ' another pool.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
-}
+const EXHAUSTED =
+  'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
+  ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
+  ' another pool.';
 
 /** The pool goes on trying, and tells the reason when it gives up. */
-function unconnected(): StoreError {
-  const message =
-    'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
-    ' the connection.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
-}
+const UNCONNECTED =
+  'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
+  ' the connection.';
 
 async function baseOf(client: object): Promise<Base> {
   if (!('getConnection' in client)) return baseUnder(client as MariadbSession);
