@@ -16,12 +16,12 @@ import { show } from '../base/show.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
 import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
-import type { Row } from '../clients/sql/sql.ts';
 import {
   type Columns,
   type Piece,
   quote,
   quoteTable,
+  type Row,
   readColumns,
   readKey,
 } from '../clients/sql/sql.ts';
@@ -128,11 +128,11 @@ async function tryAll(
   const { attempts, signal } = asked;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
-    const { result, cause } = await tryOnce(connection, asked, attempt);
-    if (result) return result;
+    const tried = await tryOnce(connection, asked, attempt);
+    if ('changed' in tried) return tried;
     if (attempt === attempts || (await connection.inTransaction())) {
       const message = `Other transactions changed the row first in each of ${attempt} attempts.`;
-      throw new ConflictError(message, { attempts: attempt, cause });
+      throw new ConflictError(message, { attempts: attempt, ...tried });
     }
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
     await sleep(Math.random() * longest, undefined, signal && { signal }).catch(() => {
@@ -141,25 +141,20 @@ async function tryAll(
   }
 }
 
-interface AttemptOutcome {
-  /** None if another writer was faster. */
-  readonly result?: OptimisticResult<Row>;
-  readonly cause?: unknown;
-}
-
+/** Without a result if another writer was faster. */
 async function tryOnce(
   connection: SqlConnection,
   asked: OptimisticTerms,
   attempt: number,
-): Promise<AttemptOutcome> {
+): Promise<OptimisticResult<Row> | { readonly cause?: unknown }> {
   const version = await read(connection, asked);
   const { row: before } = version;
   const columns = await asked.change({ ...before }, attempt);
   const result = { before, attempts: attempt, changed: true };
-  if (columns === null || columns === undefined) return { result: { ...result, changed: false } };
+  if (columns === null || columns === undefined) return { ...result, changed: false };
   asked.signal?.throwIfAborted();
   try {
-    return (await write(connection, asked, version, columns)) ? { result } : {};
+    return (await write(connection, asked, version, columns)) ? result : {};
   } catch (error) {
     // At a stricter isolation level, a single statement learns of a faster writer in this way. A
     // transaction is lost by then, so only the caller can go on.

@@ -161,11 +161,6 @@ function written(value: string | number | null): string {
   return typeof value === 'number' ? String(value) : literal(value);
 }
 
-/**
- * Under the lock of the row, so that no other claim holds before this is committed: if the claim
- * holds it plainly, or if the row is still the one in which it was found. Two records that are
- * over go with each that comes, so that there are never many more than are alive.
- */
 export function keep({ lock, kept }: MysqlTables, args: readonly string[]): string {
   const [name = '', id = '', rev, text = '', ms] = args;
   const key = literal(name);
@@ -191,24 +186,17 @@ export function recall({ kept }: MysqlTables, [name = '']: readonly string[]): s
 WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
 }
 
-/** Rows that have a claim, or may, in the order of their names. */
 export function names({ lock }: MysqlTables, [after = '', most]: readonly string[]): string {
   return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
 WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 
-/** The numbers that rows to be swept away may have had; committed before they go. */
 export function raiseHighest({ store }: MysqlTables, [idle]: readonly string[]): string {
   return `UPDATE ${store} SET highest = GREATEST(highest, ${NOW} - ${Number(idle)})
 WHERE only_row = TRUE`;
 }
 
-/**
- * A portion of all names after the given one: deletes what was of no use for this long. Returns the
- * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
- * ttl.
- */
 export function sweep({ lock, store, news, kept }: MysqlTables, args: readonly string[]): string {
   const [after = '', most = '', idle] = args;
   const long = `${BEGAN} - ${Number(idle)}`;

@@ -86,11 +86,6 @@ SELECT d.name, (
 ) FROM done d`;
 }
 
-/**
- * Under the lock of the row, so that no other claim holds before this is committed: if the claim
- * holds it plainly, or if the row is still the one in which it was found. Two records that are
- * over go with each that comes, so that there are never many more than are alive.
- */
 function keep({ lock, kept }: PostgresTables): string {
   return `
 WITH ${DURABLE}, held AS MATERIALIZED (
@@ -120,7 +115,6 @@ SELECT ceil((k.until - ${NOW}) / 1000.0) || ' ' || k.content
 FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
 }
 
-/** Rows that have a claim, or may, in the order of their names. */
 function names({ lock }: PostgresTables): string {
   return `
 SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
@@ -128,7 +122,6 @@ WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT $2::integer`;
 }
 
-/** The numbers that rows to be swept away may have had; committed before they go. */
 function raiseHighest({ store, witness }: PostgresTables): string {
   return `
 WITH raised AS (
@@ -138,11 +131,6 @@ UPDATE ${witness} w SET highest = r.highest, written = pg_current_xact_id()::xid
 FROM raised r WHERE w.written = w.xmin`;
 }
 
-/**
- * A portion of all names after the given one: deletes what was of no use for this long. Returns the
- * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
- * ttl.
- */
 function sweep({ lock, store, kept }: PostgresTables): string {
   return `
 WITH seen AS MATERIALIZED (

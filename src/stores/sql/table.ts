@@ -182,7 +182,11 @@ export class Table implements Rows {
     return this.link.call(call, textsOf(writes), terms);
   }
 
-  /** Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. */
+  /**
+   * Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. The
+   * statement locks the row, so that no other claim holds before this is committed. Two records
+   * that are over go with each that comes, so there are never many more than are alive.
+   */
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
@@ -201,6 +205,7 @@ export class Table implements Rows {
     return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
+  /** Rows that have a claim, or may, in the order of their names. */
   async names(after: string, most: number): Promise<FoundRows> {
     const lines = await this.link.call('names', [after, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
