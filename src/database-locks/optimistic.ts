@@ -21,9 +21,9 @@ import {
   type Piece,
   quote,
   quoteTable,
-  type Row,
   readColumns,
   readKey,
+  type Row,
 } from '../clients/sql/sql.ts';
 import {
   mustHaveRoom,
