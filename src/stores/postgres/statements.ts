@@ -12,10 +12,9 @@ const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer,
 
 /** By name; `schema` is quoted. */
 export function statementsOf(schema: string): Readonly<Record<string, string>> {
-  const [lock, store, witness, kept] = ['lock', 'store', 'witness', 'kept'].map(
-    (table) => `${schema}.${table}`,
-  ) as [string, string, string, string];
-  const tables = { lock, store, witness, kept };
+  const of = (table: string): string => `${schema}.${table}`;
+  const [lock, store] = [of('lock'), of('store')];
+  const tables = { lock, store, witness: of('witness'), kept: of('kept') };
   return {
     take_free: takeFree(tables),
     take: takeOne(tables),

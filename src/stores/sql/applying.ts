@@ -112,11 +112,7 @@ export class Applying {
 
   /** Makes these steps; each settles by itself. */
   apply<T>(
-    steps: readonly {
-      readonly resource: string;
-      readonly ttlMs: number;
-      readonly step: CrowdStep<T>;
-    }[],
+    steps: readonly { resource: string; ttlMs: number; step: CrowdStep<T> }[],
     { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();

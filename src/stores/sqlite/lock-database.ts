@@ -16,23 +16,18 @@ import {
 } from '../../clients/sqlite/connection.ts';
 import { isBusy } from '../../clients/sqlite/errors.ts';
 import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
-import type { Machine } from '../../clients/sqlite/machine.ts';
 import { ClosedError, StoreError } from '../../contract/errors.ts';
 import { checkLayout, joinFile } from './layout.ts';
-import { Queues } from './queues.ts';
+import { Queues, type QueuesParts } from './queues.ts';
 import { joinRecords, Records } from './records.ts';
 import type { Layout } from './schema.ts';
 
-export interface LockDatabaseParts {
+export interface LockDatabaseParts extends Omit<QueuesParts, 'address' | 'lost'> {
   readonly file: string;
   /** The program's own object; it is never closed here. */
   readonly database?: SqliteDatabase | undefined;
-  /** How many waiters of a queue are read at first. */
-  readonly front: number;
-  readonly maxWaiters: number;
   readonly busyMs: number;
   readonly trustFileSystem: boolean;
-  readonly machine: Machine;
   readonly layouts: readonly Layout[];
 }
 
