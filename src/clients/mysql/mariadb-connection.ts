@@ -13,7 +13,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
-import { hangUp } from '../sql/session.ts';
+import { first, hangUp } from '../sql/session.ts';
 import { Warnings } from '../warnings.ts';
 import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
@@ -94,12 +94,8 @@ export function mariadbConnect(client: object): ConnectMysql {
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
-    try {
-      await abortable(signal, base.connect());
-    } catch (error) {
-      base.socket?.destroy();
-      throw error;
-    }
+    const end = (): void => void base.socket?.destroy();
+    await first({ end }, signal, () => abortable(signal, base.connect()));
     return connectionOf(base);
   };
 }

@@ -7,7 +7,7 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { hangUp } from '../sql/session.ts';
+import { first, hangUp } from '../sql/session.ts';
 import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -136,13 +136,9 @@ async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
     session.on('connect', () => resolve(session));
     session.on('error', reject);
   });
-  try {
-    await abortable(signal, opening);
-    return { session, end: () => void session.end() };
-  } catch (error) {
-    session.destroy();
-    throw error;
-  }
+  const end = (): void => void session.destroy();
+  await first({ end }, signal, () => abortable(signal, opening));
+  return { session, end: () => void session.end() };
 }
 
 function ownConfig(config: Mysql2Config): object {

@@ -7,7 +7,7 @@
  * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
-import { hangUp, type TextRow } from '../sql/session.ts';
+import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of a `Pool` as is used. */
@@ -80,12 +80,8 @@ export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
     session.on('error', lost);
     session.on('end', () => lost(new Error('Connection terminated')));
     session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
-    try {
-      await abortable(signal, session.connect());
-    } catch (error) {
-      session.connection.stream.destroy();
-      throw error;
-    }
+    const end = (): void => void session.connection.stream.destroy();
+    await first({ end }, signal, () => abortable(signal, session.connect()));
     return connectionOf(session);
   };
 }
