@@ -54,7 +54,7 @@ export class Verbs {
     this.#common = common;
     this.#known = known;
     this.#requests = new Requests(connection, common);
-    this.#wakes = new CommittedWakes(connection, this.#requests, common);
+    this.#wakes = new CommittedWakes(this.#requests, common);
     this.#batches = new Batches(common.tables, (text, by) => this.#requests.transact(text, by));
   }
 

@@ -75,7 +75,7 @@ export function sessionOf(address: string): string {
  * Ends a session (`CONNECTION (…)`), or what it waits for (`QUERY (…)`). The brackets are for
  * proxies, which take a bare number for that of a session of their own.
  */
-export async function kill(connection: MysqlSession, what: string): Promise<void> {
+export async function kill(connection: Pick<MysqlSession, 'query'>, what: string): Promise<void> {
   await connection.query(`KILL ${what}`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
