@@ -26,7 +26,7 @@ import type {
 import { garbled } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
-import { crowdOf } from './row.ts';
+import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
@@ -41,7 +41,7 @@ export interface SqlRowStoreParts {
   readonly trust: boolean;
 }
 
-type ClaimStep<T> = (claim: Claim, ...at: Parameters<CrowdStep<T>>) => T;
+type ClaimStep<T> = (claim: Claim, crowd: Crowd, moment: RowMoment) => T;
 
 /** How many names one question is about. */
 const PAGE = 500;
