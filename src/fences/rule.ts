@@ -52,10 +52,12 @@ export function stale(
 export function enteredSince(mine: FencingToken, seen: SeenToken): StaleTokenError {
   const { lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
-  return again ? over(mine, token, ENTERED_AGAIN) : stale(mine, seen);
+  return again ? enteredAgain(mine) : stale(mine, seen);
 }
 
-export const ENTERED_AGAIN = 'The fence has been entered again since.';
+export function enteredAgain(mine: FencingToken): StaleTokenError {
+  return over(mine, mine.token, 'The fence has been entered again since.');
+}
 
 /** An entry is over, although the fence shows no newer holder. */
 export function over(mine: FencingToken, seen: bigint, why: string): StaleTokenError {
