@@ -52,16 +52,16 @@ export function stale(
 export function enteredSince(mine: FencingToken, seen: SeenToken): StaleTokenError {
   const { lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
-  return again ? enteredAgain(mine) : stale(mine, seen);
-}
-
-export function enteredAgain(mine: FencingToken): StaleTokenError {
-  return over(mine, mine.token, 'The fence has been entered again since.');
+  return again ? over(mine) : stale(mine, seen);
 }
 
 /** An entry is over, although the fence shows no newer holder. */
-export function over(mine: FencingToken, seen: bigint, why: string): StaleTokenError {
-  return new StaleTokenError(mine.resource, mine.token, seen, ` ${why}`);
+export function over(
+  { resource, token }: FencingToken,
+  seen: bigint = token,
+  why: string = 'The fence has been entered again since.',
+): StaleTokenError {
+  return new StaleTokenError(resource, token, seen, ` ${why}`);
 }
 
 export function textOf({ lineage, token, floor }: SeenToken): string {

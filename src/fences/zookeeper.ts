@@ -31,7 +31,7 @@ import type { NodeData, Stat, StepAnswer } from '../clients/zookeeper/wire/reque
 import type { MultiStep, ZookeeperSession } from '../clients/zookeeper/zookeeper-session.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { type Fence, type FenceEntry, type FenceVerb, fenced, fenceOf } from './fence.ts';
-import { enteredAgain, enteredSince, over, raised, type SeenToken, seenIn, textOf } from './rule.ts';
+import { enteredSince, over, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
@@ -207,7 +207,7 @@ async function refusal(place: FencedNode, mine: FencingToken): Promise<Error> {
   try {
     known = await read(place);
   } catch {
-    return enteredAgain(mine);
+    return over(mine);
   }
   if (known) return enteredSince(mine, seenAt(place, known));
   return over(mine, 0n, 'The node of the fence was deleted.');

@@ -23,7 +23,7 @@ import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { enteredAgain, enteredSince, over, type SeenToken, stale } from '../rule.ts';
+import { enteredSince, over, type SeenToken, stale } from '../rule.ts';
 import enterScript from './enter.lua';
 import { entryOf, type RedisEntry } from './entry.ts';
 import { run } from './scripts.ts';
@@ -171,7 +171,7 @@ async function whyOver(link: RedisLink, key: string, mine: FencingToken): Promis
     reply = (await link.send(key, look)) as readonly RedisReply[];
   } catch (error) {
     if (!isLockError(error, 'STORE')) throw error;
-    return enteredAgain(mine);
+    return over(mine);
   }
   if (reply[0] === null) return over(mine, 0n, 'The key of the fence was deleted.');
   const seen = seenIn(reply);
