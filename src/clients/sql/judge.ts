@@ -38,11 +38,7 @@ export function isBlocked(error: unknown): boolean {
   return typeof error === 'object' && blocked.has(error as StoreError);
 }
 
-export function judgeAs(
-  database: Database,
-  error: unknown,
-  during: 'open' | 'call',
-): Judgement {
+export function judgeAs(database: Database, error: unknown, during: 'open' | 'call'): Judgement {
   if (isLockError(error)) return { error: error as StoreError, broken: false };
   const code = database.codeOf(error);
   const failure = code === undefined ? undefined : failureOf(code);

@@ -45,10 +45,7 @@ export interface OpeningParts extends KnownSchema {
 }
 
 /** The session, with these statements first in each transaction. */
-export function within(
-  prelude: string,
-  session: PostgresSession,
-): Pick<PostgresSession, 'query'> {
+export function within(prelude: string, session: PostgresSession): Pick<PostgresSession, 'query'> {
   return { query: ({ text }) => session.query({ text: `${prelude}${text}` }) };
 }
 
