@@ -47,6 +47,7 @@ export class Requests {
     return this.#again((session) => session.query(text), by);
   }
 
+  /** As one transaction, again if that was lost to a deadlock before this time. */
   async transact(text: string, by?: number): Promise<readonly TextRow[]> {
     try {
       return await this.query(`START TRANSACTION;\n${text};\nCOMMIT`, by);

@@ -55,7 +55,7 @@ export class Verbs {
     this.#known = known;
     this.#requests = new Requests(connection, common);
     this.#wakes = new CommittedWakes(this.#requests, common);
-    this.#batches = new Batches(common.tables, (text, by) => this.#requests.transact(text, by));
+    this.#batches = new Batches(common.tables, this.#requests);
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */
