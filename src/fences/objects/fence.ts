@@ -20,7 +20,6 @@ import { randomId } from '../../base/random-id.ts';
 import { checkAccess, type ObjectAccess, type StoredObject } from '../../clients/objects/access.ts';
 import { lookAt, putAt } from '../../clients/objects/requests.ts';
 import type { FencingToken } from '../../contract/token.ts';
-import type { StaleTokenError } from '../errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, over, raised } from '../rule.ts';
 import { documentIn, type FenceMark, written } from './document.ts';
@@ -115,7 +114,8 @@ function entryOf<T>(
       if (!put.found) throw over(token, 0n, 'The object was deleted.');
       const late = documentIn<T>(put.found.text, key);
       if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {
-        throw refusal(token, mark, late.mark);
+        if (late.mark && late.mark.entry !== mark.entry) throw enteredSince(token, late.mark);
+        throw over(token, 0n, 'Something wrote the object without passing the fence.');
       }
       // An earlier write of this entry, whose reply was lost.
       known = { value: late.value, mark: late.mark, etag: put.found.etag };
@@ -133,14 +133,4 @@ function entryOf<T>(
       await next;
     },
   };
-}
-
-/** The error of a write that found another mark. */
-function refusal(
-  token: FencingToken,
-  own: FenceMark,
-  found: FenceMark | undefined,
-): StaleTokenError {
-  if (found && found.entry !== own.entry) return enteredSince(token, found);
-  return over(token, 0n, 'Something wrote the object without passing the fence.');
 }

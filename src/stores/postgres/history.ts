@@ -86,14 +86,9 @@ function lookText(schema: string): string {
 /** Undefined if all is as it should be. */
 function recordText(
   [, maxTtl, wasFast, history, rev, witnesses, intact, ...place]: HistoryRow,
-  {
-    schema,
-    maxTtlMs,
-    fast,
-    words,
-    hidden,
-  }: KnownSchema & { readonly words: readonly string[]; readonly hidden: boolean },
+  known: KnownSchema & { readonly words: readonly string[]; readonly hidden: boolean },
 ): string | undefined {
+  const { schema, maxTtlMs, fast, words, hidden } = known;
   const present = [...words, ...place];
   const recorded = history.split(' ');
   const other = present.some((each, i) => {
