@@ -24,6 +24,14 @@ export interface MysqlSession {
 /** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectMysql = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<MysqlSession>;
 
+/** Overrides what the program has set for its own queries. */
+export const AS_TEXT = {
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast: (field: { string(): string | null }): string | null => field.string(),
+};
+
 /** The rows of all results of a client. */
 export function rowsIn(results: unknown): readonly TextRow[] {
   if (!Array.isArray(results)) return [changeIn(results as WriteResult)];

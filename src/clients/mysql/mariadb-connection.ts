@@ -15,7 +15,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { first, hangUp } from '../sql/session.ts';
 import { Warnings } from '../warnings.ts';
-import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
+import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
@@ -55,20 +55,7 @@ interface Base {
   end(query: object, resolve: () => void, reject: () => void): void;
 }
 
-interface Column {
-  string(): string | null;
-}
-
-/** Overrides what the program has set for its own queries. */
-const AS_TEXT = {
-  rowsAsArray: true,
-  nestTables: false,
-  namedPlaceholders: false,
-  metaAsArray: false,
-  insertIdAsNumber: false,
-  checkDuplicate: false,
-  typeCast: (column: Column) => column.string(),
-};
+const OPTIONS = { ...AS_TEXT, metaAsArray: false, insertIdAsNumber: false, checkDuplicate: false };
 
 /** How long a pool may take to lend a connection, in ms. Making one takes less. */
 const LOAN_MS = 500;
@@ -104,7 +91,7 @@ function connectionOf(base: Base): MysqlSession {
   const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<MysqlSession['query']> =>
     new Promise((resolve, reject) => {
       const done = (results: unknown): void => resolve(rowsIn(results));
-      base[how]({ ...query, opts: AS_TEXT }, done, reject);
+      base[how]({ ...query, opts: OPTIONS }, done, reject);
     });
   return {
     query: (sql) => ask('query', { sql }),

@@ -8,7 +8,7 @@
  */
 import { abortable } from '../abortable.ts';
 import { first, hangUp } from '../sql/session.ts';
-import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
+import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -59,18 +59,6 @@ const MULTI_STATEMENTS = 0x1_00_00;
 
 /** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
 const UTF8MB4 = 224;
-
-interface Mysql2Field {
-  string(): string | null;
-}
-
-/** Overrides what the program has set for its own queries. */
-const AS_TEXT = {
-  rowsAsArray: true,
-  nestTables: false,
-  namedPlaceholders: false,
-  typeCast: (field: Mysql2Field) => field.string(),
-};
 
 /** The object with the settings. */
 export function coreOf(client: object): Core | undefined {
