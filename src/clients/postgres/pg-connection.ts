@@ -96,7 +96,6 @@ function connectionOf(session: PgSession): PostgresSession {
     get pid() {
       return session.processID ?? undefined;
     },
-    listen: (channel) => session.query({ text: `LISTEN "${channel}"` }),
     unref: () => session.unref(),
     end() {
       session.end().catch(() => {});

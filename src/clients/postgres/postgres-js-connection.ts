@@ -98,17 +98,15 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
 /** The instance connects with its first statement. */
 function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
   let pid: number | undefined;
-  const query = async (statement: PostgresStatement): Promise<Result> => {
-    const result = await ask(instance, statement);
-    pid ??= result.state?.pid ?? undefined;
-    return result;
-  };
   return {
-    query,
+    async query(statement) {
+      const result = await ask(instance, statement);
+      pid ??= result.state?.pid ?? undefined;
+      return result;
+    },
     get pid() {
       return pid;
     },
-    listen: (channel) => query({ text: `LISTEN "${channel}"` }),
     unref: () => socket.unref(),
     end() {
       instance.end({ timeout: 0 }).catch(() => {});

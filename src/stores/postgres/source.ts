@@ -56,7 +56,7 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
             busy = false;
           }
         },
-        listen: direct ? (channel) => connection.listen(channel) : undefined,
+        listen: direct ? (channel) => simply(`LISTEN "${channel}"`) : undefined,
         ping: () => simply('SELECT 1'),
         unref: () => connection.unref(),
         close() {
