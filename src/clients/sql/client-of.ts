@@ -14,8 +14,7 @@ const TAKEN =
 export function clientOf(given: unknown): Client {
   const found = packageOf(given);
   const sender = found && senderOf(given, found);
-  if (sender)
-    return { begun: async () => found.place === 'transaction', ...sender, place: found.place };
+  if (sender) return { ...sender, place: found.place };
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 

@@ -69,8 +69,8 @@ export class SqlConnection {
   }
 
   async inTransaction(): Promise<boolean> {
-    if (this.#client.place !== 'connection') return this.#begun;
-    return this.#asked(() => this.#client.begun());
+    const { place, begun } = this.#client;
+    return place === 'connection' && begun ? this.#asked(begun) : this.#begun;
   }
 
   /** @throws UsageError outside of a transaction. */
