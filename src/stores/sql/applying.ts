@@ -88,6 +88,10 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
+const KEPT_BUSY =
+  'Other sessions kept the row of this lock busy. Look for one that stays idle in a transaction' +
+  ' on the tables of Holdfast.';
+
 /** As a share of the ttl: how long others may be quicker. */
 const MOVING_PER_TTL = 1 / 4;
 /** The same for a row that others keep locked: a heartbeat that fails must not be the last one. */
@@ -179,7 +183,7 @@ export class Applying {
     for (const [name, tasks] of own) {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
-      fail(late, taken());
+      fail(late, new StoreError(KEPT_BUSY, { retryable: true, outcome: 'failed' }));
       if (late.length === tasks.length) this.#follow(own, name);
       else
         own.set(
@@ -275,11 +279,4 @@ function attempt({ step, resolve, reject }: Task, crowd: Crowd, moment: RowMomen
 
 function fail(tasks: readonly Task[], error: unknown): void {
   for (const { reject } of tasks) reject(error);
-}
-
-function taken(): StoreError {
-  const message =
-    'Other sessions kept the row of this lock busy. Look for one that stays idle in a' +
-    ' transaction on the tables of Holdfast.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
