@@ -71,7 +71,8 @@ export function mariadbConnect(client: object): ConnectMysql {
     const asked = known;
     const lent = limited(LOAN_MS, [signal], (within) => abortable(within, asked));
     const like = await lent.catch((error: unknown) => {
-      if (!isLate(error) || signal.aborted) throw error;
+      const late = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!late || signal.aborted) throw error;
       // A pool that has lent none has not made any yet.
       const exhausted = (client as Partial<Pool>).activeConnections?.() !== 0;
       if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', EXHAUSTED);
@@ -102,10 +103,6 @@ function connectionOf(base: Base): MysqlSession {
       hangUp(base.socket, () => base.end({}, nothing, nothing));
     },
   };
-}
-
-function isLate(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
 const EXHAUSTED =

@@ -89,7 +89,8 @@ export function redisFence(options: RedisFenceOptions = {}): RedisFence {
     const link = linkTo(client);
     const reads = token.kind === 'read';
     const how = verb === 'adopt' ? 'a' : reads ? 'r' : 'w';
-    const number = digits(token.token);
+    // As many digits as the largest token: texts of equal length compare as their numbers do.
+    const number = String(token.token).padStart(19, '0');
     const args = [token.lineage, number, how, keep];
     const [state, ...rest] = await enter(link, key, args);
     if (state === 0) throw stale(token, seenIn(rest));
@@ -132,11 +133,6 @@ function readKeep(keep: Duration | undefined): number {
   const ms = parseDuration(keep, 'keep');
   if (ms >= SHORTEST_KEEP_MS) return ms;
   throw new UsageError(`keep must be at least a minute, and better days, not ${show(keep)}.`);
-}
-
-/** As many digits as the largest token: texts of equal length compare as their numbers do. */
-function digits(token: bigint): string {
-  return String(token).padStart(19, '0');
 }
 
 async function enter(

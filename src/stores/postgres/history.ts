@@ -50,9 +50,14 @@ export async function settle(
 ): Promise<{ hidden: boolean }> {
   const words = [...(await wordsOf(connection, WORDS))];
   const hidden = words[0] === UNKNOWN || words[1] === UNKNOWN;
+  const { schema } = known;
+  const look = `SELECT json_build_array(s.layout, s.max_ttl, s.fast, s.history, s.rev,
+  (SELECT count(*) FROM ${schema}.witness),
+  (SELECT count(*) FROM ${schema}.witness w WHERE w.written = w.xmin),
+  (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()),
+  '${schema}.store'::regclass::oid::text) FROM ${schema}.store s`;
   for (let tries = 0; tries < TRIES; tries++) {
-    const text = lookText(known.schema);
-    const [[line] = []] = await connection.query({ text });
+    const [[line] = []] = await connection.query({ text: look });
     const found = JSON.parse(String(line)) as HistoryRow;
     if (found[0] !== LAYOUT) throw anotherLayout(POSTGRES, String(found[0]), LAYOUT);
     const record = recordText(found, { ...known, words, hidden });
@@ -74,14 +79,6 @@ type HistoryRow = readonly [
   database: string,
   table: string,
 ];
-
-function lookText(schema: string): string {
-  return `SELECT json_build_array(s.layout, s.max_ttl, s.fast, s.history, s.rev,
-  (SELECT count(*) FROM ${schema}.witness),
-  (SELECT count(*) FROM ${schema}.witness w WHERE w.written = w.xmin),
-  (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()),
-  '${schema}.store'::regclass::oid::text) FROM ${schema}.store s`;
-}
 
 /** Undefined if all is as it should be. */
 function recordText(
