@@ -86,20 +86,15 @@ export class Records {
 export function joinRecords(connection: FileConnection, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];
-  const [seen] = connection
-    .prepare('SELECT boot, monotonic, wall FROM holdfast_clocks')
-    .all() as [{ boot: string; monotonic: number; wall: number }?];
+  const looked = connection.all('SELECT boot, monotonic, wall FROM holdfast_clocks');
+  const [seen] = looked as [{ boot: string; monotonic: number; wall: number }?];
   if (!seen) {
     const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
-    connection.prepare(look).run(boot, now, wall);
+    connection.run(look, boot, now, wall);
     return;
   }
   if (boot ? seen.boot === boot : seen.boot === '' && now >= seen.monotonic) return;
   const rested = Math.max(0, wall - seen.wall);
-  connection
-    .prepare('UPDATE holdfast_record SET until = until + ?')
-    .run(now - seen.monotonic - rested);
-  connection
-    .prepare('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?')
-    .run(boot, now, wall);
+  connection.run('UPDATE holdfast_record SET until = until + ?', now - seen.monotonic - rested);
+  connection.run('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?', boot, now, wall);
 }
