@@ -12,8 +12,7 @@ import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
 import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
-import type { Value } from '../clients/sql/sql.ts';
-import { type Columns, quoteTable, readColumns, readKey } from '../clients/sql/sql.ts';
+import { type Columns, quoteTable, readColumns, readKey, type Value } from '../clients/sql/sql.ts';
 
 export interface ChangeStateOptions {
   /** `name` or `schema.name`, as the database spells it. */

@@ -31,37 +31,20 @@ export function readWait(wait: LockWait = 'block'): CheckedWait {
 }
 
 /** Runs `work` with this limit on each wait for a lock. */
-export function within<T>(
+export async function within<T>(
   connection: SqlConnection,
   ms: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  return connection.dialect === 'postgres'
-    ? withinOnPostgres(connection, ms, work)
-    : withinOnMysql(connection, ms, work);
-}
-
-async function withinOnPostgres<T>(
-  connection: SqlConnection,
-  ms: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const set = "set_config('lock_timeout', ?, true)";
-  const [row] = await connection.rows(
-    `SELECT current_setting('lock_timeout') AS "before", ${set}`,
-    [`${ms}ms`],
-  );
-  const done = await work();
-  // Not after a failure: the rollback, the only step left, restores the setting.
-  await connection.rows(`SELECT ${set}`, [row?.before]);
-  return done;
-}
-
-async function withinOnMysql<T>(
-  connection: SqlConnection,
-  ms: number,
-  work: () => Promise<T>,
-): Promise<T> {
+  if (connection.dialect === 'postgres') {
+    const set = "set_config('lock_timeout', ?, true)";
+    const look = `SELECT current_setting('lock_timeout') AS "before", ${set}`;
+    const [row] = await connection.rows(look, [`${ms}ms`]);
+    const done = await work();
+    // Not after a failure: the rollback, the only step left, restores the setting.
+    await connection.rows(`SELECT ${set}`, [row?.before]);
+    return done;
+  }
   const limit = '@@SESSION.innodb_lock_wait_timeout';
   const [row] = await connection.rows(`SELECT ${limit} AS "before"`);
   const set = (seconds: number): Promise<number> => connection.count(`SET ${limit} = ${seconds}`);
@@ -87,12 +70,10 @@ export const READS_LATEST: string = `${LEVEL} IN ('read committed', 'read uncomm
 export async function mustReadLatest(connection: SqlConnection): Promise<void> {
   if (connection.dialect === 'mysql') return;
   const [row] = await connection.rows(`SELECT ${LEVEL} AS "level" WHERE NOT ${READS_LATEST}`);
-  if (row) throw readsOlder(String(row.level));
-}
-
-function readsOlder(level: string): UsageError {
-  return new UsageError(
-    `This transaction is ${level.toUpperCase()}: what it reads under a lock may be older than the` +
-      ' lock. Begin it at READ COMMITTED. (If all programs use SERIALIZABLE, no lock is needed.)',
+  if (!row) return;
+  throw new UsageError(
+    `This transaction is ${String(row.level).toUpperCase()}: what it reads under a lock may be` +
+      ' older than the lock. Begin it at READ COMMITTED. (If all programs use SERIALIZABLE, no' +
+      ' lock is needed.)',
   );
 }

@@ -14,7 +14,6 @@ import { readOptions } from '../base/options.ts';
 import type { SqlDatabase } from '../clients/sql/clients.ts';
 import { connectionOf, type SqlConnection } from '../clients/sql/connection.ts';
 import { TransactionError } from '../clients/sql/errors.ts';
-import type { Row } from '../clients/sql/sql.ts';
 import {
   type Columns,
   type Piece,
@@ -22,6 +21,7 @@ import {
   quoteTable,
   readColumns,
   readKey,
+  type Row,
 } from '../clients/sql/sql.ts';
 import { checkAttempts, pauseAfter } from './attempts.ts';
 import {
@@ -121,35 +121,30 @@ async function tryAll(
   const { attempts, signal } = asked;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
-    const { result, cause } = await tryOnce(connection, asked, attempt);
-    if (result) return result;
+    const tried = await tryOnce(connection, asked, attempt);
+    if ('changed' in tried) return tried;
     if (attempt === attempts || (await connection.inTransaction())) {
       const message = `Other transactions changed the row first in each of ${attempt} attempts.`;
-      throw new ConflictError(message, { attempts: attempt, cause });
+      throw new ConflictError(message, { attempts: attempt, ...tried });
     }
     await pauseAfter(attempt, signal);
   }
 }
 
-interface AttemptOutcome {
-  /** None if another writer was faster. */
-  readonly result?: OptimisticResult<Row>;
-  readonly cause?: unknown;
-}
-
+/** Without a result if another writer was faster. */
 async function tryOnce(
   connection: SqlConnection,
   asked: OptimisticTerms,
   attempt: number,
-): Promise<AttemptOutcome> {
+): Promise<OptimisticResult<Row> | { readonly cause?: unknown }> {
   const version = await read(connection, asked);
   const { row: before } = version;
   const columns = await asked.change({ ...before }, attempt);
   const result = { before, attempts: attempt, changed: true };
-  if (columns === null || columns === undefined) return { result: { ...result, changed: false } };
+  if (columns === null || columns === undefined) return { ...result, changed: false };
   asked.signal?.throwIfAborted();
   try {
-    return (await write(connection, asked, version, columns)) ? { result } : {};
+    return (await write(connection, asked, version, columns)) ? result : {};
   } catch (error) {
     // At a stricter isolation level, a single statement learns of a faster writer in this way. A
     // transaction is lost by then, so only the caller can go on.

@@ -62,7 +62,8 @@ export function transactionLock(
     wait,
     namespace = 'holdfast',
   } = readOptions(options, OPTIONS, 'transactionLock');
-  const key = keyOf(checkName(namespace, 'namespace'), checkName(name));
+  const text = `${checkName(namespace, 'namespace')}\0${checkName(name)}`;
+  const key = createHash('sha256').update(text).digest().readBigInt64BE();
   const connection = transactionOf(tx);
   return lock(connection, { key, kind: shared ? '_shared' : '', wait: readWait(wait) });
 }
@@ -105,8 +106,4 @@ async function lock(
     throw new TransactionError(message, { reason: 'lock-timeout', retryable: true });
   }
   return got;
-}
-
-function keyOf(namespace: string, name: string): bigint {
-  return createHash('sha256').update(`${namespace}\0${name}`).digest().readBigInt64BE();
 }

@@ -17,9 +17,8 @@ import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';
 import type { Compare, EtcdClient, EtcdReply, KeyValue, Txn } from '../clients/etcd/client.ts';
 import type { FencingToken } from '../contract/token.ts';
-import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from './fence.ts';
-import { enteredSince, raised, type SeenToken, seenIn, textOf } from './rule.ts';
+import { enteredSince, over, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface EtcdFenceOptions {
   /** The prefix of the keys of all fences; default `holdfast-fence/`. */
@@ -98,7 +97,8 @@ function entryOf(etcd: EtcdTransactions, token: FencingToken, unchanged: Compare
       const [answer] = reply.answers;
       if (reply.succeeded && answer && 'txn' in answer) return { ...reply, ...answer.txn };
       const [known] = kvsIn(reply);
-      throw known ? enteredSince(token, seenAt(known)) : gone(token);
+      if (known) throw enteredSince(token, seenAt(known));
+      throw over(token, 0n, 'The key of the fence was deleted.');
     },
   };
 }
@@ -107,10 +107,6 @@ function writes({ success, failure = [] }: Txn): boolean {
   return [...success, ...failure].some(
     (one) => 'put' in one || 'delete' in one || ('txn' in one && writes(one.txn)),
   );
-}
-
-function gone({ resource, token }: FencingToken): StaleTokenError {
-  return new StaleTokenError(resource, token, 0n, ' The key of the fence was deleted.');
 }
 
 function kvsIn({ answers }: EtcdReply): readonly KeyValue[] {

@@ -50,10 +50,18 @@ export function stale(
 
 /** Why an entry is over; the same holder may have entered again. */
 export function enteredSince(mine: FencingToken, seen: SeenToken): StaleTokenError {
-  const { resource, lineage, token } = mine;
+  const { lineage, token } = mine;
   const again = seen.lineage === lineage && seen.token === token && seen.floor <= token;
-  if (!again) return stale(mine, seen);
-  return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
+  return again ? over(mine) : stale(mine, seen);
+}
+
+/** An entry is over, although the fence shows no newer holder. */
+export function over(
+  { resource, token }: FencingToken,
+  seen: bigint = token,
+  why: string = 'The fence has been entered again since.',
+): StaleTokenError {
+  return new StaleTokenError(resource, token, seen, ` ${why}`);
 }
 
 export function textOf({ lineage, token, floor }: SeenToken): string {

@@ -33,9 +33,8 @@ import type {
   ZookeeperSession,
 } from '../clients/zookeeper/zookeeper-session.ts';
 import type { FencingToken } from '../contract/token.ts';
-import { StaleTokenError } from './errors.ts';
 import { type Fence, type FenceEntry, type FenceVerb, fenced, fenceOf } from './fence.ts';
-import { enteredSince, raised, type SeenToken, seenIn, textOf } from './rule.ts';
+import { enteredSince, over, raised, type SeenToken, seenIn, textOf } from './rule.ts';
 
 export interface ZookeeperFenceOptions {
   /**
@@ -207,15 +206,14 @@ function countedAnew(error: RequestError & { readonly step: number }): Error {
 }
 
 async function refusal(place: FencedNode, mine: FencingToken): Promise<Error> {
-  const { resource, token } = mine;
   let known: NodeData | undefined;
   try {
     known = await read(place);
   } catch {
-    return new StaleTokenError(resource, token, token, ' The fence has been entered again since.');
+    return over(mine);
   }
   if (known) return enteredSince(mine, seenAt(place, known));
-  return new StaleTokenError(resource, token, 0n, ' The node of the fence was deleted.');
+  return over(mine, 0n, 'The node of the fence was deleted.');
 }
 
 function seenAt({ path }: FencedNode, { data }: NodeData): SeenToken {

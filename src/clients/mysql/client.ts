@@ -1,5 +1,6 @@
 /** The supported clients, and how each connects. */
-import { checkClient } from './check-client.ts';
+import { has, notAClient, over, refuseText } from '../members.ts';
+import { packageOf } from '../sql/packages.ts';
 import type { ConnectMysql } from './connection.ts';
 import { type MariadbClient, mariadbConnect } from './mariadb-connection.ts';
 import { coreOf, type Mysql2Client, mysql2Connect } from './mysql2-connection.ts';
@@ -10,11 +11,29 @@ import { coreOf, type Mysql2Client, mysql2Connect } from './mysql2-connection.ts
  */
 export type MysqlClient = Mysql2Client | MariadbClient;
 
+const EXPECTED = {
+  what: 'A MySQL or MariaDB client',
+  clients: 'a pool or connection of mysql2 or mariadb, with callbacks or promises',
+};
+
 /**
  * Opens no connection yet.
  * @throws UsageError if it is not a client of these packages, or has ended.
  */
-export function connectLike(client: MysqlClient): ConnectMysql {
-  if (checkClient(client) === 'mariadb') return mariadbConnect(client);
-  return mysql2Connect(coreOf(client) as NonNullable<ReturnType<typeof coreOf>>);
+export function connectLike(given: MysqlClient): ConnectMysql {
+  const client: unknown = given;
+  refuseText(client, EXPECTED);
+  const name = packageOf(client)?.name;
+  if (name === 'mysql2' && has(client, 'end', 'format', 'on')) {
+    const core = coreOf(client);
+    if (!core) throw notAClient(client, EXPECTED);
+    if (core._closed || core._closing) throw over('has ended');
+    return mysql2Connect(core);
+  }
+  if (name !== 'mariadb' || !has(client, 'end', 'escapeId')) throw notAClient(client, EXPECTED);
+  const { closed, isValid } = client;
+  const valid = typeof isValid === 'function' ? isValid.call(client) : true;
+  // A pool has no threads.
+  if (closed === true || ('threadId' in client && valid === false)) throw over('has ended');
+  return mariadbConnect(client);
 }

@@ -24,9 +24,20 @@ export interface MysqlSession {
 /** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectMysql = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<MysqlSession>;
 
+/** Overrides what the program has set for its own queries. */
+export const AS_TEXT = {
+  rowsAsArray: true,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast: (field: { string(): string | null }): string | null => field.string(),
+};
+
 /** The rows of all results of a client. */
 export function rowsIn(results: unknown): readonly TextRow[] {
-  if (!Array.isArray(results)) return [changeIn(results as WriteResult)];
+  if (!Array.isArray(results)) {
+    const { insertId, affectedRows } = results as Readonly<Record<string, unknown>>;
+    return [[String(insertId), String(affectedRows)]];
+  }
   const all = results as readonly unknown[];
   // Rows are arrays themselves, but only the elements of a result are arrays as well.
   const several = all.some((each) => !isRow(each));
@@ -35,15 +46,6 @@ export function rowsIn(results: unknown): readonly TextRow[] {
 
 function isRow(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
-}
-
-interface WriteResult {
-  readonly insertId: number | bigint;
-  readonly affectedRows: number;
-}
-
-function changeIn({ insertId, affectedRows }: WriteResult): TextRow {
-  return [String(insertId), String(affectedRows)];
 }
 
 /**

@@ -13,9 +13,9 @@
 import { UsageError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
-import { hangUp } from '../sql/session.ts';
+import { first, hangUp } from '../sql/session.ts';
 import { Warnings } from '../warnings.ts';
-import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
+import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface MariadbClient {
@@ -55,20 +55,7 @@ interface Base {
   end(query: object, resolve: () => void, reject: () => void): void;
 }
 
-interface Column {
-  string(): string | null;
-}
-
-/** Overrides what the program has set for its own queries. */
-const AS_TEXT = {
-  rowsAsArray: true,
-  nestTables: false,
-  namedPlaceholders: false,
-  metaAsArray: false,
-  insertIdAsNumber: false,
-  checkDuplicate: false,
-  typeCast: (column: Column) => column.string(),
-};
+const OPTIONS = { ...AS_TEXT, metaAsArray: false, insertIdAsNumber: false, checkDuplicate: false };
 
 /** How long a pool may take to lend a connection, in ms. Making one takes less. */
 const LOAN_MS = 500;
@@ -81,22 +68,22 @@ export function mariadbConnect(client: object): ConnectMysql {
       known = undefined;
       throw error;
     });
-    const like = await lent(known, signal).catch((error: unknown) => {
-      if (!isLate(error) || signal.aborted) throw error;
-      if (!hasLent(client)) throw unconnected();
-      const empty = exhausted();
-      warnings.warn('HOLDFAST_POOL_EXHAUSTED', empty.message);
-      throw empty;
+    const asked = known;
+    const lent = limited(LOAN_MS, [signal], (within) => abortable(within, asked));
+    const like = await lent.catch((error: unknown) => {
+      const late = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!late || signal.aborted) throw error;
+      // A pool that has lent none has not made any yet.
+      const exhausted = (client as Partial<Pool>).activeConnections?.() !== 0;
+      if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', EXHAUSTED);
+      const message = exhausted ? EXHAUSTED : UNCONNECTED;
+      throw new StoreError(message, { retryable: true, outcome: 'failed' });
     });
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
-    try {
-      await abortable(signal, base.connect());
-    } catch (error) {
-      base.socket?.destroy();
-      throw error;
-    }
+    const end = (): void => void base.socket?.destroy();
+    await first({ end }, signal, () => abortable(signal, base.connect()));
     return connectionOf(base);
   };
 }
@@ -105,7 +92,7 @@ function connectionOf(base: Base): MysqlSession {
   const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<MysqlSession['query']> =>
     new Promise((resolve, reject) => {
       const done = (results: unknown): void => resolve(rowsIn(results));
-      base[how]({ ...query, opts: AS_TEXT }, done, reject);
+      base[how]({ ...query, opts: OPTIONS }, done, reject);
     });
   return {
     query: (sql) => ask('query', { sql }),
@@ -118,34 +105,15 @@ function connectionOf(base: Base): MysqlSession {
   };
 }
 
-function lent(known: Promise<Base>, signal: AbortSignal): Promise<Base> {
-  return limited(LOAN_MS, [signal], (within) => abortable(within, known));
-}
-
-/** A pool that has lent none has not made any yet. */
-function hasLent(client: object): boolean {
-  return (client as Partial<Pool>).activeConnections?.() !== 0;
-}
-
-function isLate(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError';
-}
-
-function exhausted(): StoreError {
-  const message =
-    'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
-    ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
-    ' another pool.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
-}
+const EXHAUSTED =
+  'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
+  ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
+  ' another pool.';
 
 /** The pool goes on trying, and tells the reason when it gives up. */
-function unconnected(): StoreError {
-  const message =
-    'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
-    ' the connection.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
-}
+const UNCONNECTED =
+  'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
+  ' the connection.';
 
 async function baseOf(client: object): Promise<Base> {
   if (!('getConnection' in client)) return baseUnder(client as MariadbSession);

@@ -7,8 +7,8 @@
  * matter how many copies of the package there are.
  */
 import { abortable } from '../abortable.ts';
-import { hangUp } from '../sql/session.ts';
-import { bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
+import { first, hangUp } from '../sql/session.ts';
+import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -50,6 +50,8 @@ interface Core {
   readonly config: Mysql2Config & { readonly connectionConfig?: Mysql2Config };
   readonly constructor: unknown;
   readonly _pool?: Core;
+  readonly _closed?: boolean;
+  readonly _closing?: boolean;
 }
 
 /** Statements after a semicolon: what the store sends has no text of anybody's that could end. */
@@ -57,18 +59,6 @@ const MULTI_STATEMENTS = 0x1_00_00;
 
 /** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
 const UTF8MB4 = 224;
-
-interface Mysql2Field {
-  string(): string | null;
-}
-
-/** Overrides what the program has set for its own queries. */
-const AS_TEXT = {
-  rowsAsArray: true,
-  nestTables: false,
-  namedPlaceholders: false,
-  typeCast: (field: Mysql2Field) => field.string(),
-};
 
 /** The object with the settings. */
 export function coreOf(client: object): Core | undefined {
@@ -134,13 +124,9 @@ async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
     session.on('connect', () => resolve(session));
     session.on('error', reject);
   });
-  try {
-    await abortable(signal, opening);
-    return { session, end: () => void session.end() };
-  } catch (error) {
-    session.destroy();
-    throw error;
-  }
+  const end = (): void => void session.destroy();
+  await first({ end }, signal, () => abortable(signal, opening));
+  return { session, end: () => void session.end() };
 }
 
 function ownConfig(config: Mysql2Config): object {

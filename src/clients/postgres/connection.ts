@@ -21,8 +21,6 @@ export interface PostgresSession {
    * A pooler makes up a number.
    */
   readonly pid: number | undefined;
-  /** From then on, messages to this channel arrive. */
-  listen(channel: string): Promise<unknown>;
   /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */

@@ -1,6 +1,6 @@
 /** What errors of PostgreSQL and its clients mean to a store. */
 import { failureOf } from '../sql/failures.ts';
-import { type Database, type DatabaseErrors, judgeAs } from '../sql/judge.ts';
+import { type Database, judgeAs } from '../sql/judge.ts';
 import type { Judgement } from '../wire.ts';
 
 export const POSTGRES: Database = {
@@ -8,14 +8,7 @@ export const POSTGRES: Database = {
   scheme: 'postgres',
   place: 'schema',
   option: 'schema',
-};
-
-const ERRORS: DatabaseErrors = {
-  ...POSTGRES,
-  failureOf: (error) => {
-    const state = stateOf(error);
-    return state === undefined ? undefined : failureOf(state);
-  },
+  codeOf: stateOf,
   breaks: [
     [
       /password must be a string|SASL|Unknown authenticationOk/i,
@@ -28,13 +21,13 @@ const ERRORS: DatabaseErrors = {
 };
 
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {
-  return judgeAs(ERRORS, error, during);
+  return judgeAs(POSTGRES, error, during);
 }
 
 /** True if the server has replied that it refuses the statement, and goes on. */
 export function isReply(error: unknown): boolean {
-  const failure = ERRORS.failureOf(error);
-  return failure !== undefined && failure.broken !== true;
+  const state = stateOf(error);
+  return state !== undefined && failureOf(state).broken !== true;
 }
 
 /** The SQLSTATE, if this is a reply of the server: errors of the system have no severity. */

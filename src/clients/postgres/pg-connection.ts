@@ -7,7 +7,7 @@
  * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
-import { hangUp, type TextRow } from '../sql/session.ts';
+import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of a `Pool` as is used. */
@@ -28,17 +28,13 @@ export interface PgClient {
 
 type PgConfig = Readonly<Record<string, unknown>>;
 
-interface PgSocket {
-  destroy(error?: Error): unknown;
-}
-
 interface Result {
   readonly rows: readonly TextRow[];
 }
 
 interface PgSession {
   readonly connectionParameters: Record<string, unknown>;
-  readonly connection: { readonly stream: PgSocket };
+  readonly connection: { readonly stream: { destroy(): unknown } };
   readonly processID: number | null;
   binary: boolean;
   connect(): Promise<unknown>;
@@ -48,8 +44,6 @@ interface PgSession {
   unref(): void;
   end(): Promise<unknown>;
 }
-
-type NewSession = new (config: object) => PgSession;
 
 const OWN = {
   keepAlive: true,
@@ -80,18 +74,14 @@ export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
   const config = configOf(client);
   const { Client = client.constructor } = client as { readonly Client?: unknown };
   return async ({ signal, lost, received }) => {
-    const session = new (Client as NewSession)(config);
+    const session = new (Client as new (config: object) => PgSession)(config);
     Object.assign(session.connectionParameters, OWN_PARAMETERS);
     session.binary = false;
     session.on('error', lost);
     session.on('end', () => lost(new Error('Connection terminated')));
     session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
-    try {
-      await abortable(signal, session.connect());
-    } catch (error) {
-      session.connection.stream.destroy();
-      throw error;
-    }
+    const end = (): void => void session.connection.stream.destroy();
+    await first({ end }, signal, () => abortable(signal, session.connect()));
     return connectionOf(session);
   };
 }
@@ -106,7 +96,6 @@ function connectionOf(session: PgSession): PostgresSession {
     get pid() {
       return session.processID ?? undefined;
     },
-    listen: (channel) => session.query({ text: `LISTEN "${channel}"` }),
     unref: () => session.unref(),
     end() {
       session.end().catch(() => {});
@@ -122,11 +111,8 @@ function rowsOf(result: Result | readonly Result[]): readonly TextRow[] {
 
 /** A copy of a pool's options lacks the password, which the pool hides. */
 function configOf(client: PgPoolClient | PgClient): PgConfig {
-  if ('options' in client) {
-    const { password } = client.options as PgConfig;
-    return { ...client.options, ...(password !== undefined && { password }), ...OWN };
-  }
-  const { connectionParameters } = client as unknown as { readonly connectionParameters: PgConfig };
-  const { password } = connectionParameters;
-  return { ...connectionParameters, password, ...OWN };
+  const place = 'options' in client ? 'options' : 'connectionParameters';
+  const given = Reflect.get(client, place) as PgConfig;
+  const { password } = given;
+  return { ...given, ...(password !== undefined && { password }), ...OWN };
 }

@@ -12,7 +12,7 @@
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { StoreError } from '../../contract/errors.ts';
-import { hangUp, type TextRow } from '../sql/session.ts';
+import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of an instance as is used. */
@@ -98,17 +98,15 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
 /** The instance connects with its first statement. */
 function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
   let pid: number | undefined;
-  const query = async (statement: PostgresStatement): Promise<Result> => {
-    const result = await ask(instance, statement);
-    pid ??= result.state?.pid ?? undefined;
-    return result;
-  };
   return {
-    query,
+    async query(statement) {
+      const result = await ask(instance, statement);
+      pid ??= result.state?.pid ?? undefined;
+      return result;
+    },
     get pid() {
       return pid;
     },
-    listen: (channel) => query({ text: `LISTEN "${channel}"` }),
     unref: () => socket.unref(),
     end() {
       instance.end({ timeout: 0 }).catch(() => {});
@@ -162,12 +160,8 @@ function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortS
 
 async function dialled({ host, port, path }: PostgresJsHost, signal: AbortSignal): Promise<Socket> {
   const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
-  try {
-    await once(socket, 'connect', { signal });
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
+  const end = (): void => void socket.destroy();
+  await first({ end }, signal, () => once(socket, 'connect', { signal }));
   // The package takes this name for the one that a certificate must be for.
   return Object.assign(socket, { host });
 }

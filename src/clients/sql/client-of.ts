@@ -14,17 +14,9 @@ const TAKEN =
 
 /** @throws UsageError if it is of no known package. */
 export function clientOf(given: unknown): Client {
-  const { sender, place } = sendingThrough(given);
-  return { begun: async () => place === 'transaction', ...sender, place };
-}
-
-function sendingThrough(given: unknown): {
-  readonly sender: SqlSender;
-  readonly place: Recognised['place'];
-} {
   const found = packageOf(given);
   const sender = found && senderOf(given, found);
-  if (sender) return { sender, place: found.place };
+  if (sender) return { ...sender, place: found.place };
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 
@@ -45,7 +37,7 @@ function senderOf(given: unknown, { name, place }: Recognised): SqlSender | unde
     case 'other':
       return other(given as Other);
     case 'orm':
-      return ormSender(given, (below) => sendingThrough(below).sender);
+      return ormSender(given, clientOf);
   }
 }
 

@@ -9,8 +9,8 @@ export interface Client {
   readonly place: ClientScope;
   rows(sql: string, values: Bound[]): PromiseLike<unknown>;
   count(sql: string, values: Bound[]): PromiseLike<unknown>;
-  /** Whether a connection is inside a transaction. */
-  begun(): Promise<boolean>;
+  /** Whether a connection is inside a transaction; of others, the place shows it. */
+  begun?(): Promise<boolean>;
   /** It is two functions of the caller's. */
   readonly custom?: true;
   /** A connection of the pool, where the client tells what became of its transaction. */
@@ -32,8 +32,7 @@ export interface BorrowedClient extends Pick<Client, 'rows' | 'count'> {
 
 export type ClientAnswer = Readonly<Record<string, unknown>>;
 
-/** Without `begun`, the place shows whether it is a transaction. */
-export type SqlSender = Omit<Client, 'begun' | 'place'> & Partial<Pick<Client, 'begun'>>;
+export type SqlSender = Omit<Client, 'place'>;
 
 /** Ends a borrowed connection once the rollback is done. */
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {

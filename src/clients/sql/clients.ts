@@ -22,10 +22,8 @@ export interface MysqlConnection {
   beginTransaction(...done: never[]): unknown;
 }
 
-export interface KyselyTransaction {
+export interface KyselyTransaction extends KyselyDatabase {
   readonly isTransaction: true;
-  getExecutor(): object;
-  executeQuery(...query: never[]): Promise<{ readonly rows: unknown[] }>;
 }
 
 /** For `node-postgres`, `postgres-js`, `mysql2` and whatever else has `execute`. */

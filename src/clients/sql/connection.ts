@@ -69,12 +69,8 @@ export class SqlConnection {
   }
 
   async inTransaction(): Promise<boolean> {
-    if (this.#client.place !== 'connection') return this.#begun;
-    try {
-      return await this.#client.begun();
-    } catch (error) {
-      throw toTyped(error, this.dialect, 'failed');
-    }
+    const { place, begun } = this.#client;
+    return place === 'connection' && begun ? this.#asked(begun) : this.#begun;
   }
 
   /** @throws UsageError outside of a transaction. */
@@ -99,7 +95,7 @@ export class SqlConnection {
   /** On a connection of the pool that is in no transaction. */
   async #sendAlone(what: 'rows' | 'count', sql: string, bound: Bound[]): Promise<unknown> {
     for (let left = 0; left < MOST_LEFT_OPEN; left += 1) {
-      const one = await this.#borrow();
+      const one = await this.#asked(this.#client.borrow as () => Promise<BorrowedClient>);
       const sent = await this.#sendOn(one, () => one[what](sql, bound));
       if (sent) return sent.answer;
       warnings.warn('HOLDFAST_LEFT_OPEN', LEFT_OPEN);
@@ -134,9 +130,10 @@ export class SqlConnection {
     return undefined;
   }
 
-  async #borrow(): Promise<BorrowedClient> {
+  /** What the client says where nothing is written, so that a failure leaves nothing unknown. */
+  async #asked<T>(ask: () => PromiseLike<T>): Promise<T> {
     try {
-      return await (this.#client.borrow as () => Promise<BorrowedClient>)();
+      return await ask();
     } catch (error) {
       throw toTyped(error, this.dialect, 'failed');
     }
@@ -145,10 +142,8 @@ export class SqlConnection {
   /** @throws UsageError if the pool does not commit. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
-    const asked = this.#client.rows('SELECT @@autocommit AS `commits`', []) as PromiseLike<Row[]>;
-    const [row] = await asked.then(undefined, (error: unknown) => {
-      throw toTyped(error, this.dialect, 'failed');
-    });
+    const text = 'SELECT @@autocommit AS `commits`';
+    const [row] = (await this.#asked(() => this.#client.rows(text, []))) as Row[];
     if (Number(row?.commits) !== 1) throw manual();
     committing.add(this.#db);
   }

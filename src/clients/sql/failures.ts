@@ -39,9 +39,10 @@ export const PAGE = 'PAGE';
 
 /** It may have committed before. */
 const OVER = { broken: true, outcome: 'unknown' } as const;
-const REPLICA =
-  'accepts no writes: it is, or was made, a standby or replica. The store looks up the primary' +
-  ' again';
+const LOST = { reason: 'connection', ...OVER, retryable: true } as const;
+export const REPLICA: string =
+  'accepts no writes: it is, or was made, a standby, a replica or read-only. The store looks up' +
+  ' the primary again';
 
 export const FAILURES: readonly SqlFailure[] = [
   { codes: ['40P01', 1213], reason: 'deadlock', retryable: true, advice: 'broke up a deadlock' },
@@ -81,25 +82,11 @@ export const FAILURES: readonly SqlFailure[] = [
   },
   {
     codes: ['25P03', '25P04', '57P', 1053, 1927, 3169, 4031],
-    reason: 'connection',
-    ...OVER,
-    retryable: true,
+    ...LOST,
     advice: 'ended the session',
   },
-  {
-    codes: ['08'],
-    reason: 'connection',
-    ...OVER,
-    retryable: true,
-    advice: 'lost the connection',
-  },
-  {
-    codes: ['57P03'],
-    reason: 'connection',
-    ...OVER,
-    retryable: true,
-    advice: 'is just starting or stopping',
-  },
+  { codes: ['08'], ...LOST, advice: 'lost the connection' },
+  { codes: ['57P03'], ...LOST, advice: 'is just starting or stopping' },
   { codes: ['57P04'], ...OVER, retryable: false, advice: 'has dropped this database' },
   { codes: ['25006', 1290, 1792, 1836], broken: true, retryable: true, advice: REPLICA },
   {

@@ -11,7 +11,7 @@ import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
 import { causeFrom, describe, type Reading } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
-import { MIGRATE, PAGE, type SqlFailure } from './failures.ts';
+import { failureOf, MIGRATE, PAGE, REPLICA } from './failures.ts';
 
 /** One of the products. */
 export interface Database {
@@ -21,11 +21,8 @@ export interface Database {
   /** Where tables are, and what distinguishes those of several programs. */
   readonly place: string;
   readonly option: string;
-}
-
-export interface DatabaseErrors extends Database {
-  /** What the server's reply means; undefined if this is not a reply of the server. */
-  failureOf(error: unknown): SqlFailure | undefined;
+  /** The server's code for the error; undefined if this is not a reply of the server. */
+  codeOf(error: unknown): string | number | undefined;
   readonly breaks?: Breaks;
   readonly reading?: Reading;
 }
@@ -41,13 +38,10 @@ export function isBlocked(error: unknown): boolean {
   return typeof error === 'object' && blocked.has(error as StoreError);
 }
 
-export function judgeAs(
-  database: DatabaseErrors,
-  error: unknown,
-  during: 'open' | 'call',
-): Judgement {
+export function judgeAs(database: Database, error: unknown, during: 'open' | 'call'): Judgement {
   if (isLockError(error)) return { error: error as StoreError, broken: false };
-  const failure = database.failureOf(error);
+  const code = database.codeOf(error);
+  const failure = code === undefined ? undefined : failureOf(code);
   const said = describe(error, database.reading);
   const found = failure ?? breakOf(said, database.breaks);
   const unknown = !failure || failure.outcome === 'unknown';
@@ -67,6 +61,12 @@ export function judgeAs(
 /** The error of a server on which locks are impossible. */
 export function impossible({ name }: Database, why: string): StoreError {
   return failed(`The ${name} server cannot keep locks: ${why}.`);
+}
+
+/** The error of a server that only reads. */
+export function noPrimary({ name }: Database): StoreError {
+  const message = `The ${name} server ${REPLICA}.`;
+  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }
 
 /** The error of tables that are not those of this version. */

@@ -74,6 +74,16 @@ export class FileConnection {
     this.#database.exec(sql);
   }
 
+  /** What is asked once. */
+  all(sql: string): unknown[] {
+    return this.prepare(sql).all();
+  }
+
+  /** What is done once. */
+  run(sql: string, ...values: SqliteValue[]): void {
+    this.prepare(sql).run(...values);
+  }
+
   /** Runs `work` alone on the file, all or nothing. */
   write<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');

@@ -14,7 +14,7 @@ interface SqliteMeaning extends ErrorMeaning {
   readonly says: string;
 }
 
-const BUSY: Omit<SqliteMeaning, 'name' | 'says'> = {
+const BUSY: ErrorMeaning = {
   retryable: true,
   outcome: 'failed',
   advice:
@@ -22,7 +22,7 @@ const BUSY: Omit<SqliteMeaning, 'name' | 'says'> = {
     ' open on it, or give the locks a file of their own',
 };
 
-const DAMAGED: Omit<SqliteMeaning, 'name' | 'says'> = {
+const DAMAGED: ErrorMeaning = {
   retryable: false,
   outcome: 'failed',
   advice:
@@ -30,55 +30,43 @@ const DAMAGED: Omit<SqliteMeaning, 'name' | 'says'> = {
     ' and move it away together with its -wal and -shm files: it holds nothing but locks',
 };
 
-const MEANINGS: ReadonlyMap<number, SqliteMeaning> = new Map([
-  [5, { name: 'SQLITE_BUSY', says: 'database is locked', ...BUSY }],
-  [6, { name: 'SQLITE_LOCKED', says: 'database table is locked', ...BUSY }],
-  [15, { name: 'SQLITE_PROTOCOL', says: 'locking protocol', ...BUSY }],
-  [11, { name: 'SQLITE_CORRUPT', says: 'database disk image is malformed', ...DAMAGED }],
-  [26, { name: 'SQLITE_NOTADB', says: 'file is not a database', ...DAMAGED }],
-  [
-    8,
-    {
-      name: 'SQLITE_READONLY',
-      says: 'attempt to write a readonly database',
-      retryable: false,
-      outcome: 'failed',
-      advice:
-        'cannot be written. Locks need write permission on the file and on its directory, where' +
-        ' SQLite keeps the -wal and -shm files',
-    },
-  ],
-  [
-    10,
-    {
-      name: 'SQLITE_IOERR',
-      says: 'disk I/O error',
-      retryable: true,
-      outcome: 'unknown',
-      advice: 'could not be read or written by the operating system. Look at the disk and its log',
-    },
-  ],
-  [
-    13,
-    {
-      name: 'SQLITE_FULL',
-      says: 'database or disk is full',
-      retryable: true,
-      outcome: 'failed',
-      advice: 'cannot grow: the disk, the quota or max_page_count is used up. Free some space',
-    },
-  ],
-  [
-    14,
-    {
-      name: 'SQLITE_CANTOPEN',
-      says: 'unable to open database file',
-      retryable: false,
-      outcome: 'failed',
-      advice: 'cannot be opened. It must be a file, or none yet, in a writable directory',
-    },
-  ],
-]);
+const MEANINGS: Readonly<Record<number, SqliteMeaning>> = {
+  5: { name: 'SQLITE_BUSY', says: 'database is locked', ...BUSY },
+  6: { name: 'SQLITE_LOCKED', says: 'database table is locked', ...BUSY },
+  8: {
+    name: 'SQLITE_READONLY',
+    says: 'attempt to write a readonly database',
+    retryable: false,
+    outcome: 'failed',
+    advice:
+      'cannot be written. Locks need write permission on the file and on its directory, where' +
+      ' SQLite keeps the -wal and -shm files',
+  },
+  10: {
+    name: 'SQLITE_IOERR',
+    says: 'disk I/O error',
+    retryable: true,
+    outcome: 'unknown',
+    advice: 'could not be read or written by the operating system. Look at the disk and its log',
+  },
+  11: { name: 'SQLITE_CORRUPT', says: 'database disk image is malformed', ...DAMAGED },
+  13: {
+    name: 'SQLITE_FULL',
+    says: 'database or disk is full',
+    retryable: true,
+    outcome: 'failed',
+    advice: 'cannot grow: the disk, the quota or max_page_count is used up. Free some space',
+  },
+  14: {
+    name: 'SQLITE_CANTOPEN',
+    says: 'unable to open database file',
+    retryable: false,
+    outcome: 'failed',
+    advice: 'cannot be opened. It must be a file, or none yet, in a writable directory',
+  },
+  15: { name: 'SQLITE_PROTOCOL', says: 'locking protocol', ...BUSY },
+  26: { name: 'SQLITE_NOTADB', says: 'file is not a database', ...DAMAGED },
+};
 
 const IN_TRANSACTION = 'cannot start a transaction within a transaction';
 
@@ -113,8 +101,8 @@ function meaningOf(error: unknown): SqliteMeaning | undefined {
   // libsql gives the reason why it could not open a file only in the text.
   const opening = /local database .*: (\d+)"?\)?$/s.exec(messageOf(error))?.[1];
   const number = errcode ?? rawCode ?? opening;
-  if (number !== undefined) return MEANINGS.get(Number(number) & 0xff);
-  return [...MEANINGS.values()].find(({ name, says }) => {
+  if (number !== undefined) return MEANINGS[Number(number) & 0xff];
+  return Object.values(MEANINGS).find(({ name, says }) => {
     if (code === name || String(code).startsWith(`${name}_`)) return true;
     return code === 'ERR_SQLITE_ERROR' && messageOf(error).startsWith(says);
   });

@@ -15,14 +15,11 @@ export interface FenceDocument<T> {
   readonly mark: FenceMark | undefined;
 }
 
-/** The text to write, and the value parsed from it, which shares nothing with the given one. */
-export interface WrittenDocument<T> {
-  readonly text: string;
-  readonly value: T;
-}
-
-/** @throws UsageError for a value that JSON does not have. */
-export function written<T>(value: T, mark: FenceMark): WrittenDocument<T> {
+/**
+ * The text to write, and the value parsed from it, which shares nothing with the given one.
+ * @throws UsageError for a value that JSON does not have.
+ */
+export function written<T>(value: T, mark: FenceMark): { text: string; value: T } {
   const fence = { ...mark, token: String(mark.token), floor: String(mark.floor) };
   let cause: unknown;
   try {

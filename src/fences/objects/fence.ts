@@ -20,9 +20,8 @@ import { randomId } from '../../base/random-id.ts';
 import { checkAccess, type ObjectAccess, type StoredObject } from '../../clients/objects/access.ts';
 import { lookAt, putAt } from '../../clients/objects/requests.ts';
 import type { FencingToken } from '../../contract/token.ts';
-import { StaleTokenError } from '../errors.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
-import { enteredSince, raised } from '../rule.ts';
+import { enteredSince, over, raised } from '../rule.ts';
 import { documentIn, type FenceMark, written } from './document.ts';
 
 export interface ObjectFenceOptions<T> {
@@ -70,7 +69,7 @@ export function objectFence<T = unknown>(
       const mark = { ...raised(verb, token, () => before.mark), entry, seq: 0 };
       const { text, value } = written(before.value, mark);
       const put = await putAt(objects, { key, text, onto: there?.etag, isOwn: isOf(key, mark) });
-      if ('etag' in put) return entryOf({ objects, key, token }, { value, mark, etag: put.etag });
+      if ('etag' in put) return entryOf(objects, token, { value, mark, etag: put.etag });
       // Another holder was faster.
       there = put.found;
     }
@@ -85,12 +84,6 @@ function isOf(key: string, own: FenceMark): (found: StoredObject) => boolean {
   };
 }
 
-interface FencedObject {
-  readonly objects: ObjectAccess;
-  readonly key: string;
-  readonly token: FencingToken;
-}
-
 /** The last state of the object that an entry knows. */
 interface KnownObject<T> {
   readonly value: T;
@@ -99,9 +92,11 @@ interface KnownObject<T> {
 }
 
 function entryOf<T>(
-  { objects, key, token }: FencedObject,
+  objects: ObjectAccess,
+  token: FencingToken,
   entered: KnownObject<T>,
 ): ObjectEntry<T> {
+  const { resource: key } = token;
   let known = entered;
   /** The number of the last write begun. */
   let begun = 0;
@@ -116,10 +111,11 @@ function entryOf<T>(
         known = { value, mark, etag: put.etag };
         return;
       }
-      if (!put.found) throw ended(token, 'The object was deleted.');
+      if (!put.found) throw over(token, 0n, 'The object was deleted.');
       const late = documentIn<T>(put.found.text, key);
       if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {
-        throw refusal(token, mark, late.mark);
+        if (late.mark && late.mark.entry !== mark.entry) throw enteredSince(token, late.mark);
+        throw over(token, 0n, 'Something wrote the object without passing the fence.');
       }
       // An earlier write of this entry, whose reply was lost.
       known = { value: late.value, mark: late.mark, etag: put.found.etag };
@@ -137,18 +133,4 @@ function entryOf<T>(
       await next;
     },
   };
-}
-
-/** The error of a write that found another mark. */
-function refusal(
-  token: FencingToken,
-  own: FenceMark,
-  found: FenceMark | undefined,
-): StaleTokenError {
-  if (found && found.entry !== own.entry) return enteredSince(token, found);
-  return ended(token, 'Something wrote the object without passing the fence.');
-}
-
-function ended({ resource, token }: FencingToken, why: string): StaleTokenError {
-  return new StaleTokenError(resource, token, 0n, ` ${why}`);
 }

@@ -22,9 +22,8 @@ import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { slotOf, tagOf } from '../../clients/redis/slots.ts';
 import type { FencingToken } from '../../contract/token.ts';
-import { StaleTokenError } from '../errors.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { enteredSince, type SeenToken, stale } from '../rule.ts';
+import { enteredSince, over, type SeenToken, stale } from '../rule.ts';
 import enterScript from './enter.lua';
 import { entryOf, type RedisEntry } from './entry.ts';
 import { run } from './scripts.ts';
@@ -90,7 +89,8 @@ export function redisFence(options: RedisFenceOptions = {}): RedisFence {
     const link = linkTo(client);
     const reads = token.kind === 'read';
     const how = verb === 'adopt' ? 'a' : reads ? 'r' : 'w';
-    const number = digits(token.token);
+    // As many digits as the largest token: texts of equal length compare as their numbers do.
+    const number = String(token.token).padStart(19, '0');
     const args = [token.lineage, number, how, keep];
     const [state, ...rest] = await enter(link, key, args);
     if (state === 0) throw stale(token, seenIn(rest));
@@ -135,11 +135,6 @@ function readKeep(keep: Duration | undefined): number {
   throw new UsageError(`keep must be at least a minute, and better days, not ${show(keep)}.`);
 }
 
-/** As many digits as the largest token: texts of equal length compare as their numbers do. */
-function digits(token: bigint): string {
-  return String(token).padStart(19, '0');
-}
-
 async function enter(
   link: RedisLink,
   key: string,
@@ -165,20 +160,18 @@ function seenIn([lineage, token, floor]: readonly RedisReply[]): SeenToken {
 
 /** Why an entry is over, as far as the fence still shows it. */
 async function whyOver(link: RedisLink, key: string, mine: FencingToken): Promise<Error> {
-  const { resource, lineage, token } = mine;
-  const ended = (seen: bigint, why: string): Error =>
-    new StaleTokenError(resource, token, seen, ` ${why}`);
+  const { lineage, token } = mine;
   let reply: readonly RedisReply[];
   try {
     const look = ['HMGET', key, 'lineage', 'token', 'floor'];
     reply = (await link.send(key, look)) as readonly RedisReply[];
   } catch (error) {
     if (!isLockError(error, 'STORE')) throw error;
-    return ended(token, 'The fence has been entered again since.');
+    return over(mine);
   }
-  if (reply[0] === null) return ended(0n, 'The key of the fence was deleted.');
+  if (reply[0] === null) return over(mine, 0n, 'The key of the fence was deleted.');
   const seen = seenIn(reply);
   const older = mine.kind !== 'read' && seen.lineage === lineage && seen.token < token;
   if (!older || seen.floor > token) return enteredSince(mine, seen);
-  return ended(seen.token, 'The server has lost the entry in a fail-over: enter again.');
+  return over(mine, seen.token, 'The server has lost the entry in a fail-over: enter again.');
 }

@@ -3,7 +3,7 @@ import { isLockError, UsageError } from '../../base/errors.ts';
 import type { SqlTransaction } from '../../clients/sql/clients.ts';
 import { type SqlConnection, transactionOf } from '../../clients/sql/connection.ts';
 import type { Dialect } from '../../clients/sql/sql.ts';
-import type { EntryStep, Steps } from './entering.ts';
+import type { Steps } from './entering.ts';
 
 /** @throws UsageError if `tx` is not a transaction of this dialect, or the table is missing. */
 export async function runOnServer(
@@ -19,20 +19,16 @@ export async function runOnServer(
   await connection.mustHaveBegun();
   try {
     let step = steps.next();
-    while (!step.done) step = steps.next(await take(connection, step.value));
+    while (!step.done) {
+      const { sql, values, brings } = step.value;
+      const [row] = brings ? await connection.rows(sql, values) : [];
+      if (!brings) await connection.count(sql, values);
+      step = steps.next(row);
+    }
     return connection;
   } catch (error) {
     if (!isLockError(error, 'USAGE') || error.cause === undefined) throw error;
     const what = `The fence needs its table. Create it once:\n${schema}`;
     throw new UsageError(`${error.message}. ${what}`, { cause: error.cause });
   }
-}
-
-async function take(
-  connection: SqlConnection,
-  { sql, values, brings }: EntryStep,
-): Promise<unknown> {
-  if (brings) return (await connection.rows(sql, values))[0];
-  await connection.count(sql, values);
-  return undefined;
 }

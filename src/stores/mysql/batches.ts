@@ -14,9 +14,11 @@
 import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
+import { grouped } from '../grouped.ts';
 import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, type MysqlTables, NOW } from './fragments.ts';
 import { isDue, type KnownHistory, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';
+import type { Requests } from './requests.ts';
 
 /** The errors that say that another session has a row. */
 const LOCKED: readonly (number | undefined)[] = [1205, 3572];
@@ -31,9 +33,6 @@ export function secondBy(claims: readonly Args[]): number {
   return performance.now() + shortest * PER_TTL;
 }
 
-/** Makes it one transaction, again if that was lost to a deadlock before this time. */
-type Transact = (text: string, by: number) => Promise<readonly TextRow[]>;
-
 interface MysqlBatch {
   readonly claims: readonly Args[];
   /** For how many it did nothing, and what else it has to say of all. */
@@ -43,11 +42,11 @@ interface MysqlBatch {
 
 export class Batches {
   readonly #tables: MysqlTables;
-  readonly #transact: Transact;
+  readonly #requests: Requests;
 
-  constructor(tables: MysqlTables, transact: Transact) {
+  constructor(tables: MysqlTables, requests: Requests) {
     this.#tables = tables;
-    this.#transact = transact;
+    this.#requests = requests;
   }
 
   /** Returns a line for each claim that has taken the row of its lock. */
@@ -93,7 +92,7 @@ export class Batches {
     if (claims.length === 0) return { claims, said: ['0'], rows: [] };
     const ask = async (locking: Locking): Promise<MysqlBatch> => {
       const text = textOf(locking);
-      const replies = await this.#transact(text, by);
+      const replies = await this.#requests.transact(text, by);
       // All before the last two say nothing.
       const [said = [], ...rows] = replies.slice(text.split(';\n').length - 1, -1);
       return { claims, said, rows };
@@ -109,9 +108,8 @@ export class Batches {
 
 /** The claims that are the only one of their lock. */
 function lone(claims: readonly Args[]): Args[] {
-  const times = new Map<string | undefined, number>();
-  for (const [name] of claims) times.set(name, (times.get(name) ?? 0) + 1);
-  return claims.filter(([name]) => times.get(name) === 1);
+  const byName = grouped(claims, ([name]) => name);
+  return [...byName.values()].flatMap((those) => (those.length === 1 ? those : []));
 }
 
 /** The claims for which it did what it is for: all, or those in the rows. */
@@ -143,14 +141,12 @@ interface RowChange {
   readonly where: string;
   /** Reads no column that it writes, except `rev`. */
   readonly set: string;
+  readonly locking: Locking;
 }
 
 /** Locks the rows of these claims, and changes them. With all of them it takes half as long. */
-function change(
-  lock: string,
-  claims: readonly Args[],
-  { where, set, locking }: RowChange & { readonly locking: Locking },
-): string {
+function change(lock: string, claims: readonly Args[], how: RowChange): string {
+  const { where, set, locking } = how;
   const rows = isOf(claims.map(([name = '']) => name));
   const which = `${rows} AND state IS NULL AND ${where}`;
   const all = `SELECT COUNT(*) INTO @holdfast FROM ${lock} ${BY_NAME} WHERE ${rows}

@@ -3,20 +3,17 @@
  * another by an interruption of its session. Nothing depends on a wake: a process that misses one
  * finds it by its own look, and a connection that breaks says so to the next request too.
  */
-import type { MysqlSession } from '../../clients/mysql/connection.ts';
 import type { TextRow } from '../../clients/sql/session.ts';
 import { NEXT } from './holding.ts';
 import type { Common, Requests } from './requests.ts';
 import { holderOf, nextOf, type RowWake } from './statements.ts';
-import { interrupt, sessionOf } from './wake-session.ts';
+import { kill, sessionOf } from './wake-session.ts';
 
 export class CommittedWakes {
-  readonly #session: MysqlSession;
   readonly #requests: Requests;
   readonly #common: Common;
 
-  constructor(session: MysqlSession, requests: Requests, common: Common) {
-    this.#session = session;
+  constructor(requests: Requests, common: Common) {
     this.#requests = requests;
     this.#common = common;
   }
@@ -71,7 +68,7 @@ export class CommittedWakes {
   }
 
   #interrupt(session: string): void {
-    this.#begin(interrupt(this.#session, session));
+    this.#begin(kill(this.#requests, `QUERY (${session})`));
   }
 
   #begin(waking: Promise<void>): void {

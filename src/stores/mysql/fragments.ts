@@ -22,10 +22,8 @@ export interface MysqlTables {
 }
 
 export function tablesOf(prefix: string): MysqlTables {
-  const [lock, store, news, kept] = ['lock', 'store', 'news', 'kept'].map(
-    (table) => `${prefix}${table}`,
-  ) as [string, string, string, string];
-  return { lock, store, news, kept };
+  const of = (table: string): string => `${prefix}${table}`;
+  return { lock: of('lock'), store: of('store'), news: of('news'), kept: of('kept') };
 }
 
 function micros(time: string): string {

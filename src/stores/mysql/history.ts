@@ -101,7 +101,11 @@ export async function settle(
     const [layout, maxTtl, wasFast, before = '', history, born, fast, ...rest] = row;
     const [uptime, writable, secondMs, steady] = rest;
     if (layout !== String(LAYOUT)) throw anotherLayout(MYSQL, String(layout), LAYOUT);
-    if (writable === '0') throw Object.assign(new Error('The server is read-only'), READ_ONLY);
+    if (writable === '0') {
+      // As the server says it.
+      const refusal = { errno: 1836, sqlState: '25006' };
+      throw Object.assign(new Error('The server is read-only'), refusal);
+    }
     if (uptime === null) throw impossible(MYSQL, 'it does not tell when it started');
     if (uptime === '0' || steady !== '1') {
       const pauseMs = uptime === '0' ? Number(secondMs) : STEP_MS;
@@ -124,9 +128,6 @@ export async function settle(
   const message = 'What is recorded of the server does not stay.';
   throw new StoreError(message, { retryable: true, outcome: 'failed' });
 }
-
-/** As the server says it. */
-const READ_ONLY = { errno: 1836, sqlState: '25006' };
 
 /** Without the start of the server. */
 function dataOf(history: string | null | undefined): string {

@@ -54,18 +54,9 @@ const DRAWN = `GREATEST(last + 1, ${BEGAN}, s.highest + 1)`;
 export type Args = readonly string[];
 
 /** What the table says of a claim, in its order. */
-export const TERMS = {
-  name: 'VARCHAR(1280)',
-  id: 'CHAR(32)',
-  kind: 'CHAR(1)',
-  permits: 'INT',
-  capacity: 'INT',
-  ttl: 'BIGINT',
-  holder: 'TEXT',
-  tag: 'VARCHAR(64)',
-};
-type HoldingTerms = Readonly<Record<keyof typeof TERMS, string>>;
-export const WORDS = Object.keys(TERMS) as readonly (keyof HoldingTerms)[];
+export const WORDS: readonly string[] = [
+  ...['name', 'id', 'kind', 'permits', 'capacity', 'ttl', 'holder', 'tag'],
+];
 
 /** The row of a claim that is the first there, with the claim in it: its ttl and its words. */
 function insert({ lock, store }: MysqlTables, known: KnownHistory): string {

@@ -17,9 +17,9 @@
  */
 import type { ConnectMysql, MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
-import { impossible } from '../../clients/sql/judge.ts';
+import { impossible, noPrimary } from '../../clients/sql/judge.ts';
 import { first } from '../../clients/sql/session.ts';
-import { StoreError } from '../../contract/errors.ts';
+import type { StoreError } from '../../contract/errors.ts';
 
 const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_zone = '+00:00',
   timestamp = DEFAULT, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', sql_safe_updates = 0,
@@ -46,30 +46,22 @@ const LOOK = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'wsrep_on
 export async function check(connection: MysqlSession): Promise<void> {
   const rows = await connection.query(LOOK);
   const values = new Map(rows.map(([name, value]) => [String(name).toLowerCase(), value ?? '']));
-  judgeServer((name) => values.get(name) ?? '');
-}
-
-function judgeServer(setting: (name: string) => string): void {
+  const setting = (name: string): string => values.get(name) ?? '';
   const isOn = (name: string): boolean => !['', '0', 'OFF'].includes(setting(name).toUpperCase());
   checkVersion(setting('version'));
-  if (isOn('wsrep_on')) {
-    throw impossible(
-      MYSQL,
-      "it belongs to a Galera cluster, whose servers do not see each other's locks" +
-        ' (HOLDFAST_GALERA). Give the locks a server of their own',
-    );
-  }
+  if (isOn('wsrep_on')) throw oneOfMany('a Galera cluster', 'HOLDFAST_GALERA');
   if (setting('group_replication_group_name') !== '') {
-    throw impossible(
-      MYSQL,
-      "it belongs to a replication group, whose servers do not see each other's locks" +
-        ' (HOLDFAST_GROUP_REPLICATION). Give the locks a server of their own',
-    );
+    throw oneOfMany('a replication group', 'HOLDFAST_GROUP_REPLICATION');
   }
   if (isOn('log_bin') && setting('binlog_format') === 'STATEMENT') {
     throw impossible(MYSQL, 'its binlog_format is STATEMENT (HOLDFAST_BINLOG). Set MIXED or ROW');
   }
-  if (isOn('read_only') || isOn('innodb_read_only')) throw noPrimary();
+  if (isOn('read_only') || isOn('innodb_read_only')) throw noPrimary(MYSQL);
+}
+
+function oneOfMany(what: string, code: string): StoreError {
+  const why = `it belongs to ${what}, whose servers do not see each other's locks (${code})`;
+  return impossible(MYSQL, `${why}. Give the locks a server of their own`);
 }
 
 function checkVersion(version: string): void {
@@ -77,11 +69,4 @@ function checkVersion(version: string): void {
   const mariadb = /mariadb/i.test(version);
   const old = mariadb ? major < 10 || (major === 10 && minor < 6) : major < 8;
   if (old) throw impossible(MYSQL, `it is ${version}, and MySQL 8.0 or MariaDB 10.6 is needed`);
-}
-
-function noPrimary(): StoreError {
-  const message =
-    'The MySQL server accepts no writes: it is a replica, or read-only. The store looks up the' +
-    ' primary again.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -47,6 +47,7 @@ export class Requests {
     return this.#again((session) => session.query(text), by);
   }
 
+  /** As one transaction, again if that was lost to a deadlock before this time. */
   async transact(text: string, by?: number): Promise<readonly TextRow[]> {
     try {
       return await this.query(`START TRANSACTION;\n${text};\nCOMMIT`, by);
@@ -61,9 +62,8 @@ export class Requests {
     const { stuck } = this.#common;
     if ((stuck.get(name) ?? 0) > performance.now()) return [];
     try {
-      return await ask(this.#session);
+      return await this.#again(ask, by);
     } catch (error) {
-      if (this.#mayRepeat(error, by)) return this.#again(ask, by, TRIES - 1);
       if (numberOf(error) === TOO_LONG) {
         if (stuck.size >= MOST_STUCK) stuck.clear();
         stuck.set(name, performance.now() + STUCK_MS);
@@ -80,12 +80,9 @@ export class Requests {
     try {
       return await ask(this.#session);
     } catch (error) {
-      if (tries === 1 || !this.#mayRepeat(error, by)) throw error;
+      const repeats = tries > 1 && numberOf(error) === DEADLOCK && performance.now() < by;
+      if (!repeats) throw error;
       return this.#again(ask, by, tries - 1);
     }
-  }
-
-  #mayRepeat(error: unknown, by = Number.POSITIVE_INFINITY): boolean {
-    return numberOf(error) === DEADLOCK && performance.now() < by;
   }
 }

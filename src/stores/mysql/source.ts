@@ -1,10 +1,9 @@
 /** The statements on the tables, over connections of a client package. */
 import { randomId } from '../../base/random-id.ts';
-import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
+import { type ConnectMysql, literal } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
-import type { WireTerms } from '../../clients/wire.ts';
-import { SQL_SERVER, type SqlSource, type SqlWire } from '../sql/wire.ts';
+import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';
 import { check, prepared } from './opening.ts';
@@ -32,41 +31,28 @@ export function sourceOf(client: ConnectMysql, { prefix, maxTtlMs }: SourceParts
         return settle(connection, common.tables, maxTtlMs);
       });
       const verbs = new Verbs(connection, common, known);
-      return wireOf(connection, { ...terms, common, connect, verbs });
-    },
-  };
-}
-
-interface MysqlTerms extends WireTerms {
-  readonly common: Common;
-  readonly connect: ConnectMysql;
-  readonly verbs: Verbs;
-}
-
-function wireOf(
-  connection: MysqlSession,
-  { common, connect, verbs, ...terms }: MysqlTerms,
-): SqlWire {
-  let closed = false;
-  let own: WakeSession | undefined;
-  return {
-    call: (statement, args) => verbs.call(statement, args),
-    async listen(channel) {
-      const gate = `${channel}_${randomId().slice(0, 16)}`;
-      const take = `SELECT GET_LOCK(${literal(gate)}, 0) ${ON_PRIMARY}`;
-      const [[held] = []] = await connection.query(take);
-      // NULL is an error, and no other session knows the name.
-      if (held !== '1') throw new Error('GET_LOCK failed');
-      own = await listen({ ...terms, connect, tables: common.tables, channel, gate });
-      common.wakeSession = own;
-      if (closed) own.end();
-    },
-    ping: () => connection.query('DO 0'),
-    unref: () => connection.unref(),
-    close() {
-      closed = true;
-      own?.end();
-      connection.end();
+      let closed = false;
+      let own: WakeSession | undefined;
+      return {
+        call: (statement, args) => verbs.call(statement, args),
+        async listen(channel) {
+          const gate = `${channel}_${randomId().slice(0, 16)}`;
+          const take = `SELECT GET_LOCK(${literal(gate)}, 0) ${ON_PRIMARY}`;
+          const [[held] = []] = await connection.query(take);
+          // NULL is an error, and no other session knows the name.
+          if (held !== '1') throw new Error('GET_LOCK failed');
+          own = await listen({ ...terms, connect, tables: common.tables, channel, gate });
+          common.wakeSession = own;
+          if (closed) own.end();
+        },
+        ping: () => connection.query('DO 0'),
+        unref: () => connection.unref(),
+        close() {
+          closed = true;
+          own?.end();
+          connection.end();
+        },
+      };
     },
   };
 }

@@ -16,9 +16,7 @@ import {
 } from './fragments.ts';
 import { intact, type KnownHistory, WRITABLE } from './history.ts';
 
-const SET = COLUMNS.filter((name) => name !== 'name' && name !== 'rev');
-
-const READ = ['CONVERT(l.name USING utf8mb4)', ...COLUMNS.slice(1).map((name) => `l.${name}`)];
+const READ = ['CONVERT(l.name USING utf8mb4)', ...['rev', ...COLUMNS].map((name) => `l.${name}`)];
 
 /**
  * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
@@ -106,9 +104,9 @@ export function write(
   const wait = rows.length > 1 ? 'SKIP LOCKED' : 'NOWAIT';
   const all = rows.map(({ name, rev, ...columns }) => {
     const key = literal(name);
-    const values = SET.map((column) => written(columns[column] ?? null));
+    const values = COLUMNS.map((column) => written(columns[column] ?? null));
     const own = wakes.filter((each) => each.name === name);
-    const set = SET.map((column, n) => `${column} = ${values[n]}`).join(', ');
+    const set = COLUMNS.map((column, n) => `${column} = ${values[n]}`).join(', ');
     const [, , first = ''] = String(columns.crowd).split('\t');
     const still = `@holdfast > 0 AND name = ${key} AND rev = ${rev}`;
     return `SELECT COUNT(*) INTO @holdfast FROM ${lock} WHERE name = ${key} AND rev = ${rev}
@@ -116,7 +114,7 @@ FOR UPDATE ${wait};
 ${columns.state === null ? 'DO 0' : askAbout({ lock, news: table }, still)};
 ${
   rev === 0
-    ? `INSERT IGNORE INTO ${lock} (name, rev, ${SET.join(', ')})
+    ? `INSERT IGNORE INTO ${lock} (name, rev, ${COLUMNS.join(', ')})
 SELECT ${key}, ${NOW}, ${values.join(', ')} FROM DUAL WHERE ${WRITABLE}`
     : `UPDATE ${lock} SET told = IF(id = ${written(columns.id ?? null)}, told, NULL),
   next_told = IF(${wordOf(1, 3)} = ${literal(first)}, next_told, NULL), ${set}, rev = rev + 1
@@ -163,11 +161,6 @@ function written(value: string | number | null): string {
   return typeof value === 'number' ? String(value) : literal(value);
 }
 
-/**
- * Under the lock of the row, so that no other claim holds before this is committed: if the claim
- * holds it plainly, or if the row is still the one in which it was found. Two records that are
- * over go with each that comes, so that there are never many more than are alive.
- */
 export function keep({ lock, kept }: MysqlTables, args: readonly string[]): string {
   const [name = '', id = '', rev, text = '', ms] = args;
   const key = literal(name);
@@ -193,24 +186,17 @@ export function recall({ kept }: MysqlTables, [name = '']: readonly string[]): s
 WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
 }
 
-/** Rows that have a claim, or may, in the order of their names. */
 export function names({ lock }: MysqlTables, [after = '', most]: readonly string[]): string {
   return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
 WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 
-/** The numbers that rows to be swept away may have had; committed before they go. */
 export function raiseHighest({ store }: MysqlTables, [idle]: readonly string[]): string {
   return `UPDATE ${store} SET highest = GREATEST(highest, ${NOW} - ${Number(idle)})
 WHERE only_row = TRUE`;
 }
 
-/**
- * A portion of all names after the given one: deletes what was of no use for this long. Returns the
- * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
- * ttl.
- */
 export function sweep({ lock, store, news, kept }: MysqlTables, args: readonly string[]): string {
   const [after = '', most = '', idle] = args;
   const long = `${BEGAN} - ${Number(idle)}`;

@@ -54,8 +54,8 @@ export class Verbs {
     this.#common = common;
     this.#known = known;
     this.#requests = new Requests(connection, common);
-    this.#wakes = new CommittedWakes(connection, this.#requests, common);
-    this.#batches = new Batches(common.tables, (text, by) => this.#requests.transact(text, by));
+    this.#wakes = new CommittedWakes(this.#requests, common);
+    this.#batches = new Batches(common.tables, this.#requests);
   }
 
   /** Resolves with the first column of the rows; a statement that there is not finds nothing. */

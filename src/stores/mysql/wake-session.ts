@@ -1,6 +1,6 @@
 /**
  * Wakes, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and a process that has a wake for it interrupts that (`interrupt`),
+ * its other session holds, and a process that has a wake for it interrupts that (`kill`),
  * after the commit that wrote the wake. The other session looks for it. Every user may interrupt
  * sessions of the same user; a process of another user finds the wake when it looks by itself,
  * within a second.
@@ -22,7 +22,7 @@ import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mys
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
-import { LOOK } from '../sql/wire.ts';
+import { LOOK } from '../sql/link.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';
 
 /** Proxies send other SELECTs to replicas, where a named lock excludes no other session. */
@@ -72,11 +72,11 @@ export function sessionOf(address: string): string {
 }
 
 /**
- * Interrupts the listening session of another process. The brackets are for proxies, which take a
- * bare number for that of a session of their own.
+ * Ends a session (`CONNECTION (…)`), or what it waits for (`QUERY (…)`). The brackets are for
+ * proxies, which take a bare number for that of a session of their own.
  */
-export async function interrupt(connection: MysqlSession, session: string): Promise<void> {
-  await connection.query(`KILL QUERY (${session})`).catch((error: unknown) => {
+export async function kill(connection: Pick<MysqlSession, 'query'>, what: string): Promise<void> {
+  await connection.query(`KILL ${what}`).catch((error: unknown) => {
     if (!NOT_OURS.includes(numberOf(error))) throw error;
   });
 }
@@ -113,8 +113,11 @@ export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
   const look = async (asking: MysqlSession): Promise<void> => {
     const [of, since] = [turn, now - BACK];
     for (const [each, at] of seen) if (at < since) seen.delete(each);
-    const text = lookOf(tables, { address, begun: begun(), since });
-    const [[waits, at] = [], ...finds] = await asking.query(text);
+    // Whether the wait has begun, and the time, both before anything is read.
+    const [[waits, at] = [], ...finds] = await asking.query(
+      `SELECT IS_USED_LOCK(${begun()}), ${NOW} ${ON_PRIMARY};
+${wakesSince(since, address, tables)}`,
+    );
     for (const [line] of finds) takeLine(String(line));
     now = Number(at);
     // Not at once: heartbeats have their turn on this session, whenever the wait begins.
@@ -160,17 +163,10 @@ function waitOf(channel: string, { begun, gate }: { begun: string; gate: string 
   GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
-interface WakeLook {
-  readonly address: string;
-  readonly begun: string;
-  readonly since: number;
-}
-
-/** Whether the wait has begun, and the time, both before anything is read; then all wakes since. */
-function lookOf({ lock, news }: MysqlTables, { address, begun, since }: WakeLook): string {
+/** All wakes since then. */
+function wakesSince(since: number, address: string, { lock, news }: MysqlTables): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
-  return `SELECT IS_USED_LOCK(${begun}), ${NOW} ${ON_PRIMARY};
-SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
+  return `SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
 FROM ${lock} WHERE told BETWEEN ${from} AND ${to}
 UNION ALL
 SELECT CONCAT_WS(' ', SUBSTRING(${wordOf(1, 5)}, 18), SUBSTRING(next_told, 18), ${NEXT_LINE})
@@ -188,10 +184,7 @@ FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
 async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);
-  if (!former) return;
-  await connection.query(`KILL CONNECTION (${former})`).catch((error: unknown) => {
-    if (!NOT_OURS.includes(numberOf(error))) throw error;
-  });
+  if (former) await kill(connection, `CONNECTION (${former})`);
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */

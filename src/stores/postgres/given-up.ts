@@ -30,13 +30,11 @@ export class GivenUp {
 WHERE pid IN (${[...this.#pids].join()}) AND application_name = 'holdfast' AND state = 'active'`;
     const rows = await connection.query({ text });
     this.#pids = new Set(rows.map(([pid]) => Number(pid)));
-    if (this.#pids.size >= MOST) throw tooMany(this.#pids.size);
+    const { size } = this.#pids;
+    if (size < MOST) return;
+    const message =
+      `The PostgreSQL server has not finished with ${size} sessions that were given up: it waits` +
+      ' for a standby, or for its disk. Look at wait_event in pg_stat_activity.';
+    throw new StoreError(message, { retryable: true, outcome: 'failed' });
   }
-}
-
-function tooMany(count: number): StoreError {
-  const message =
-    `The PostgreSQL server has not finished with ${count} sessions that were given up: it waits` +
-    ' for a standby, or for its disk. Look at wait_event in pg_stat_activity.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -18,6 +18,7 @@ import { DURABLE, NOW } from './fragments.ts';
 export const LAYOUT = 1;
 
 export interface KnownSchema {
+  /** Quoted. */
   readonly schema: string;
   readonly maxTtlMs: number;
   readonly fast: boolean;
@@ -49,9 +50,14 @@ export async function settle(
 ): Promise<{ hidden: boolean }> {
   const words = [...(await wordsOf(connection, WORDS))];
   const hidden = words[0] === UNKNOWN || words[1] === UNKNOWN;
+  const { schema } = known;
+  const look = `SELECT json_build_array(s.layout, s.max_ttl, s.fast, s.history, s.rev,
+  (SELECT count(*) FROM ${schema}.witness),
+  (SELECT count(*) FROM ${schema}.witness w WHERE w.written = w.xmin),
+  (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()),
+  '${schema}.store'::regclass::oid::text) FROM ${schema}.store s`;
   for (let tries = 0; tries < TRIES; tries++) {
-    const text = lookText(known.schema);
-    const [[line] = []] = await connection.query({ text });
+    const [[line] = []] = await connection.query({ text: look });
     const found = JSON.parse(String(line)) as HistoryRow;
     if (found[0] !== LAYOUT) throw anotherLayout(POSTGRES, String(found[0]), LAYOUT);
     const record = recordText(found, { ...known, words, hidden });
@@ -74,25 +80,12 @@ type HistoryRow = readonly [
   table: string,
 ];
 
-function lookText(schema: string): string {
-  return `SELECT json_build_array(s.layout, s.max_ttl, s.fast, s.history, s.rev,
-  (SELECT count(*) FROM ${schema}.witness),
-  (SELECT count(*) FROM ${schema}.witness w WHERE w.written = w.xmin),
-  (SELECT d.oid::text FROM pg_database d WHERE d.datname = current_database()),
-  '${schema}.store'::regclass::oid::text) FROM ${schema}.store s`;
-}
-
 /** Undefined if all is as it should be. */
 function recordText(
   [, maxTtl, wasFast, history, rev, witnesses, intact, ...place]: HistoryRow,
-  {
-    schema,
-    maxTtlMs,
-    fast,
-    words,
-    hidden,
-  }: KnownSchema & { readonly words: readonly string[]; readonly hidden: boolean },
+  known: KnownSchema & { readonly words: readonly string[]; readonly hidden: boolean },
 ): string | undefined {
+  const { schema, maxTtlMs, fast, words, hidden } = known;
   const present = [...words, ...place];
   const recorded = history.split(' ');
   const other = present.some((each, i) => {

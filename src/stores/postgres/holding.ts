@@ -111,7 +111,7 @@ RETURNING $2::text`;
 
 /** Takes claims on one lock; waits for its row. */
 export function takeOne(tables: PostgresTables): string {
-  return take(tables, { more: '', from: 'asked' });
+  return take(tables, 'asked');
 }
 
 /** Takes claims on several locks; skips rows that are locked. */
@@ -124,17 +124,14 @@ export function takeAll(tables: PostgresTables): string {
     OR NOT EXISTS (SELECT FROM ${tables.lock} l WHERE l.name = a.name)
   ORDER BY a.name COLLATE "C"
 )`;
-  return take(tables, { more, from: 'fit' });
+  return take(tables, 'fit', more);
 }
 
-interface TakingSql {
-  readonly more: string;
-  /** Where the rows are that may be taken. */
-  readonly from: string;
-}
-
-/** The first claim takes the row, if it is free, and the others line up behind it. */
-function take({ lock, witness }: PostgresTables, { more, from }: TakingSql): string {
+/**
+ * The first claim takes the row, if it is free, and the others line up behind it. `from` has the
+ * rows that may be taken.
+ */
+function take({ lock, witness }: PostgresTables, from: string, more = ''): string {
   const held = HELD.map(
     ([name, value]) => `${name} = CASE WHEN l.id IS NULL THEN ${value} ELSE l.${name} END`,
   );
@@ -185,14 +182,13 @@ RETURNING
 /** Ends one claim; waits for its row. */
 export function leaveOne(tables: PostgresTables): string {
   const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
-  return leave(tables, { asked, more: '', from: 'true' });
+  return leave(tables, asked);
 }
 
 /** Ends claims on different locks; skips rows that are locked. */
 export function leaveAll(tables: PostgresTables): string {
   const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
-  const more = `, ${freeOf(tables.lock)}`;
-  return leave(tables, { asked, more, from: 'a.name IN (SELECT name FROM free)' });
+  return leave(tables, asked, freeOf(tables.lock));
 }
 
 function freeOf(lock: string): string {
@@ -202,23 +198,17 @@ function freeOf(lock: string): string {
 )`;
 }
 
-interface LeavingSql {
-  readonly asked: string;
-  readonly more: string;
-  readonly from: string;
-}
-
 /**
  * The first line of the crowd holds, where there is one: it wants all there is, as did the one that
- * leaves, whose secret it is told (wakes.ts).
+ * leaves, whose secret it is told (wakes.ts). With `free`, only in rows that are.
  */
-function leave({ lock, witness }: PostgresTables, { asked, more, from }: LeavingSql): string {
+function leave({ lock, witness }: PostgresTables, asked: string, free = ''): string {
   const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];
   const held = [`'h'`, 'l.number', msUntil('l.until'), 'l.waiters', `'-'`, ...proved];
   const left = msUntil(`${wordOf(1, 2)}::bigint`);
   const next = [`'w'`, left, `'1'`, `'-'`, `'queue'`, msUntil('l.until')];
   return `
-WITH asked AS MATERIALIZED (SELECT * FROM ${asked})${more}
+WITH asked AS MATERIALIZED (SELECT * FROM ${asked})${free && `, ${free}`}
 UPDATE ${lock} l SET rev = l.rev + 1,
   (id, number, until, ttl, tag, holder, crowd, waiters, tail, ended, ended_by) = (
     SELECT f[3], f[1]::bigint, coalesce(f[2]::bigint, ${NOW}), f[4]::integer, f[5], f[7],
@@ -231,7 +221,7 @@ UPDATE ${lock} l SET rev = l.rev + 1,
     ) AS next
   )
 FROM asked a WHERE l.name = a.name AND l.id = a.id AND l.state IS NULL AND l.until > ${NOW}
-  AND ${lives(1)} AND ${lives(2)} AND ${from}
+  AND ${lives(1)} AND ${lives(2)} AND ${free ? 'a.name IN (SELECT name FROM free)' : 'true'}
   AND CASE WHEN l.waiters = 0 THEN true ELSE EXISTS (
     SELECT FROM ${witness} w WHERE w.written = w.xmin AND w.open_at <= ${NOW}
   ) END

@@ -56,7 +56,7 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
   const fast = durability === 'fast';
   const settings = settingsOf(given);
   const { maxTtlMs } = settings;
-  const opening = { schema, fast, maxTtlMs, warnings: new Warnings() };
+  const opening = { schema: `"${schema}"`, fast, maxTtlMs, warnings: new Warnings() };
   const link = linkOf(sourceOf(connectLike(client), opening));
   return new SqlRowStore({
     ...settings,

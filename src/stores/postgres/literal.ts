@@ -24,7 +24,3 @@ export function checkSchema(schema: string): string {
   const message = `schema must be 1 to 63 letters, digits or '_', the first one no digit`;
   throw new UsageError(`${message}, not ${show(schema)}.`);
 }
-
-export function quoted(schema: string): string {
-  return `"${schema}"`;
-}

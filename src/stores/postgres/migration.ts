@@ -9,7 +9,7 @@ import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { LAYOUT } from './history.ts';
-import { checkSchema, quoted } from './literal.ts';
+import { checkSchema } from './literal.ts';
 import tables from './schema.sql';
 
 export interface PostgresMigrationOptions {
@@ -41,7 +41,7 @@ const LOCK_MS = 2000;
  */
 export function postgresMigration(options: PostgresMigrationOptions = {}): string {
   const { schema = 'holdfast' } = readOptions(options, ['schema'], 'postgresMigration');
-  const name = quoted(checkSchema(schema));
+  const name = `"${checkSchema(schema)}"`;
   return `BEGIN;
 SELECT pg_advisory_xact_lock(${ADVISORY_LOCK});
 SET LOCAL lock_timeout = '${LOCK_MS}ms';

@@ -8,13 +8,11 @@
  * and no setting of the session, which another client would inherit.
  */
 
-import type { PostgresSession, PostgresStatement } from '../../clients/postgres/connection.ts';
+import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { POSTGRES } from '../../clients/postgres/errors.ts';
-import { impossible } from '../../clients/sql/judge.ts';
+import { impossible, noPrimary } from '../../clients/sql/judge.ts';
 import type { Warnings } from '../../clients/warnings.ts';
-import { StoreError } from '../../contract/errors.ts';
 import { type KnownSchema, settle } from './history.ts';
-import { quoted } from './literal.ts';
 
 /** How long a statement waits for a row, in ms: a slow commit keeps one that long. */
 const ROW_MS = 50;
@@ -46,22 +44,25 @@ export interface OpeningParts extends KnownSchema {
   readonly warnings: Warnings;
 }
 
+/** The session, with these statements first in each transaction. */
+export function within(prelude: string, session: PostgresSession): Pick<PostgresSession, 'query'> {
+  return { query: ({ text }) => session.query({ text: `${prelude}${text}` }) };
+}
+
 /**
- * Behind a pooler, the statements that must come first in each transaction; undefined if the
- * session is the server's own.
+ * Behind a pooler, the statements that must come first in each transaction; empty if the session is
+ * the server's own.
  * @throws StoreError if locks cannot be kept there, and what the client throws.
  */
-export async function check(
-  connection: PostgresSession,
-  { schema, maxTtlMs, fast, warnings }: OpeningParts,
-): Promise<string | undefined> {
+export async function check(connection: PostgresSession, parts: OpeningParts): Promise<string> {
+  const { fast, warnings } = parts;
   const [row] = await connection.query({ text: LOOK });
   const [pid, version, server, client, standby, readOnly, ...durability] = row as string[];
   const major = Math.floor(Number(version) / 10_000);
   if (!(major >= OLDEST)) throw impossible(POSTGRES, `it is older than PostgreSQL ${OLDEST}`);
   if (server !== 'UTF8')
     throw impossible(POSTGRES, `its encoding is ${server}, but names are Unicode`);
-  if (standby === 'true' || readOnly === 'on') throw noPrimary();
+  if (standby === 'true' || readOnly === 'on') throw noPrimary(POSTGRES);
   const direct = Number(pid) === connection.pid;
   if (!direct && client !== 'UTF8')
     throw impossible(POSTGRES, `the encoding of its client is ${client}`);
@@ -81,10 +82,7 @@ export async function check(
     await connection.query({ text: `SELECT ${settings.join(', ')}` });
   }
   const prelude = direct ? '' : preludeOf(commit);
-  const bounded = {
-    query: ({ text }: PostgresStatement) => connection.query({ text: `${prelude}${text}` }),
-  };
-  const { hidden } = await settle(bounded, { schema: quoted(schema), maxTtlMs, fast });
+  const { hidden } = await settle(within(prelude, connection), parts);
   if (hidden) {
     const message =
       'The server does not tell which history its data has: this user may not call' +
@@ -92,7 +90,7 @@ export async function check(
       ' grants nothing for maxTtl.';
     warnings.warn('HOLDFAST_HIDDEN_HISTORY', message);
   }
-  return direct ? undefined : prelude;
+  return prelude;
 }
 
 /** How commits are to be, where the server has it otherwise. */
@@ -111,11 +109,8 @@ function preludeOf(commit: string | undefined): string {
   return `${isolation}SET LOCAL lock_timeout = ${ROW_MS}; ${commits}`;
 }
 
-function warn(
-  warnings: Warnings,
-  [fsync, commits, synchronous, standbys]: readonly string[],
-  fast: boolean,
-): void {
+function warn(warnings: Warnings, durability: readonly string[], fast: boolean): void {
+  const [fsync, commits, synchronous, standbys] = durability;
   if (fsync === 'off') {
     const message =
       'The server does not force its writes to disk (fsync is off): when its machine crashes,' +
@@ -128,7 +123,7 @@ function warn(
       " durability: 'fast' would not wait.";
     warnings.warn('HOLDFAST_ASYNC_COMMIT', message);
   }
-  const split = splitBy({ commits, synchronous, fast });
+  const split = splitBy(durability, fast);
   if (split !== undefined && (Number(standbys) > 0 || synchronous !== '')) {
     const message =
       'A primary that is cut off from its standbys keeps granting, beside the one promoted in its' +
@@ -139,19 +134,8 @@ function warn(
 }
 
 /** Why commits of the store do not wait for a standby; undefined if they do. */
-function splitBy(known: {
-  readonly commits: string | undefined;
-  readonly synchronous: string | undefined;
-  readonly fast: boolean;
-}): string | undefined {
-  if (known.synchronous === '') return 'synchronous_standby_names is empty';
-  if (known.fast) return "durability is 'fast'";
-  return known.commits === 'local' ? 'synchronous_commit is local' : undefined;
-}
-
-function noPrimary(): StoreError {
-  const message =
-    'The PostgreSQL server accepts no writes: it is a standby, or read-only. The store looks up' +
-    ' the primary again.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
+function splitBy([, commits, synchronous]: readonly string[], fast: boolean): string | undefined {
+  if (synchronous === '') return 'synchronous_standby_names is empty';
+  if (fast) return "durability is 'fast'";
+  return commits === 'local' ? 'synchronous_commit is local' : undefined;
 }

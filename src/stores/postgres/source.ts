@@ -1,14 +1,14 @@
 /** The statements on the tables, over connections of a client package. */
 
-import type { ConnectPostgres, PostgresSession } from '../../clients/postgres/connection.ts';
+import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
-import { SQL_SERVER, type SqlSource } from '../sql/wire.ts';
+import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { GivenUp } from './given-up.ts';
-import { type KnownSchema, settle } from './history.ts';
-import { literal, quoted } from './literal.ts';
-import { check, type OpeningParts } from './opening.ts';
-import { type StatementName, statementsOf } from './statements.ts';
+import { settle } from './history.ts';
+import { literal } from './literal.ts';
+import { check, type OpeningParts, within } from './opening.ts';
+import { statementsOf } from './statements.ts';
 
 /** Where a program stands still in a transaction, the server ends its session. */
 const BEGIN = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout = 1000; ';
@@ -19,8 +19,7 @@ const LINE_MS = 250;
 const IN_TRANSACTION = ['write_locked', 'rollback'];
 
 export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSource {
-  const texts = statementsOf(quoted(parts.schema));
-  const known: KnownSchema = { ...parts, schema: quoted(parts.schema) };
+  const texts = statementsOf(parts.schema);
   const givenUp = new GivenUp();
   return {
     ...SQL_SERVER,
@@ -29,43 +28,36 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
       const connection = await connect(terms);
       const prelude = await first(connection, terms.signal, async () => {
         const found = await check(connection, parts);
-        if (found === undefined) await givenUp.check(connection);
+        if (found === '') await givenUp.check(connection);
         return found;
       });
-      const direct = prelude === undefined;
-      const bounded = {
-        query: ({ text }: { readonly text: string }) =>
-          connection.query({ text: `${prelude ?? ''}${text}` }),
-      };
+      const direct = prelude === '';
       let busy = false;
       const simply = (text: string): Promise<readonly TextRow[]> => connection.query({ text });
       const ask = (statement: string, values: readonly string[]): Promise<readonly TextRow[]> => {
-        if (statement === 'settle') return settle(bounded, known).then(() => []);
-        const text = texts[statement as StatementName];
+        if (statement === 'settle') {
+          return settle(within(prelude, connection), parts).then(() => []);
+        }
+        const text = texts[statement] ?? '';
         if (statement === 'lock') {
           const line = `SET LOCAL lock_timeout = ${LINE_MS}; `;
-          return simply(`${BEGIN}${prelude ?? ''}${line}${literal(text, values)}`);
+          return simply(`${BEGIN}${prelude}${line}${literal(text, values)}`);
         }
         if (IN_TRANSACTION.includes(statement)) return simply(literal(text, values));
         if (!direct) return simply(`${prelude}${literal(text, values)}`);
-        return named(connection, statement, { text, values });
+        return connection.query({ text, values, name: `holdfast_${statement}` });
       };
       return {
-        call(statement, values) {
+        async call(statement, values) {
           busy = true;
-          return ask(statement, values).then(
-            (rows) => {
-              busy = false;
-              return columnOf(rows);
-            },
-            (error: unknown) => {
-              busy = false;
-              throw error;
-            },
-          );
+          try {
+            return columnOf(await ask(statement, values));
+          } finally {
+            busy = false;
+          }
         },
-        listen: direct ? (channel) => connection.listen(channel) : undefined,
-        ping: () => connection.query({ text: 'SELECT 1' }),
+        listen: direct ? (channel) => simply(`LISTEN "${channel}"`) : undefined,
+        ping: () => simply('SELECT 1'),
         unref: () => connection.unref(),
         close() {
           if (busy && direct) givenUp.add(Number(connection.pid));
@@ -74,12 +66,4 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
       };
     },
   };
-}
-
-function named(
-  connection: PostgresSession,
-  name: string,
-  statement: { readonly text: string; readonly values: readonly string[] },
-): Promise<readonly TextRow[]> {
-  return connection.query({ ...statement, name: `holdfast_${name}` });
 }

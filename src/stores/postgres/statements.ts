@@ -3,64 +3,38 @@ import { COLUMNS } from '../sql/row.ts';
 import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
 import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from './holding.ts';
 
-const READ = COLUMNS.map((column) => `l.${column}`).join(', ');
+const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');
 
 /** What a write sets, as JSON. */
 const WRITTEN = `last bigint, id text, number bigint, until bigint, ttl integer, kind text,
   permits integer, capacity integer, tag text, holder text, ended text, ended_by bigint,
   waiters integer, crowd text, tail bigint, state text`;
-const SET = WRITTEN.split(',').map((column) => column.trim().split(' ')[0] ?? '');
-
-export type StatementName =
-  | 'take_free'
-  | 'take'
-  | 'take_all'
-  | 'beat'
-  | 'leave_free'
-  | 'leave'
-  | 'leave_all'
-  | 'read'
-  | 'write'
-  | 'write_all'
-  | 'lock'
-  | 'write_locked'
-  | 'rollback'
-  | 'keep'
-  | 'recall'
-  | 'names'
-  | 'raise_highest'
-  | 'sweep';
-
-const STATEMENTS: Readonly<Record<StatementName, (tables: PostgresTables) => string>> = {
-  take_free: takeFree,
-  take: takeOne,
-  take_all: takeAll,
-  beat,
-  leave_free: leaveFree,
-  leave: leaveOne,
-  leave_all: leaveAll,
-  read,
-  write: (tables) => write(tables, ''),
-  write_all: (tables) => write(tables, 'SKIP LOCKED'),
-  lock: lockRows,
-  write_locked: (tables) => `${write(tables, '')}; COMMIT`,
-  rollback: () => 'ROLLBACK',
-  keep,
-  recall,
-  names,
-  raise_highest: raiseHighest,
-  sweep,
-};
 
 /** By name; `schema` is quoted. */
-export function statementsOf(schema: string): Readonly<Record<StatementName, string>> {
-  const [lock, store, witness, kept] = ['lock', 'store', 'witness', 'kept'].map(
-    (table) => `${schema}.${table}`,
-  ) as [string, string, string, string];
-  const tables = { lock, store, witness, kept };
-  return Object.fromEntries(
-    Object.entries(STATEMENTS).map(([name, textOf]) => [name, textOf(tables)]),
-  ) as Record<StatementName, string>;
+export function statementsOf(schema: string): Readonly<Record<string, string>> {
+  const of = (table: string): string => `${schema}.${table}`;
+  const [lock, store] = [of('lock'), of('store')];
+  const tables = { lock, store, witness: of('witness'), kept: of('kept') };
+  return {
+    take_free: takeFree(tables),
+    take: takeOne(tables),
+    take_all: takeAll(tables),
+    beat: beat(tables),
+    leave_free: leaveFree(tables),
+    leave: leaveOne(tables),
+    leave_all: leaveAll(tables),
+    read: read(tables),
+    write: write(tables, ''),
+    write_all: write(tables, 'SKIP LOCKED'),
+    lock: lockRows(tables),
+    write_locked: `${write(tables, '')}; COMMIT`,
+    rollback: 'ROLLBACK',
+    keep: keep(tables),
+    recall: recall(tables),
+    names: names(tables),
+    raise_highest: raiseHighest(tables),
+    sweep: sweep(tables),
+  };
 }
 
 /** Without what the store knows, where this has to be settled first. */
@@ -94,12 +68,13 @@ WITH asked AS MATERIALIZED (
   SELECT l.name FROM ${lock} l JOIN asked a ON a.name = l.name AND a.rev = l.rev
   ORDER BY l.name FOR UPDATE OF l ${only}
 ), changed AS (
-  UPDATE ${lock} l SET rev = l.rev + 1, ${SET.map((column) => `${column} = a.${column}`).join(', ')}
+  UPDATE ${lock} l SET rev = l.rev + 1,
+    ${COLUMNS.map((column) => `${column} = a.${column}`).join(', ')}
   FROM asked a WHERE l.name = a.name AND l.rev = a.rev AND a.name IN (SELECT name FROM free)
   RETURNING l.name
 ), made AS (
-  INSERT INTO ${lock} AS l (name, rev, ${SET.join(', ')})
-  SELECT a.name, ${NOW}, ${SET.map((column) => `a.${column}`).join(', ')} FROM asked a
+  INSERT INTO ${lock} AS l (name, rev, ${COLUMNS.join(', ')})
+  SELECT a.name, ${NOW}, ${COLUMNS.map((column) => `a.${column}`).join(', ')} FROM asked a
   WHERE a.rev = 0 ORDER BY a.name COLLATE "C"
   ON CONFLICT DO NOTHING RETURNING l.name
 ), done AS MATERIALIZED (SELECT name FROM changed UNION ALL SELECT name FROM made)
@@ -110,11 +85,6 @@ SELECT d.name, (
 ) FROM done d`;
 }
 
-/**
- * Under the lock of the row, so that no other claim holds before this is committed: if the claim
- * holds it plainly, or if the row is still the one in which it was found. Two records that are
- * over go with each that comes, so that there are never many more than are alive.
- */
 function keep({ lock, kept }: PostgresTables): string {
   return `
 WITH ${DURABLE}, held AS MATERIALIZED (
@@ -144,7 +114,6 @@ SELECT ceil((k.until - ${NOW}) / 1000.0) || ' ' || k.content
 FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
 }
 
-/** Rows that have a claim, or may, in the order of their names. */
 function names({ lock }: PostgresTables): string {
   return `
 SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
@@ -152,7 +121,6 @@ WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT $2::integer`;
 }
 
-/** The numbers that rows to be swept away may have had; committed before they go. */
 function raiseHighest({ store, witness }: PostgresTables): string {
   return `
 WITH raised AS (
@@ -162,11 +130,6 @@ UPDATE ${witness} w SET highest = r.highest, written = pg_current_xact_id()::xid
 FROM raised r WHERE w.written = w.xmin`;
 }
 
-/**
- * A portion of all names after the given one: deletes what was of no use for this long. Returns the
- * last name if there are more. Behind a holder that is dead for so long, no claim has lived for a
- * ttl.
- */
 function sweep({ lock, store, kept }: PostgresTables): string {
   return `
 WITH seen AS MATERIALIZED (

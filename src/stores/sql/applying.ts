@@ -17,7 +17,6 @@ import { toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { lineOf } from '../status-lines.ts';
 import type { Lane } from './link.ts';
-import { patienceFor, pause } from './patience.ts';
 import {
   type Crowd,
   columnsOf,
@@ -89,8 +88,18 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
+const KEPT_BUSY =
+  'Other sessions kept the row of this lock busy. Look for one that stays idle in a transaction' +
+  ' on the tables of Holdfast.';
+
 /** As a share of the ttl: how long others may be quicker. */
-const PER_TTL = 1 / 4;
+const MOVING_PER_TTL = 1 / 4;
+/** The same for a row that others keep locked: a heartbeat that fails must not be the last one. */
+const LOCKED_PER_TTL = 1 / 6;
+/** Bounds that for TTLs above 12 s. */
+const LONGEST_LOCKED_MS = 2000;
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 30;
 /** How often a race is run; after that, this process gets in line for the row. */
 const RACES = 3;
 
@@ -107,11 +116,7 @@ export class Applying {
 
   /** Makes these steps; each settles by itself. */
   apply<T>(
-    steps: readonly {
-      readonly resource: string;
-      readonly ttlMs: number;
-      readonly step: CrowdStep<T>;
-    }[],
+    steps: readonly { resource: string; ttlMs: number; step: CrowdStep<T> }[],
     { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();
@@ -144,9 +149,17 @@ export class Applying {
       });
       for (const name of done ?? []) this.#follow(own, name);
       if (done) lost = done.length < asked.length ? lost + 1 : 0;
-      else await pause(this.#clock, tries + 1);
+      else await this.#pause(tries);
       this.#giveUp(own, lost > 0);
     }
+  }
+
+  /** By chance, so that callers do not retry at the same moment. */
+  #pause(tries: number): Promise<void> {
+    const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+    return new Promise((resolve) => {
+      this.#clock.setTimeout(resolve, ms * (0.5 + this.#clock.random() / 2));
+    });
   }
 
   /** The tasks that waited for this name are next. */
@@ -165,11 +178,12 @@ export class Applying {
   /** Fails the tasks whose rows have been locked for too long; a row that moves is not. */
   #giveUp(own: Map<string, Task[]>, moves: boolean): void {
     const now = this.#clock.now();
-    const patience = (ttlMs: number) => (moves ? ttlMs * PER_TTL : patienceFor(ttlMs));
+    const patience = (ttlMs: number) =>
+      moves ? ttlMs * MOVING_PER_TTL : Math.min(ttlMs * LOCKED_PER_TTL, LONGEST_LOCKED_MS);
     for (const [name, tasks] of own) {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
-      fail(late, taken());
+      fail(late, new StoreError(KEPT_BUSY, { retryable: true, outcome: 'failed' }));
       if (late.length === tasks.length) this.#follow(own, name);
       else
         own.set(
@@ -265,11 +279,4 @@ function attempt({ step, resolve, reject }: Task, crowd: Crowd, moment: RowMomen
 
 function fail(tasks: readonly Task[], error: unknown): void {
   for (const { reject } of tasks) reject(error);
-}
-
-function taken(): StoreError {
-  const message =
-    'Other sessions kept the row of this lock busy. Look for one that stays idle in a' +
-    ' transaction on the tables of Holdfast.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -1,7 +1,7 @@
 /** What the statements take and return: lines of words, and rows as lists in JSON. */
 import { toText } from '../../clients/sql/name-text.ts';
-import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
-import { garbled, KINDS, letterOf, type TurnStatus, turnIn } from '../status-lines.ts';
+import type { Claim, ClaimStatus } from '../../contract/store.ts';
+import { garbled, KINDS, letterOf, statusIn, turnIn } from '../status-lines.ts';
 import type { FoundRows, LockWrite } from './applying.ts';
 import { COLUMNS, type LockRow, type RowMoment } from './row.ts';
 
@@ -47,38 +47,29 @@ export function takenIn(
     [retryInMs, tag, number] = [leftMs, asked.tag.split(' ')[1], String(token)];
     // A wake says more about those that came with it.
     if (id === holder) return [id, { state: 'held', token, leftMs, waiters: 0 }];
-    const ahead = Number(waiters) - behind;
-    const status: TurnStatus = {
-      state: 'waiting',
-      leftMs,
-      why: 'queue',
-      ahead,
-      retryInMs: beforeMs,
-      turn,
-    };
-    return [id, status];
+    const waits = { leftMs, ahead: Number(waiters) - behind, retryInMs: beforeMs, turn };
+    return [id, { state: 'waiting', why: 'queue', ...waits }];
   });
 }
 
 export function heldIn(line: string, ttls: ReadonlyMap<string, number>): [string, ClaimStatus] {
-  const [id = '', number = '', waiters, ended, endedBy = ''] = line.split(' ');
-  const takeover =
-    ended === '-' ? undefined : { reason: ended as Takeover['reason'], token: BigInt(endedBy) };
-  const held = { state: 'held', token: BigInt(number), waiters: Number(waiters) } as const;
-  return [id, { ...held, leftMs: ttls.get(id) ?? 0, ...(takeover && { takeover }) }];
+  const [id = '', number, waiters, ...ended] = line.split(' ');
+  return [id, statusIn(['h', number, ttls.get(id) ?? 0, waiters, '-', ...ended].join(' '))];
 }
+
+type ReadLine = [now: number, openAt: number | null, highest: number, ...row: unknown[]];
 
 /** Undefined if what the store knows has to be settled first. */
 export function readIn(lines: readonly string[]): FoundRows | undefined {
   let moment: RowMoment | undefined;
   const rows: LockRow[] = [];
   for (const line of lines) {
-    const [now, openAt, highest, ...values] = JSON.parse(line) as [number, number | null, number];
+    const [now, openAt, highest, name, rev, ...queue] = JSON.parse(line) as ReadLine;
     if (openAt === null) return undefined;
     moment ??= { now, openAt, highest };
-    const row = Object.fromEntries(COLUMNS.map((column, n) => [column, values[n] ?? null]));
-    const { kind } = row;
-    if (row.name !== null) rows.push({ ...row, kind: KINDS[String(kind)] ?? null } as never);
+    const columns = Object.fromEntries(COLUMNS.map((column, n) => [column, queue[n] ?? null]));
+    const kind = KINDS[String(columns.kind)] ?? null;
+    if (typeof name === 'string') rows.push({ name, rev, ...columns, kind } as never);
   }
   return moment && { moment, rows };
 }

@@ -1,7 +1,28 @@
 /** A store's way to its database. */
 import { KeptConnection } from '../../clients/kept-connection.ts';
-import type { MessageSource } from '../../clients/wire.ts';
-import { LOOK, type SqlSource, type SqlWire } from './wire.ts';
+import type { MessageSource, Source, Wire } from '../../clients/wire.ts';
+
+/** What a store in a database needs of a connection. */
+export interface SqlWire extends Wire {
+  /**
+   * Sends the statement of that name, each a transaction of its own unless it says otherwise;
+   * resolves with the first column of its rows.
+   */
+  call(statement: string, args: readonly string[]): Promise<readonly string[]>;
+}
+
+/** The message of a server that sends none: the statement `look` may find wakes. */
+export const LOOK = '';
+
+export interface SqlSource extends Source<SqlWire>, Pick<MessageSource, 'own'> {}
+
+/** The common part of all sources. */
+export const SQL_SERVER: Pick<SqlSource, 'server' | 'silenceMs' | 'atOnce'> = {
+  server: 'the database',
+  // Longer than any statement waits for a lock.
+  silenceMs: 3000,
+  atOnce: 1,
+};
 
 /**
  * Heartbeats, releases and messages must not wait for a claim that waits for a lock. A release uses
@@ -16,11 +37,6 @@ export interface CallTerms {
   readonly withinMs?: number | undefined;
 }
 
-export interface Aside {
-  call(statement: string, args: readonly string[]): Promise<readonly string[]>;
-  close(): void;
-}
-
 export interface SqlLink extends MessageSource {
   /**
    * Sends a statement, on connections of our own. Never sends it again once it may have run.
@@ -30,7 +46,7 @@ export interface SqlLink extends MessageSource {
   /** Makes several calls on one session, with no other between them, as `call` does one. */
   exchange<T>(work: (wire: SqlWire) => Promise<T>, terms: CallTerms): Promise<T>;
   /** A session of its own, for long work; the caller closes it. */
-  aside(): Aside;
+  aside(): Pick<SqlWire, 'call' | 'close'>;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */
   sendsWakes(): boolean | Promise<boolean>;
   close(): Promise<void>;
@@ -52,13 +68,12 @@ export function linkOf(source: SqlSource): SqlLink {
     aside() {
       const session = new KeptConnection(source);
       asides.add(session);
-      const close = (): void => {
-        asides.delete(session);
-        session.close();
-      };
       return {
         call: (statement, args) => session.ask((wire) => wire.call(statement, args)),
-        close,
+        close() {
+          asides.delete(session);
+          session.close();
+        },
       };
     },
     sendsWakes() {
@@ -80,10 +95,7 @@ export function linkOf(source: SqlSource): SqlLink {
           looks = false;
         });
       };
-      const received = (message: string): void => {
-        if (message === LOOK) look();
-        else deliver(message);
-      };
+      const received = (message: string): void => (message === LOOK ? look() : deliver(message));
       return heartbeats.listen({ channel, received, resumed });
     },
     close: async () => {

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.ts';
 import { Polling } from '../polling.ts';
+import { Subscription } from '../subscription.ts';
 import { Wakes } from '../wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import type { Table } from './table.ts';
@@ -31,26 +32,20 @@ export class LockWakes {
   }
 
   watch(claim: Claim, wake: Wake): Subscribed {
-    const known = this.#table.link.sendsWakes();
-    return known === true ? this.#wakes.watch(claim, wake) : this.#watch(claim, wake, known);
+    const sends = this.#table.link.sendsWakes();
+    if (typeof sends === 'boolean') return this.#watch(claim, wake, sends);
+    return sends.catch(() => true).then((known) => this.#watch(claim, wake, known));
   }
 
-  async #watch(
-    claim: Claim,
-    wake: Wake,
-    known: boolean | Promise<boolean>,
-  ): Promise<AsyncDisposable> {
-    const sends = typeof known === 'boolean' ? known : await known.catch(() => true);
+  #watch(claim: Claim, wake: Wake, sends: boolean): Subscribed {
     if (sends) return this.#wakes.watch(claim, wake);
     const { id, resource } = claim;
     this.#polled.set(id, resource);
     const watching = this.#polling.watch(claim, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        this.#polled.delete(id);
-        await watching[Symbol.asyncDispose]();
-      },
-    };
+    return new Subscription(() => {
+      this.#polled.delete(id);
+      void watching[Symbol.asyncDispose]();
+    });
   }
 
   /** The reply to a verb of this claim: the next look depends on it. */

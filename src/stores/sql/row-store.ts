@@ -26,23 +26,10 @@ import type {
 import { garbled } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
-import { crowdOf } from './row.ts';
+import { type Crowd, crowdOf, type RowMoment } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
-
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: "the server's time, or one more than the last",
-  atomicTry: true,
-  clock: 'server',
-  failover: 'best-effort',
-  reach: 'network',
-  records: true,
-  sequential: true,
-  hintsGrant: true,
-};
 
 export interface SqlRowStoreParts {
   readonly name: string;
@@ -54,12 +41,25 @@ export interface SqlRowStoreParts {
   readonly trust: boolean;
 }
 
+type ClaimStep<T> = (claim: Claim, crowd: Crowd, moment: RowMoment) => T;
+
 /** How many names one question is about. */
 const PAGE = 500;
 
 export class SqlRowStore implements Store {
   readonly name: string;
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits = {
+    queue: true,
+    permits: true,
+    tokens: "the server's time, or one more than the last",
+    atomicTry: true,
+    clock: 'server',
+    failover: 'best-effort',
+    reach: 'network',
+    records: true,
+    sequential: true,
+    hintsGrant: true,
+  };
   readonly lineage: string;
   readonly maxTtlMs: number;
   readonly #parts: SqlRowStoreParts;
@@ -101,31 +101,21 @@ export class SqlRowStore implements Store {
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
     const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
     this.#sweeper.due();
-    return this.#statuses(
-      claims,
-      { lane: 'claims', since },
-      taken,
-      (claim) =>
-        ({ queue, tags }, moment) => {
-          const number = BigInt(Math.max(moment.now, moment.highest + 1));
-          const options = { number, maxWaiters, trusts: trust };
-          const status = queue.enter(claim, moment.now / 1000, options);
-          if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
-          return status;
-        },
-    );
+    const how = { lane: 'claims', since } as const;
+    return this.#statuses(claims, how, taken, (claim, { queue, tags }, { now, highest }) => {
+      const number = BigInt(Math.max(now, highest + 1));
+      const options = { number, maxWaiters, trusts: trust };
+      const status = queue.enter(claim, now / 1000, options);
+      if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
+      return status;
+    });
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const renewed = await this.#quick(() => this.#table.beat(firsts(claims)));
-    return this.#statuses(
-      claims,
-      { lane: 'heartbeats' },
-      renewed,
-      (claim) =>
-        ({ queue }, { now }) => {
-          return queue.beat(claim, now / 1000);
-        },
+    const how = { lane: 'heartbeats' } as const;
+    return this.#statuses(claims, how, renewed, (claim, { queue }, { now }) =>
+      queue.beat(claim, now / 1000),
     );
   }
 
@@ -145,16 +135,11 @@ export class SqlRowStore implements Store {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
     const left = await this.#quick(() => this.#table.leave(simple));
     const rest = claims.filter(({ id }) => !left.has(id));
-    const replies = this.#apply(
-      rest,
-      { lane: 'releases' },
-      (claim) =>
-        ({ queue, tags }, { now }) => {
-          const there = queue.leave(claim, now / 1000, afterMs);
-          if (afterMs <= 0) tags.delete(claim.id);
-          return there;
-        },
-    ).values();
+    const replies = this.#apply(rest, { lane: 'releases' }, (claim, { queue, tags }, { now }) => {
+      const there = queue.leave(claim, now / 1000, afterMs);
+      if (afterMs <= 0) tags.delete(claim.id);
+      return there;
+    }).values();
     return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
   }
 
@@ -235,10 +220,10 @@ export class SqlRowStore implements Store {
     claims: readonly Claim[],
     how: How,
     known: ReadonlyMap<string, ClaimStatus>,
-    stepOf: (claim: Claim) => CrowdStep<ClaimStatus>,
+    step: ClaimStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     const rest = claims.filter(({ id }) => !known.has(id));
-    const replies = await Promise.allSettled(this.#apply(rest, how, stepOf));
+    const replies = await Promise.allSettled(this.#apply(rest, how, step));
     const [first] = replies;
     // A claim alone is the whole verb.
     if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
@@ -263,14 +248,11 @@ export class SqlRowStore implements Store {
     }
   }
 
-  #apply<T>(
-    claims: readonly Claim[],
-    how: How,
-    stepOf: (claim: Claim) => CrowdStep<T>,
-  ): readonly Promise<T>[] {
-    if (claims.length === 0) return [];
+  #apply<T>(claims: readonly Claim[], how: How, step: ClaimStep<T>): readonly Promise<T>[] {
     const steps = claims.map((claim) => {
-      return { resource: claim.resource, ttlMs: claim.ttlMs, step: stepOf(claim) };
+      const { resource, ttlMs } = claim;
+      const own: CrowdStep<T> = (crowd, moment) => step(claim, crowd, moment);
+      return { resource, ttlMs, step: own };
     });
     return this.#applying.apply(steps, how);
   }

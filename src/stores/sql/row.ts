@@ -39,27 +39,27 @@ export interface LockRow extends LockColumns {
   readonly rev: number;
 }
 
-/** In the order in which they are read. */
-export const COLUMNS: readonly (keyof LockRow)[] = [
-  'name',
-  'rev',
-  'last',
-  'id',
-  'number',
-  'until',
-  'ttl',
-  'kind',
-  'permits',
-  'capacity',
-  'tag',
-  'holder',
-  'ended',
-  'ended_by',
-  'waiters',
-  'crowd',
-  'tail',
-  'state',
-];
+const EMPTY: LockColumns = {
+  last: 0,
+  id: null,
+  number: null,
+  until: 0,
+  ttl: null,
+  kind: null,
+  permits: null,
+  capacity: null,
+  tag: null,
+  holder: null,
+  ended: null,
+  ended_by: null,
+  waiters: 0,
+  crowd: '',
+  tail: null,
+  state: null,
+};
+
+/** The columns of a queue, in the order in which they are read, behind the name and `rev`. */
+export const COLUMNS: readonly string[] = Object.keys(EMPTY);
 
 /** What was read together with the rows; times in µs. */
 export interface RowMoment {
@@ -137,23 +137,6 @@ export function columnsOf({ queue, tags }: Crowd, now: number): LockColumns {
   };
   return { ...common, until: Math.max(now, ...ends.map(micros)), state: JSON.stringify(odd) };
 }
-
-const EMPTY = {
-  id: null,
-  number: null,
-  ttl: null,
-  kind: null,
-  permits: null,
-  capacity: null,
-  tag: null,
-  holder: null,
-  ended: null,
-  ended_by: null,
-  waiters: 0,
-  crowd: '',
-  tail: null,
-  state: null,
-};
 
 function isPlain(holder: Entry, waiters: readonly Entry[]): boolean {
   if (!holder.admitted || holder.sealed) return false;

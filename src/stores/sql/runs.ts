@@ -3,36 +3,26 @@
  * steps after it, so that all take effect in their order.
  */
 import type { Claim } from '../../contract/store.ts';
+import { grouped } from '../grouped.ts';
 
 /** The first claim of each lock. */
 export function firsts(claims: readonly Claim[]): Claim[] {
-  if (claims.length === 1) return [...claims];
-  const names = new Set<string>();
-  return claims.filter(({ resource }) => {
-    const first = !names.has(resource);
-    names.add(resource);
-    return first;
-  });
+  return byLock(claims).flatMap(([first]) => first ?? []);
 }
 
 /** The first claims of each lock, if they are alike, and all want the whole limit and may wait. */
 export function runs(claims: readonly Claim[], maxWaiters: number): Claim[] {
-  if (claims.length === 1) return [...claims];
-  const begun = new Map<
-    string,
-    { readonly ids: Set<string>; readonly first: Claim; open: boolean }
-  >();
-  return claims.filter((claim) => {
-    const { resource, id } = claim;
-    const run = begun.get(resource);
-    if (!run) {
-      begun.set(resource, { ids: new Set([id]), first: claim, open: true });
-      return true;
-    }
-    run.open &&= follows(claim, run.first) && run.ids.size <= maxWaiters && !run.ids.has(id);
-    run.ids.add(id);
-    return run.open;
+  return byLock(claims).flatMap((those) => {
+    const end = those.findIndex((claim, n) => {
+      const again = those.findIndex(({ id }) => id === claim.id) < n;
+      return n > 0 && (again || n > maxWaiters || !follows(claim, those[0] as Claim));
+    });
+    return end < 0 ? those : those.slice(0, end);
   });
+}
+
+function byLock(claims: readonly Claim[]): Claim[][] {
+  return [...grouped(claims, ({ resource }) => resource).values()];
 }
 
 function follows({ kind, permits, limit, queue }: Claim, first: Claim): boolean {

@@ -5,7 +5,8 @@
  * Each process walks through all names once in a while, a portion at a time, on a session of its
  * own, for a quarter of the time. Locked rows stay for the next round. Before rows go, `highest`
  * rises above the numbers that they may have given, so that none is given again if the clock goes
- * back.
+ * back. A row with waiters goes later than others by the longest ttl: behind a holder that is dead
+ * for so long, no claim has lived for a ttl.
  * What would break it: a row that goes before `highest` is committed.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -47,6 +48,7 @@ export class Sweeper {
       await session.call('raise_highest', [idle]);
       for (let name: string | undefined = ''; name !== undefined; ) {
         const since = this.#clock.now();
+        // The last name of the portion, if there are more.
         [name] = await session.call('sweep', [name, String(PORTION), idle]);
         if (name !== undefined) await this.#rest((this.#clock.now() - since) * REST);
       }

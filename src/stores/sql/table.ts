@@ -8,8 +8,7 @@ import { grouped } from '../grouped.ts';
 import { garbled } from '../status-lines.ts';
 import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
-import type { SqlLink } from './link.ts';
-import type { SqlWire } from './wire.ts';
+import type { SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
@@ -78,23 +77,29 @@ export class Table implements Rows {
     const runs = grouped(asked, ({ claim }) => toText(claim.resource));
     const [[first] = [], ...more] = runs.values();
     if (!first) return new Map();
-    const { listOf } = this.#parts;
     const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
     const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
-    const lists = transposed(rows).map(listOf);
     const lines = await this.link.call(
       more.length > 0 ? 'take_all' : 'take',
-      [...lists, trust ? 't' : 'f', ...this.#known, String(maxWaiters)],
+      [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)],
       { ...CLAIMS, withinMs },
     );
     if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
 
-  /** From what a statement says of one claim. */
+  /** From what a statement says of one claim: whether it took the row, and none waits behind it. */
   #noteCrowd(resource: string, lines: readonly string[]): void {
-    if (isAlone(lines)) this.#crowded.delete(toText(resource));
+    const [line = ''] = lines;
+    const alone = line.split(' ', 3)[2] === '0';
+    if (alone) this.#crowded.delete(toText(resource));
     else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(toText(resource));
+  }
+
+  /** A list of the nth values of all rows, for each n. */
+  #lists(rows: readonly (readonly (string | number | boolean)[])[]): string[] {
+    const { listOf } = this.#parts;
+    return (rows[0] ?? []).map((_, n) => listOf(rows.map((row) => row[n] ?? '')));
   }
 
   get #known(): string[] {
@@ -104,10 +109,9 @@ export class Table implements Rows {
 
   async beat(claims: readonly Claim[]): Promise<ReadonlyMap<string, ClaimStatus>> {
     if (claims.length === 0) return new Map();
-    const { listOf } = this.#parts;
-    const lists = transposed(claims.map((c) => [toText(c.resource), c.id, Math.ceil(c.ttlMs)]));
+    const rows = claims.map((claim) => [toText(claim.resource), claim.id, Math.ceil(claim.ttlMs)]);
     const terms = { lane: 'heartbeats', withinMs: shortest(claims) } as const;
-    const lines = await this.link.call('beat', lists.map(listOf), terms);
+    const lines = await this.link.call('beat', this.#lists(rows), terms);
     const ttls = new Map(claims.map(({ id, ttlMs }) => [id, ttlMs]));
     return new Map(lines.map((line) => heldIn(line, ttls)));
   }
@@ -121,13 +125,11 @@ export class Table implements Rows {
 
   /** Returns the ids of those that held and are gone now. */
   async leave(claims: readonly Claim[]): Promise<ReadonlyMap<string, true>> {
-    if (claims.length === 0) return new Map();
-    const { listOf } = this.#parts;
-    const lists = transposed(
-      claims.map(({ resource, id, secret = '' }) => [toText(resource), id, secret]),
-    );
-    const one = claims.length === 1;
-    const args = lists.map((list) => (one ? String(list[0]) : listOf(list)));
+    const rows = claims.map(({ resource, id, secret = '' }) => [toText(resource), id, secret]);
+    const [only, ...more] = rows;
+    if (!only) return new Map();
+    const one = more.length === 0;
+    const args = one ? only : this.#lists(rows);
     const terms = { lane: 'releases', withinMs: shortest(claims) } as const;
     const ids = await this.link.call(one ? 'leave' : 'leave_all', args, terms);
     if (one) this.#noteCrowd(claims[0]?.resource ?? '', ids);
@@ -181,7 +183,11 @@ export class Table implements Rows {
     return this.link.call(call, textsOf(writes), terms);
   }
 
-  /** Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. */
+  /**
+   * Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. The
+   * statement locks the row, so that no other claim holds before this is committed. Two records
+   * that are over go with each that comes, so there are never many more than are alive.
+   */
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
@@ -200,19 +206,11 @@ export class Table implements Rows {
     return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
+  /** Rows that have a claim, or may, in the order of their names. */
   async names(after: string, most: number): Promise<FoundRows> {
     const lines = await this.link.call('names', [after, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }
-}
-
-/** Whether a claim took the row, and none waits behind it. */
-function isAlone([line = '']: readonly string[]): boolean {
-  return line.split(' ', 3)[2] === '0';
-}
-
-function transposed<T>(rows: readonly (readonly T[])[]): T[][] {
-  return (rows[0] ?? []).map((_, n) => rows.map((row) => row[n] as T));
 }
 
 function shortest(claims: readonly Claim[]): number {

@@ -47,15 +47,13 @@ const BOOT_TOLERANCE_US = 10_000_000;
 
 /** Creates, checks or upgrades the tables, in a transaction of the caller; returns the lineage. */
 export function joinFile(connection: FileConnection, { machine, layouts }: Newcomer): string {
-  const found = connection
-    .prepare("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'")
-    .all();
+  const found = connection.all("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'");
   if (found.length === 0) return create(connection, { machine, layouts });
   const layout = checkLayout(connection, layouts);
   if (layout < layouts.length) raise(connection, layout, layouts);
-  const [meta] = connection
-    .prepare('SELECT lineage, boot, time_space, booted_us, base, highest FROM holdfast_meta')
-    .all() as [Meta];
+  const [meta] = connection.all(
+    'SELECT lineage, boot, time_space, booted_us, base, highest FROM holdfast_meta',
+  ) as [Meta];
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
     throw refusal(
@@ -68,12 +66,11 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
   if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {
     connection.exec('DELETE FROM holdfast_claim WHERE admitted = 0');
     // Dead from now on, so that they are kept for as long as those that die later.
-    connection.prepare('UPDATE holdfast_claim SET expires = ?').run(now);
+    connection.run('UPDATE holdfast_claim SET expires = ?', now);
     connection.exec('DELETE FROM holdfast_tombstone');
     save(connection, machine, meta.highest);
   } else if (!boot && Math.abs(machine.bootedUs() - meta.booted_us) > BOOT_TOLERANCE_US) {
-    const clamp = 'UPDATE holdfast_claim SET expires = min(expires, ttl + ?)';
-    connection.prepare(clamp).run(now);
+    connection.run('UPDATE holdfast_claim SET expires = min(expires, ttl + ?)', now);
     save(connection, machine, Math.max(meta.highest, meta.base + now));
   }
   return meta.lineage;
@@ -84,9 +81,8 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
  * @throws StoreError if it takes a newer program.
  */
 export function checkLayout(connection: FileConnection, layouts: readonly Layout[]): number {
-  const [{ layout, oldest }] = connection
-    .prepare('SELECT layout, oldest FROM holdfast_meta')
-    .all() as [{ layout: number; oldest: number }];
+  const found = connection.all('SELECT layout, oldest FROM holdfast_meta');
+  const [{ layout, oldest }] = found as [{ layout: number; oldest: number }];
   if (oldest <= layouts.length) return layout;
   throw refusal(
     `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest};` +
@@ -98,12 +94,9 @@ export function checkLayout(connection: FileConnection, layouts: readonly Layout
 function create(connection: FileConnection, { machine, layouts }: Newcomer): string {
   for (const { sql } of layouts) connection.exec(sql);
   const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
-  connection
-    .prepare(
-      `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space, booted_us, base,
-        highest) VALUES (1, ?, ?, ?, '', '', 0, 0, 0)`,
-    )
-    .run(layouts.length, oldestOf(layouts), lineage);
+  const insert = `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space,
+    booted_us, base, highest) VALUES (1, ?, ?, ?, '', '', 0, 0, 0)`;
+  connection.run(insert, layouts.length, oldestOf(layouts), lineage);
   save(connection, machine, 0);
   return lineage;
 }
@@ -111,9 +104,8 @@ function create(connection: FileConnection, { machine, layouts }: Newcomer): str
 /** Programs that know only the layout before may be using the file. */
 function raise(connection: FileConnection, from: number, layouts: readonly Layout[]): void {
   for (const { sql } of layouts.slice(from)) connection.exec(sql);
-  connection
-    .prepare('UPDATE holdfast_meta SET layout = ?, oldest = ?')
-    .run(layouts.length, oldestOf(layouts));
+  const known = [layouts.length, oldestOf(layouts)] as const;
+  connection.run('UPDATE holdfast_meta SET layout = ?, oldest = ?', ...known);
 }
 
 function oldestOf(layouts: readonly Layout[]): number {
@@ -124,9 +116,8 @@ function oldestOf(layouts: readonly Layout[]): number {
 function save(connection: FileConnection, machine: Machine, highest: number): void {
   const { boot, timeSpace } = machine.identity();
   const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
-  connection
-    .prepare('UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?')
-    .run(boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
+  const begin = 'UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?';
+  connection.run(begin, boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
 }
 
 function refusal(message: string): StoreError {

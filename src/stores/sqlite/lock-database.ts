@@ -16,23 +16,18 @@ import {
 } from '../../clients/sqlite/connection.ts';
 import { isBusy } from '../../clients/sqlite/errors.ts';
 import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
-import type { Machine } from '../../clients/sqlite/machine.ts';
 import { ClosedError, StoreError } from '../../contract/errors.ts';
 import { checkLayout, joinFile } from './layout.ts';
-import { Queues } from './queues.ts';
+import { Queues, type QueuesParts } from './queues.ts';
 import { joinRecords, Records } from './records.ts';
 import type { Layout } from './schema.ts';
 
-export interface LockDatabaseParts {
+export interface LockDatabaseParts extends Omit<QueuesParts, 'address' | 'lost'> {
   readonly file: string;
   /** The program's own object; it is never closed here. */
   readonly database?: SqliteDatabase | undefined;
-  /** How many waiters of a queue are read at first. */
-  readonly front: number;
-  readonly maxWaiters: number;
   readonly busyMs: number;
   readonly trustFileSystem: boolean;
-  readonly machine: Machine;
   readonly layouts: readonly Layout[];
 }
 
@@ -87,9 +82,16 @@ export class LockDatabase {
    * its file: the claims in it are lost.
    */
   checkNow(): boolean {
-    if (!this.#isReplaced()) return true;
+    const opened = this.#opened;
+    if (!opened) return true;
+    const { connection, queues, identity } = opened;
+    this.#lookedAt = this.#parts.machine.nowUs();
+    if (identityOf(connection.file) === identity) return true;
     if (this.#parts.database) return false;
-    this.#reset();
+    for (const id of queues.known.keys()) this.#lost.add(id);
+    // The next step opens the file that is there now.
+    this.#opened = undefined;
+    connection.close();
     return true;
   }
 
@@ -160,21 +162,6 @@ export class LockDatabase {
       if (!database) connection.close();
       throw error;
     }
-  }
-
-  #isReplaced(): boolean {
-    if (!this.#opened) return false;
-    this.#lookedAt = this.#parts.machine.nowUs();
-    return identityOf(this.#opened.connection.file) !== this.#opened.identity;
-  }
-
-  /** The next step opens the file that is there now. */
-  #reset(): void {
-    if (!this.#opened) return;
-    const { connection, queues } = this.#opened;
-    for (const id of queues.known.keys()) this.#lost.add(id);
-    this.#opened = undefined;
-    connection.close();
   }
 }
 

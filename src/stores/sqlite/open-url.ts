@@ -19,7 +19,7 @@ export function openUrl(_scheme: string, rest: string): Store {
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const connection = await openConnection(read(rest).file, 0);
   try {
-    const [row] = connection.prepare('SELECT sqlite_version() AS version').all();
+    const [row] = connection.all('SELECT sqlite_version() AS version');
     return { version: `SQLite ${(row as { readonly version: string }).version}` };
   } finally {
     connection.close();

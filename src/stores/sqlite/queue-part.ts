@@ -49,7 +49,7 @@ const readWith = (match: string): string => `SELECT
     ) AS near FROM holdfast_claim WHERE resource = ? ORDER BY seq)`;
 
 /** With their parameters in the order of the question marks. */
-export const PART_SQL: Readonly<Record<PartStatement, string>> = {
+export const PART_SQL: Readonly<Record<PartSql, string>> = {
   /** Id: two thirds of the time that a list of one takes. */
   readFor: readWith('id = ?'),
   /** JSON [id]. */
@@ -68,16 +68,8 @@ export const PART_SQL: Readonly<Record<PartStatement, string>> = {
     ON CONFLICT (id) DO UPDATE SET why = excluded.why, until = excluded.until`,
 };
 
-type PartStatement =
-  | 'readFor'
-  | 'readForAll'
-  | 'tombstone'
-  | 'enter'
-  | 'change'
-  | 'remove'
-  | 'bury';
-
-type PartStatements = Readonly<Record<PartStatement, SqliteStatement>>;
+type PartSql = 'readFor' | 'readForAll' | 'tombstone' | 'enter' | 'change' | 'remove' | 'bury';
+type PartStatements = Readonly<Record<PartSql, SqliteStatement>>;
 
 /** Which queue to read, and what of it. */
 export interface Extent {

@@ -71,7 +71,7 @@ export class Records {
 
   recall(resource: string): Kept | undefined {
     const now = this.#machine.nowUs();
-    const [row] = this.#sql.recall.all(toText(resource), now) as [RecordRow?];
+    const [row] = this.#sql.recall.all(toText(resource), now) as [{ text: string; until: number }?];
     return row && { text: fromText(row.text), leftMs: (row.until - now) / 1000 };
   }
 
@@ -82,35 +82,19 @@ export class Records {
   }
 }
 
-interface RecordRow {
-  readonly text: string;
-  readonly until: number;
-}
-
-interface Clocks {
-  readonly boot: string;
-  readonly monotonic: number;
-  readonly wall: number;
-}
-
 /** Moves the ends of records from before a reboot, in the transaction that joins the file. */
 export function joinRecords(connection: FileConnection, machine: Machine): void {
   const { boot } = machine.identity();
   const [now, wall] = [machine.nowUs(), machine.wallUs()];
-  const [seen] = connection.prepare('SELECT boot, monotonic, wall FROM holdfast_clocks').all() as [
-    Clocks?,
-  ];
+  const looked = connection.all('SELECT boot, monotonic, wall FROM holdfast_clocks');
+  const [seen] = looked as [{ boot: string; monotonic: number; wall: number }?];
   if (!seen) {
     const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
-    connection.prepare(look).run(boot, now, wall);
+    connection.run(look, boot, now, wall);
     return;
   }
   if (boot ? seen.boot === boot : seen.boot === '' && now >= seen.monotonic) return;
   const rested = Math.max(0, wall - seen.wall);
-  connection
-    .prepare('UPDATE holdfast_record SET until = until + ?')
-    .run(now - seen.monotonic - rested);
-  connection
-    .prepare('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?')
-    .run(boot, now, wall);
+  connection.run('UPDATE holdfast_record SET until = until + ?', now - seen.monotonic - rested);
+  connection.run('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?', boot, now, wall);
 }

@@ -26,19 +26,6 @@ export interface SqliteParts extends LockDatabaseParts {
   readonly clock: Clock;
 }
 
-const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: 'machine-clock',
-  atomicTry: true,
-  clock: 'machine',
-  reach: 'machine',
-  records: true,
-  synchronous: true,
-  sequential: true,
-  hintsGrant: true,
-};
-
 const SWEEP_US = 60_000_000;
 
 const LIST_PAGE = 100;
@@ -47,7 +34,18 @@ type QueueWork<T> = (queues: Queues, records: Records) => T;
 
 export class SqliteStore implements Store {
   readonly name = 'sqlite';
-  readonly traits: Traits = TRAITS;
+  readonly traits: Traits = {
+    queue: true,
+    permits: true,
+    tokens: 'machine-clock',
+    atomicTry: true,
+    clock: 'machine',
+    reach: 'machine',
+    records: true,
+    synchronous: true,
+    sequential: true,
+    hintsGrant: true,
+  };
   readonly #parts: SqliteParts;
   readonly #database: LockDatabase;
   readonly #wakes: SqliteWakes;

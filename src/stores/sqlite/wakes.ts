@@ -14,32 +14,16 @@ import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
 import { statusIn } from '../status-lines.ts';
+import { Subscription } from '../subscription.ts';
 import type { ClaimWake } from './queues.ts';
 
 /** Locks that are held for less than this, in ms, need no wakes for waiters. */
 const LISTEN_AFTER_MS = 50;
 
-/** One object for each claim that is watched. */
-class ClaimWatch implements Disposable, AsyncDisposable {
+interface ClaimWatch {
   readonly wake: Wake;
   /** When its last known state was true. */
-  at = 0;
-  readonly #watches: Map<string, ClaimWatch>;
-  readonly #id: string;
-
-  constructor(watches: Map<string, ClaimWatch>, id: string, wake: Wake) {
-    this.#watches = watches;
-    this.#id = id;
-    this.wake = wake;
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#watches.get(this.#id) === this) this.#watches.delete(this.#id);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this[Symbol.dispose]();
-  }
+  at: number;
 }
 
 type WakeLine = Omit<ClaimWake, 'address'>;
@@ -62,10 +46,12 @@ export class SqliteWakes {
     return this.#file.address;
   }
 
-  watch({ id }: Claim, wake: Wake): ClaimWatch {
-    const watch = new ClaimWatch(this.#watches, id, wake);
+  watch({ id }: Claim, wake: Wake): Subscription {
+    const watch: ClaimWatch = { wake, at: 0 };
     this.#watches.set(id, watch);
-    return watch;
+    return new Subscription(() => {
+      if (this.#watches.get(id) === watch) this.#watches.delete(id);
+    });
   }
 
   /** Called after a reply: waiters listen at once, holders only if they go on holding. */

@@ -7,11 +7,10 @@ import type { ConnectMysql, MysqlSession } from '../../../src/clients/mysql/conn
 import type { Store } from '../../../src/contract/store.ts';
 import { sourceOf } from '../../../src/stores/mysql/source.ts';
 import { CHANNEL } from '../../../src/stores/mysql/wake-session.ts';
-import { linkOf } from '../../../src/stores/sql/link.ts';
+import { linkOf, type SqlWire } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
-import type { SqlWire } from '../../../src/stores/sql/wire.ts';
 import { Caller, type Settings } from '../../methods/faults/sql-calls.ts';
 import type { MysqlLogin, MysqlServer } from '../../servers/mysql-server.ts';
 

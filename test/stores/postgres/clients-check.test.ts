@@ -3,7 +3,7 @@ import { createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, expect, test } from 'vitest';
-import { checkClient } from '../../../src/clients/postgres/check-client.ts';
+import { connectLike, type PostgresClient } from '../../../src/clients/postgres/client.ts';
 import { startPostgres } from '../../servers/postgres-server.ts';
 
 const server = await startPostgres();
@@ -19,7 +19,7 @@ const CANARY = 'canary-5up3r-s3cr3t';
 
 function refusal(client: unknown): string {
   try {
-    checkClient(client);
+    connectLike(client as PostgresClient);
   } catch (error) {
     expect(error).toMatchObject({ code: 'USAGE' });
     expect(String((error as Error).stack)).not.toContain(CANARY);
@@ -51,19 +51,19 @@ test('a URL is refused without being repeated, and leads to connect()', () => {
 
 test('pg: neither what has ended, nor a client in a transaction', async () => {
   const ended = new Pool({ connectionString: server.url, password: CANARY });
-  checkClient(ended);
+  connectLike(ended);
   await ended.end();
   expect(refusal(ended)).toMatch(/has ended/);
   const client = new Client({ connectionString: server.url });
-  checkClient(client);
+  connectLike(client);
   await client.connect();
-  checkClient(client);
+  connectLike(client);
   await client.query('BEGIN');
   expect(refusal(client)).toMatch(/in a transaction/);
   await client.query('SELECT nonsense').catch(() => {});
   expect(refusal(client)).toMatch(/in a transaction/);
   await client.query('ROLLBACK');
-  checkClient(client);
+  connectLike(client);
   await client.end();
   expect(refusal(client)).toMatch(/has ended/);
 });
@@ -80,7 +80,7 @@ test('pg-native, of which there can be no second connection like it', () => {
 });
 
 test('postgres: neither a transaction nor a reserved connection', async () => {
-  checkClient(sql);
+  connectLike(sql);
   await sql.begin(async (tx) => {
     expect(refusal(tx)).toMatch(/in a transaction/);
   });

@@ -80,8 +80,8 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
   protected async sweep(server: PostgresServer): Promise<void> {
     await server.query(`UPDATE ${this.name}.kept SET until = until - 3600000000`);
     const texts = statementsOf(this.name);
-    await server.query(literal(texts.raise_highest, ['-3600000000']));
-    await server.query(literal(texts.sweep, ['', '500', '-3600000000']));
+    await server.query(literal(texts.raise_highest ?? '', ['-3600000000']));
+    await server.query(literal(texts.sweep ?? '', ['', '500', '-3600000000']));
   }
 
   protected endSession(server: PostgresServer, pid: number): Promise<unknown> {

@@ -6,8 +6,8 @@ import { isBlocked } from '../../../src/clients/sql/judge.ts';
 import { Warnings } from '../../../src/clients/warnings.ts';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
-import type { StatementName } from '../../../src/stores/postgres/statements.ts';
-import type { SqlSource, SqlWire } from '../../../src/stores/sql/wire.ts';
+import { statementsOf } from '../../../src/stores/postgres/statements.ts';
+import type { SqlSource, SqlWire } from '../../../src/stores/sql/link.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
@@ -18,7 +18,7 @@ const takeOf = (name: string, id: string): string[] => [
   ...['f', '30000000', 'false', '9'],
 ];
 const ROW = { name: 'a', rev: 0, last: 1, until: 0, waiters: 0, crowd: '' };
-const CALLS: Readonly<Record<StatementName | 'settle', readonly string[]>> = {
+const CALLS = {
   take_free: ['a', ID, 'm', '1', '1', '30000', '{}', '- -', '30000000', 'false'],
   take: takeOf('a', ID),
   take_all: takeOf('a', ID),
@@ -77,9 +77,9 @@ describe.each(CLIENTS)('%s', (name) => {
   // As VACUUM FULL and ALTER TABLE do.
   test('every call ends where tables are locked, on the server as well', async () => {
     const source = sourceAt(server);
-    const routines = (Object.keys(CALLS) as (keyof typeof CALLS)[]).filter(
-      (name) => name !== 'rollback',
-    );
+    const all = Object.keys(CALLS) as (keyof typeof CALLS)[];
+    expect(all).toEqual([...Object.keys(statementsOf('holdfast')), 'settle']);
+    const routines = all.filter((name) => name !== 'rollback');
     const wires = await Promise.all(routines.map(() => open(source)));
     const other = await lockAll();
     const calls = routines.map((routine, n) => wires[n]?.call(routine, CALLS[routine]));

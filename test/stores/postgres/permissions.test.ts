@@ -47,7 +47,7 @@ test.each(CLIENTS)('%s: all verbs', async (client) => {
     [texts.raise_highest, ['600000000']],
     [texts.sweep, ['', '500', '600000000']],
   ] as const) {
-    await bed.query({ url: server.urlOf(LOGIN) }, literal(text, values));
+    await bed.query({ url: server.urlOf(LOGIN) }, literal(text ?? '', values));
   }
 });
 

@@ -2,10 +2,9 @@
 import { StoreError } from 'holdfast';
 import { simulatedClock } from 'holdfast/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { linkOf, type SqlLink } from '../../../src/stores/sql/link.ts';
+import { linkOf, SQL_SERVER, type SqlLink, type SqlSource } from '../../../src/stores/sql/link.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';
 import type { Table } from '../../../src/stores/sql/table.ts';
-import { SQL_SERVER, type SqlSource } from '../../../src/stores/sql/wire.ts';
 
 type Answer = (lines: readonly string[]) => void;
 

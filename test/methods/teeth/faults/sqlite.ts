@@ -103,8 +103,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
   {
     file: 'src/stores/sqlite/lock-database.ts',
     name: 'a file that was replaced goes unnoticed',
-    find: 'return identityOf(this.#opened.connection.file) !== this.#opened.identity;',
-    replace: "return this.#opened.identity === '';",
+    find: 'if (identityOf(connection.file) === identity) return true;',
+    replace: "if (identity !== '') return true;",
     why: 'two holders, each in a file of its own',
     by: inTest('test/stores/sqlite/file.test.ts', 'a heartbeat notices that the file was deleted'),
   },
