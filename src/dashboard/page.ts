@@ -27,7 +27,7 @@ export function door(status: number, says: string, takesToken: boolean): HttpAns
 <button>Open</button></form>`;
   return html(
     status,
-    `<main class="door"><h1>Holdfast</h1><p>${says}</p>${takesToken ? form : ''}</main>`,
+    `<main class="door"><h1>Holdfast</h1><p class="hint">${says}</p>${takesToken ? form : ''}</main>`,
   );
 }
 

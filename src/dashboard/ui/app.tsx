@@ -75,10 +75,10 @@ function App() {
     <div class={`app ${held ? 'paused' : ''} ${open ? 'open' : ''}`}>
       <Head view={view} now={now} paused={held !== undefined}>
         <span class="buttons">
-          <button type="button" class="quiet" aria-pressed={held !== undefined} onClick={pause}>
+          <button type="button" aria-pressed={held !== undefined} onClick={pause}>
             {held ? 'Resume' : 'Pause'}
           </button>
-          <button type="button" class="quiet" aria-label="Keys" onClick={() => setHelps(true)}>
+          <button type="button" aria-label="Keys" onClick={() => setHelps(true)}>
             ?
           </button>
         </span>

@@ -32,18 +32,18 @@ export function Details({ name, row, events, now, readOnly, close, evict }: Deta
           <bdi class="name">{name}</bdi>
           <small>{row ? kindText(row) : 'not in use'}</small>
         </h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={close}>
+        <button type="button" aria-label="Close" onClick={close}>
           ✕
         </button>
       </header>
       <div class="scrolls">
         {name.startsWith('once:') && <Done key={name} name={name} inUse={row !== undefined} />}
         <h3>
-          {row?.election ? 'Leads' : 'Holds'} <span>{row?.holding ?? 0}</span>
+          {row?.election ? 'Leads' : 'Holds'} <small>{row?.holding ?? 0}</small>
         </h3>
         <ol class="queue">{holders.map(seat)}</ol>
         <h3>
-          {row?.election ? 'Stands by' : 'Waits'}, in order <span>{row?.waiting ?? 0}</span>
+          {row?.election ? 'Stands by' : 'Waits'}, in order <small>{row?.waiting ?? 0}</small>
         </h3>
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}

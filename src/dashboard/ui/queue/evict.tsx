@@ -72,7 +72,7 @@ export function Evict({ name, seat, close }: EvictProps) {
           </p>
         )}
         <footer>
-          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
           <button type="submit" class="danger" disabled={typed !== name || reason === ''}>
