@@ -1,8 +1,8 @@
 /** The wait-for graph: arrows from those that wait to those that hold. */
 import { useMemo } from 'preact/hooks';
 import type { QueueRow, QueueWait } from '../../wire.ts';
-import { edgesOf, HEIGHT, labelsOf, pathOf, sizeOf, WIDTH } from './geometry.ts';
-import { type Edge, type Node, type Picture, pictureOf } from './picture.ts';
+import { edgesOf, HEIGHT, labelsOf, sizeOf, WIDTH, wayOf } from './geometry.ts';
+import { type Node, type Picture, pictureOf } from './picture.ts';
 
 interface GraphProps {
   readonly rows: readonly QueueRow[];
@@ -19,7 +19,7 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   return (
     <section class="graph scrolls" aria-label="Wait-for graph">
       <p class="hint">
-        <Verdict picture={picture} />
+        <strong class="bad">{verdictOf(picture)}</strong>
         An arrow leads from a process that waits to the one that holds. It is dashed where others
         wait for the one that waits: it may delay them.
         {hidden > 0 && ` ${hidden} more processes are not drawn.`}
@@ -34,7 +34,12 @@ export function Graph({ rows, waits, choose }: GraphProps) {
           <Box key={node.id} node={node} />
         ))}
         {edges.map((edge) => (
-          <Arrow key={`${edge.from.id}\n${edge.to.id}`} edge={edge} />
+          <path
+            key={`${edge.from.id}\n${edge.to.id}`}
+            class={`arrow ${edge.mark ? 'bad' : ''} ${edge.may ? 'may' : ''}`}
+            d={wayOf(edge).path}
+            marker-end={`url(#${edge.mark ? 'bad-tip' : 'tip'})`}
+          />
         ))}
         {labels.map(({ edge: { from, to, names }, x, y }) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the list leads there by keys.
@@ -53,24 +58,12 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   );
 }
 
-function Verdict({ picture: { deadlocks, cycles } }: { readonly picture: Picture }) {
-  return (
-    <>
-      {deadlocks > 0 && (
-        <strong class="bad">
-          {deadlocks === 1 ? 'A deadlock' : `${deadlocks} deadlocks`}: the tasks that wait have
-          confirmed it.{' '}
-        </strong>
-      )}
-      {cycles > 0 && (
-        <strong class="bad">
-          {cycles === 1
-            ? 'A cycle of waits: it may be a deadlock. '
-            : `${cycles} cycles of waits: each may be a deadlock. `}
-        </strong>
-      )}
-    </>
-  );
+/** What the cycles in the picture mean. */
+function verdictOf({ deadlocks, cycles }: Picture): string {
+  const sure = deadlocks === 1 ? 'A deadlock' : `${deadlocks} deadlocks`;
+  const perhaps = cycles === 1 ? 'A cycle of waits: it' : `${cycles} cycles of waits: each`;
+  const known = deadlocks > 0 ? `${sure}: the tasks that wait have confirmed it. ` : '';
+  return cycles > 0 ? `${known}${perhaps} may be a deadlock. ` : known;
 }
 
 function Tip({ id }: { readonly id: string }) {
@@ -100,15 +93,6 @@ function Box({ node }: { readonly node: Node }) {
       <text x="12" y="37" class="small">
         {node.labels ? short(node.place, 24) : ''}
       </text>
-    </g>
-  );
-}
-
-function Arrow({ edge }: { readonly edge: Edge }) {
-  const { mark, may } = edge;
-  return (
-    <g class={`arrow ${mark ? 'bad' : ''} ${may ? 'may' : ''}`}>
-      <path d={pathOf(edge)} marker-end={`url(#${mark ? 'bad-tip' : 'tip'})`} />
     </g>
   );
 }
