@@ -132,10 +132,7 @@ export interface EvictRequest {
 }
 
 /** The answer to `GET record`: who did the work of a key of `once`. */
-export interface DoneRecord {
-  readonly host: string;
-  readonly pid: number;
-  readonly label: string | null;
+export interface DoneRecord extends Who {
   readonly token: string;
   readonly leftMs: number;
 }

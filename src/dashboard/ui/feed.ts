@@ -1,24 +1,18 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
-import type { BoardFrame, QueueEvent, QueueRow, QueueWait, Rates } from '../wire.ts';
+import type { BoardFrame, QueueEvent, QueueRow } from '../wire.ts';
 import { merged } from './merged.ts';
 import { retryMs } from './retry.ts';
 
 /** One point a second, over as much as the figures beside it: a minute. */
 const POINTS = 60;
 
-export interface PageView {
-  readonly version: number;
+type Shown = 'store' | 'readOnly' | 'away' | 'quarantineMs' | 'cut' | 'rates' | 'waits';
+
+export interface PageView extends Pick<BoardFrame, Shown> {
   readonly rows: ReadonlyMap<string, QueueRow>;
   readonly events: readonly QueueEvent[];
-  readonly waits: readonly QueueWait[];
   /** Grants in each of the last seconds that it has seen. */
   readonly points: readonly number[];
-  readonly rates: Rates;
-  readonly store: string;
-  readonly readOnly: boolean;
-  readonly cut: number;
-  readonly away: string | null;
-  readonly quarantineMs: number | null;
   /** All rows have been there since the stream began. */
   readonly isKnown: boolean;
   readonly link: 'loading' | 'live' | 'broken';
@@ -27,16 +21,7 @@ export interface PageView {
 }
 
 const NONE: PageView = {
-  ...{
-    version: 0,
-    rows: new Map(),
-    events: [],
-    waits: [],
-    points: [],
-    store: '',
-    readOnly: true,
-    cut: 0,
-  },
+  ...{ rows: new Map(), events: [], waits: [], points: [], store: '', readOnly: true, cut: 0 },
   rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
   ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0 },
 };
@@ -85,14 +70,14 @@ export class Feed {
       const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
       rows.set(name, { ...row, seats });
     }
-    const { now, store, readOnly, cut, away, quarantineMs, rates, waits, told, more } = frame;
+    const { now, rows: _, gone: __, beats: ___, told, more, ...shown } = frame;
     const known = new Set(this.view.events.map(({ id }) => id));
     const grants = told.filter(
       ({ id, what }) => (what === 'granted' || what === 'handed on') && !known.has(id),
     ).length;
     this.#set({
-      ...{ version: this.view.version + 1, rows, store, readOnly, cut, away, rates },
-      ...{ quarantineMs, waits },
+      ...shown,
+      rows,
       events: told.length === 0 ? this.view.events : merged(this.view.events, told),
       // The first messages tell of more than a moment.
       points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,

@@ -1,10 +1,10 @@
 /** Who holds or waits, in the same order everywhere: label, host, pid. */
 import type { ComponentChildren } from 'preact';
-import type { Seat } from '../../wire.ts';
+import type { Who as Process } from '../../wire.ts';
 import { placeOf } from '../text.ts';
 
 interface WhoProps {
-  readonly who: Pick<Seat, 'host' | 'pid' | 'label'>;
+  readonly who: Process;
   readonly children?: ComponentChildren;
 }
 
