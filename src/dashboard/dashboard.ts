@@ -18,19 +18,11 @@ import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
-import { type Admits, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
+import { type Admits, type AuthGate, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
+import { whoOf } from './board.ts';
 import { evictBy } from './eviction.ts';
-import {
-  bodyOf,
-  type HttpAnswer,
-  LongBody,
-  lastOf,
-  protect,
-  queryOf,
-  send,
-  typeOf,
-} from './http.ts';
-import { listen, processOf } from './own-events.ts';
+import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send, typeOf } from './http.ts';
+import { listen } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { Streams } from './streams.ts';
 import { StoreWatcher } from './watcher.ts';
@@ -98,8 +90,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const watcher = new StoreWatcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
-  const self = processOf(engine);
-  const stopListening = listen(engine, (report) => watcher.report(report, self, Date.now()));
+  const stopListening = listen(engine, (report, by) => watcher.report(report, by));
   const closing = {
     close(): void {
       engine.closables.delete(closing);
@@ -122,7 +113,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     }
     if (what === 'GET ') return PAGE;
     if (what === 'GET record') {
-      const name = queryOf(request).get('name') ?? '';
+      const name = new URLSearchParams(request.url?.split('?')[1]).get('name') ?? '';
       watcher.checkShown(name);
       return record(engine, name);
     }
@@ -169,7 +160,7 @@ function folder(last: string): HttpAnswer {
 
 /** Trades the token for a cookie. */
 async function login(
-  cookieFor: NonNullable<ReturnType<typeof gateOf>['login']>,
+  cookieFor: NonNullable<AuthGate['login']>,
   request: IncomingMessage,
 ): Promise<HttpAnswer> {
   if (!isSameOrigin(request)) return door(403, 'It does not come from this page.', true);
@@ -184,17 +175,11 @@ async function login(
 /** Who did the work of a key of `once`; its result is nothing for this page. */
 async function record(engine: Engine, name: string): Promise<HttpAnswer> {
   if (!name.startsWith('once:')) throw new UsageError('Only once: has records.');
-  const found = await recall<DoneNote>(engine, engine.resource(name));
+  const found = await recall<{ by: Holder; token: string }>(engine, engine.resource(name));
   if (!found) return { status: 200, json: null };
-  const { by, token } = found.note;
-  const { host, pid, label = null } = by;
-  const done: DoneRecord = { host, pid, label, token, leftMs: found.leftMs };
+  const { note, leftMs } = found;
+  const done: DoneRecord = { ...whoOf(note.by), token: note.token, leftMs };
   return { status: 200, json: done };
-}
-
-interface DoneNote {
-  readonly by: Holder;
-  readonly token: string;
 }
 
 function json(body: unknown): unknown {

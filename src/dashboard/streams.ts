@@ -36,10 +36,6 @@ export class Streams {
     this.#watcher = watcher;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Returns why not, if it does not take the page. */
   add({ socket }: IncomingMessage, response: ServerResponse): string | undefined {
     if (this.#isClosed) return 'The dashboard is closed.';
