@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
+import type { LockOptions } from '../primitives/lock-options.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
 import { type CommandEnding, endingOf, onTerminal } from './command.ts';
 import { openLocks } from './open-locks.ts';
@@ -125,10 +126,7 @@ function commandOf({ command }: Arguments): readonly string[] {
 }
 
 /** `--min-hold` and `--max-hold`. */
-export function holdsOf(given: Arguments): {
-  readonly minHold?: number;
-  readonly maxHold?: number;
-} {
+export function holdsOf(given: Arguments): Pick<LockOptions, 'minHold' | 'maxHold'> {
   const minHold = given.duration('min-hold');
   const maxHold = given.duration('max-hold');
   if (maxHold === 0) throw misuse('--max-hold must be more than 0');
@@ -139,4 +137,12 @@ export function holdsOf(given: Arguments): {
     ...(minHold !== undefined && { minHold }),
     ...(maxHold !== undefined && { maxHold }),
   };
+}
+
+/** `--wait` and `--try`, in ms: 0 does not wait, undefined waits without end. */
+export function waitOf(given: Arguments): number | undefined {
+  const wait = given.duration('wait');
+  if (!given.has('try')) return wait;
+  if (wait !== undefined) throw misuse('--try takes no --wait: it never waits');
+  return 0;
 }

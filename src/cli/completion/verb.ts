@@ -25,7 +25,7 @@ export const verb: CliVerb = {
   flags: { help: { ...ALONE, short: 'h' } } satisfies Flags,
   words: Object.keys(SHELLS),
   async run(given, all) {
-    const shell = given.atMostOne();
+    const shell = given.atMost(1);
     if (shell === undefined) throw misuse('SHELL is missing: bash, zsh or fish');
     if (!isShell(shell)) {
       const near = nearest(shell, Object.keys(SHELLS));

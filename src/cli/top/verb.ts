@@ -6,7 +6,7 @@ import { COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
-import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { queueJson, summaryLines } from '../queue-view.ts';
 import type { CliVerb } from '../verbs/verb.ts';
 import { sorted } from './orders.ts';
 
@@ -31,7 +31,7 @@ export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const prefix = given.atMostOne();
+    const prefix = given.atMost(1);
     const asJson = given.has('json');
     const locks = await openLocks(given, { looks: true });
     const inUse = (): Promise<readonly Queue[]> => queuesInUse(locks, prefix);
@@ -53,12 +53,9 @@ async function queuesInUse(locks: Locks, prefix: string | undefined): Promise<re
 function show(queues: readonly Queue[], asJson: boolean): Promise<void> {
   const at = new Date().toISOString();
   if (asJson) return printJson({ at, queues: queues.map(queueJson) });
-  const rows = [SUMMARY_HEADINGS, ...queues.map(summaryCells)];
   const columns = process.stdout.isTTY ? screen().columns : undefined;
   const waiting = queues.reduce((sum, { waiters }) => sum + waiters.length, 0);
-  const lines = [
-    `${at}: ${queues.length} in use, ${waiting} waiting`,
-    ...tableLines(rows, columns),
-  ];
+  const heading = `${at}: ${queues.length} in use, ${waiting} waiting`;
+  const lines = [heading, ...summaryLines(queues, columns)];
   return process.stdout.isTTY ? redraw(lines) : print(`${lines.join('\n')}\n`);
 }

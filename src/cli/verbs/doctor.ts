@@ -7,12 +7,12 @@ import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
 import { span } from '../../operators/span.ts';
 import { openerOf } from '../../stores/openers.ts';
-import { COMMON, misuse } from '../arguments.ts';
+import { COMMON } from '../arguments.ts';
 import { openLocks, storeUrl } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
-import { plain, quote } from '../text.ts';
+import { plain } from '../text.ts';
 import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast doctor [--store URL] [--json]
@@ -44,9 +44,7 @@ export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const word = given.atMostOne();
-    if (word !== undefined)
-      throw misuse(`${quote(word)} is one word too many; a store needs --store`);
+    given.atMost(0, '; a store needs --store');
     const warnings = warningsFromNow();
     const found: Finding[] = [];
     let status = 0;

@@ -4,7 +4,7 @@ import { queuesOf } from '../../operators/queues.ts';
 import { ALONE, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
-import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { queueJson, summaryLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
 import type { CliVerb } from './verb.ts';
 
@@ -21,7 +21,7 @@ export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, long: { ...ALONE, short: 'l' } },
   async run(given) {
-    const prefix = given.atMostOne();
+    const prefix = given.atMost(1);
     const locks = await openLocks(given, { looks: true });
     const names: string[] = [];
     for await (const name of list(locks, prefix)) names.push(name);
@@ -36,5 +36,5 @@ export const verb: CliVerb = {
 async function printQueues(queues: readonly Queue[], asJson: boolean): Promise<void> {
   if (asJson) return printJson(queues.map(queueJson));
   if (queues.length === 0) return;
-  await print(`${tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)]).join('\n')}\n`);
+  await print(`${summaryLines(queues).join('\n')}\n`);
 }

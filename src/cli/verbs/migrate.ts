@@ -41,8 +41,7 @@ export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, print: ALONE },
   async run(given) {
-    const word = given.atMostOne();
-    if (word !== undefined) throw misuse(`${quote(word)} is one word too many`);
+    given.atMost(0);
     const [, scheme = '', rest = ''] = /^([^:]*):(.*)$/s.exec(urlOf(given)) ?? [];
     const load = MIGRATIONS.get(scheme);
     if (!load) {
