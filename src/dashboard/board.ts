@@ -11,12 +11,16 @@ const MAX_LABEL = 256;
 /** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
 const BEAT_MS = 250;
 
-export interface BoardChange {
+/** For pages. */
+export interface BoardNews {
   /** Names of rows that are new or different. */
   readonly changed: readonly string[];
   readonly gone: readonly string[];
   /** Names of rows in which only a heartbeat is new. */
   readonly beaten: readonly string[];
+}
+
+export interface BoardChange extends BoardNews {
   /** The rows before, of all that changed or went. */
   readonly before: ReadonlyMap<string, QueueRow>;
 }
@@ -93,7 +97,8 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
   const { number, kind, permits, ttlMs, leftMs, holder } = member;
   return {
     ...{ token: String(number), holds, kind, permits: kind === 'permits' ? permits : 1 },
-    ...{ ...whoOf(holder), since: holder.since, ttlMs, endsAt: Math.round(now + leftMs) },
+    ...whoOf(holder),
+    ...{ since: holder.since, ttlMs, endsAt: Math.round(now + leftMs) },
   };
 }
 

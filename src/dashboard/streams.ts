@@ -11,7 +11,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { timers } from '../base/clock.ts';
-import type { BoardChange } from './board.ts';
+import type { BoardNews } from './board.ts';
 import { MAX_RESOURCES, type StoreWatcher } from './watcher.ts';
 import type { BoardFrame } from './wire.ts';
 
@@ -56,9 +56,9 @@ export class Streams {
     return undefined;
   }
 
-  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void {
+  send(news: BoardNews): void {
     const alike = new Map<number, string>();
-    for (const page of this.#pages) page.send(change, alike);
+    for (const page of this.#pages) page.send(news, alike);
   }
 
   /** For good: ends all pages, and takes no more. */
@@ -101,10 +101,7 @@ class OpenPage {
   }
 
   /** `alike` has the messages of this look for pages that know all before it. */
-  send(
-    { changed, gone, beaten }: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>,
-    alike: Alike,
-  ): void {
+  send({ changed, gone, beaten }: BoardNews, alike: Map<number, string>): void {
     // A server that has stopped listening waits for its connections to end.
     if (this.#server?.listening === false) this.end();
     if (this.#isOver) return;
@@ -126,7 +123,8 @@ class OpenPage {
   /** Writes rows that the page does not know, while the connection takes them. */
   pump(): void {
     while (this.#open && !this.#isOver) {
-      const names = [...take(this.#unknown, ROWS_AT_ONCE)];
+      const names = [...this.#unknown].slice(0, ROWS_AT_ONCE);
+      for (const name of names) this.#unknown.delete(name);
       const gone = names.filter((name) => this.#watcher.board.row(name) === undefined);
       const more = this.#unknown.size > 0;
       this.#write(textOf({ ...this.#frame(names), gone, ...(more && { more }) }));
@@ -163,20 +161,7 @@ class OpenPage {
   }
 }
 
-type Alike = Map<number, string>;
-
 /** JSON has no line breaks, which would end the message. */
 function textOf(frame: BoardFrame): string {
   return `data: ${JSON.stringify(frame)}\n\n`;
-}
-
-/** Takes out this many, the first ones. */
-function* take(names: Set<string>, most: number): Generator<string> {
-  let taken = 0;
-  for (const name of names) {
-    if (taken === most) return;
-    names.delete(name);
-    taken += 1;
-    yield name;
-  }
 }

@@ -14,7 +14,7 @@ import type { Locks } from '../locks.ts';
 import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
-import { Board, type BoardChange, whoOf } from './board.ts';
+import { Board, type BoardNews, whoOf } from './board.ts';
 import { History } from './history.ts';
 import type { BoardFrame, QueueWait, Report, Who } from './wire.ts';
 
@@ -34,7 +34,7 @@ export interface WatcherParts {
 
 /** Who gets the events. */
 export interface Listeners {
-  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
+  send(news: BoardNews): void;
   close(): void;
 }
 

@@ -27,8 +27,11 @@ export function Graph({ rows, waits, choose }: GraphProps) {
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img">
         <title>Which process waits for which</title>
         <defs>
-          <Tip id="tip" />
-          <Tip id="bad-tip" />
+          {['tip', 'bad-tip'].map((id) => (
+            <marker {...{ id, ...TIP }} key={id} orient="auto">
+              <path d="M0 0 8 4 0 8Z" />
+            </marker>
+          ))}
         </defs>
         {nodes.map((node) => (
           <Box key={node.id} node={node} />
@@ -66,21 +69,8 @@ function verdictOf({ deadlocks, cycles }: Picture): string {
   return cycles > 0 ? `${known}${perhaps} may be a deadlock. ` : known;
 }
 
-function Tip({ id }: { readonly id: string }) {
-  return (
-    <marker
-      id={id}
-      viewBox="0 0 8 8"
-      refX="7"
-      refY="4"
-      markerWidth="7"
-      markerHeight="7"
-      orient="auto"
-    >
-      <path d="M0 0 8 4 0 8Z" />
-    </marker>
-  );
-}
+/** The point of an arrow. */
+const TIP = { viewBox: '0 0 8 8', refX: '7', refY: '4', markerWidth: '7', markerHeight: '7' };
 
 function Box({ node }: { readonly node: Node }) {
   const { left, top } = edgesOf(node);

@@ -40,37 +40,6 @@ export function List({ rows, chosen, now, choose }: ListProps) {
   }, [chosen]);
   const from = Math.max(0, Math.floor(top / ROW) - SPARE);
   const shown = rows.slice(from, from + Math.ceil(height / ROW) + 2 * SPARE);
-  const list = (
-    <div
-      class="list"
-      ref={box}
-      role="listbox"
-      aria-label="Resources in use"
-      aria-activedescendant={at >= from && at < from + shown.length ? `row-${at}` : undefined}
-      tabIndex={0}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
-    >
-      <div class="space" style={{ height: `${rows.length * ROW}px` }}>
-        {shown.map((row, n) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole page.
-          <div
-            key={row.name}
-            id={`row-${from + n}`}
-            class="row"
-            role="option"
-            tabIndex={-1}
-            aria-selected={row.name === chosen}
-            aria-setsize={rows.length}
-            aria-posinset={from + n + 1}
-            style={{ transform: `translateY(${(from + n) * ROW}px)` }}
-            onClick={() => choose(row.name)}
-          >
-            <Cells row={row} now={now} />
-          </div>
-        ))}
-      </div>
-    </div>
-  );
   return (
     <>
       <div class="columns" aria-hidden="true">
@@ -79,7 +48,35 @@ export function List({ rows, chosen, now, choose }: ListProps) {
         <span class="figure">Held for</span>
         <span class="figure">Waiting</span>
       </div>
-      {list}
+      <div
+        class="list"
+        ref={box}
+        role="listbox"
+        aria-label="Resources in use"
+        aria-activedescendant={at >= from && at < from + shown.length ? `row-${at}` : undefined}
+        tabIndex={0}
+        onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      >
+        <div class="space" style={{ height: `${rows.length * ROW}px` }}>
+          {shown.map((row, n) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole page.
+            <div
+              key={row.name}
+              id={`row-${from + n}`}
+              class="row"
+              role="option"
+              tabIndex={-1}
+              aria-selected={row.name === chosen}
+              aria-setsize={rows.length}
+              aria-posinset={from + n + 1}
+              style={{ transform: `translateY(${(from + n) * ROW}px)` }}
+              onClick={() => choose(row.name)}
+            >
+              <Cells row={row} now={now} />
+            </div>
+          ))}
+        </div>
+      </div>
     </>
   );
 }
