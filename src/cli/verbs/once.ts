@@ -69,7 +69,7 @@ function termsOf(given: Arguments): OnceTerms {
   return {
     keepFor: keepFor as Duration,
     ifRunning: wait === 0 ? 'skip' : 'wait',
-    ...(wait && { wait }),
+    ...(wait ? { wait } : {}),
     ...holdsOf(given),
     verbose: given.has('verbose'),
   };

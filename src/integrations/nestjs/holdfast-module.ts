@@ -127,11 +127,12 @@ export class HoldfastModule {
   ): NestModule {
     const untyped = given as unknown as HoldfastModuleAsyncOptions;
     const read = checkOptions(untyped, FACTORY, 'HoldfastModule.forRootAsync');
+    const { inject, useFactory } = read;
     const make = async (...injected: never[]): Promise<HoldfastModuleOptions> => {
-      const made = withStore(await read.useFactory(...injected));
+      const made = withStore(await useFactory(...injected));
       return checkOptions<HoldfastModuleOptions, typeof OPTIONS>(made, OPTIONS, 'HoldfastModule');
     };
-    return moduleOf(read, { inject: read.inject, useFactory: make });
+    return moduleOf(read, { inject, useFactory: make });
   }
 }
 

@@ -11,6 +11,7 @@ const BUCKETS = [
 /** The parts of an acquisition that metrics use. */
 export interface Measured {
   readonly attributes: Attributes;
+  /** The context that asked for the lock: the parent of both spans. */
   readonly caller: Context;
 }
 

@@ -13,7 +13,7 @@ import type { Acquisition, LockEventName, LockEvents } from '../../core/events.t
 import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { Attributes, OpenTelemetry, Span } from './api.ts';
 import { attributesOf, type NameOf } from './attributes.ts';
-import type { Measured, Measures } from './measures.ts';
+import type { Measures } from './measures.ts';
 import type { Spans, Traced } from './spans.ts';
 
 /** As `locks.on`. */
@@ -30,7 +30,7 @@ export interface RecorderParts {
 }
 
 /** An acquisition in progress, or its hold. */
-interface Course extends Measured, Traced {
+interface Course extends Traced {
   readonly waits: boolean;
   held: boolean;
   /** The span of the wait, then of the hold. */
