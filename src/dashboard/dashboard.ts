@@ -17,16 +17,16 @@ import type { Holder } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
+import { evict } from '../operators/evict.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, type AuthGate, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
-import { whoOf } from './board.ts';
-import { evictBy } from './eviction.ts';
+import { whoOf, whoText } from './board.ts';
 import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send, typeOf } from './http.ts';
 import { listen } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { Streams } from './streams.ts';
 import { StoreWatcher } from './watcher.ts';
-import type { DoneRecord } from './wire.ts';
+import type { DoneRecord, EvictRequest } from './wire.ts';
 
 export interface DashboardOptions {
   /**
@@ -130,7 +130,14 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const evictFrom = async (request: IncomingMessage): Promise<HttpAnswer> => {
     if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
     if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
-    return evictBy(locks, watcher, json(await bodyOf(request)));
+    const { name, token, reason, now } = readEviction(await bodyOf(request));
+    watcher.checkShown(name);
+    const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
+    if (!evicted) return refusal(404, 'There is no such claim any more.');
+    const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
+    const who = seat ? whoText(seat) : null;
+    watcher.history.evicted({ at: Date.now(), name, token, who, detail: reason });
+    return { status: 200, json: { evicted: true } };
   };
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -180,6 +187,20 @@ async function record(engine: Engine, name: string): Promise<HttpAnswer> {
   const { note, leftMs } = found;
   const done: DoneRecord = { ...whoOf(note.by), token: note.token, leftMs };
   return { status: 200, json: done };
+}
+
+/** @throws UsageError if it is not an `EvictRequest`, or if the name was not typed. */
+function readEviction(body: unknown): Required<EvictRequest> {
+  const given = (json(body) ?? {}) as Partial<Record<keyof EvictRequest, unknown>>;
+  const text = (key: 'name' | 'token' | 'reason' | 'typed'): string => {
+    const value = given[key];
+    if (typeof value === 'string' && value !== '') return value;
+    throw new UsageError(`${key} must be text.`);
+  };
+  const [name, token, typed] = [text('name'), text('token'), text('typed')];
+  if (typed !== name) throw new UsageError('What was typed is not the name.');
+  if (!/^\d{1,30}$/.test(token)) throw new UsageError('token must be a decimal number.');
+  return { name, token, typed, reason: text('reason'), now: given.now === true };
 }
 
 function json(body: unknown): unknown {
