@@ -8,7 +8,7 @@ import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, summaryLines } from '../queue-view.ts';
 import type { CliVerb } from '../verbs/verb.ts';
-import { sorted } from './orders.ts';
+import { sorted } from './view.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
 

@@ -45,7 +45,7 @@ export const verb: CliVerb = {
   flags: COMMON,
   async run(given) {
     given.atMost(0, '; a store needs --store');
-    const warnings = warningsFromNow();
+    const hazards = hazardsFromNow();
     const found: Finding[] = [];
     let status = 0;
     try {
@@ -61,9 +61,7 @@ export const verb: CliVerb = {
       const { message: says, code } = error as Error & { readonly code?: string };
       found.push({ about: 'store', ok: false, says, ...(code !== undefined && { code }) });
     }
-    for (const { code, message } of warnings) {
-      found.push({ about: 'hazard', ok: false, says: `${message} (${code})`, code });
-    }
+    found.push(...hazards);
     if (status === 0 && found.some(({ ok }) => !ok)) status = STATUS.none;
     if (given.has('json')) await printJson(jsonOf(status, found), status);
     else await print(`${linesOf(found).join('\n')}\n`, status);
@@ -193,20 +191,16 @@ const CLOCKS: Readonly<Record<Traits['clock'], string>> = {
   process: "locks end by each process's own measure of time, whatever the clocks say",
 };
 
-interface Warned {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** The warnings of the library from now on; others are printed as always. */
-function warningsFromNow(): readonly Warned[] {
-  const warned: Warned[] = [];
+/** The warnings of the library from now on, as findings; others are printed as always. */
+function hazardsFromNow(): readonly Finding[] {
+  const hazards: Finding[] = [];
   const listeners = process.listeners('warning');
   process.removeAllListeners('warning');
   process.on('warning', (warning: Error & { readonly code?: string }) => {
     const { name, code = '', message } = warning;
-    if (name === 'HoldfastWarning') warned.push({ code, message });
+    const hazard = { about: 'hazard', ok: false, says: `${message} (${code})`, code };
+    if (name === 'HoldfastWarning') hazards.push(hazard);
     else for (const listener of listeners) listener(warning);
   });
-  return warned;
+  return hazards;
 }

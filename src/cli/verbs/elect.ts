@@ -22,12 +22,7 @@ Exit status: that of the command; 79 if the seat was lost after a signal to end;
 
 export const verb: CliVerb = {
   help: HELP,
-  flags: {
-    seats: VALUE,
-    'min-hold': VALUE,
-    'max-hold': VALUE,
-    ...UNDER_LOCK,
-  },
+  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {
     const name = given.name(': write elect NAME -- COMMAND');

@@ -35,13 +35,7 @@ Exit status: that of the command; 0 as well if it has been done before; else as 
 
 export const verb: CliVerb = {
   help: HELP,
-  flags: {
-    keep: VALUE,
-    try: ALONE,
-    wait: VALUE,
-    'max-hold': VALUE,
-    ...UNDER_LOCK,
-  },
+  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {
     const key = given.atMost(1, ': write once KEY -- COMMAND');
