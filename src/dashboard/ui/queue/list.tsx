@@ -57,7 +57,7 @@ export function List({ rows, chosen, now, choose }: ListProps) {
         tabIndex={0}
         onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
       >
-        <div class="space" style={{ height: `${rows.length * ROW}px` }}>
+        <div style={{ height: `${rows.length * ROW}px` }}>
           {shown.map((row, n) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole page.
             <div
