@@ -22,18 +22,11 @@ export class Figures {
 /** How often something happened in the last minute, in buckets of a second. */
 class CountBySecond {
   readonly #bySecond = new Map<number, number>();
-  #newest = 0;
 
-  /** What happened earlier may be reported later. */
   add(at: number): void {
     const second = Math.floor(at / 1_000);
-    if (second <= this.#newest - WINDOW_S) return;
     this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
-    if (second <= this.#newest) return;
-    this.#newest = second;
-    for (const each of this.#bySecond.keys()) {
-      if (each <= second - WINDOW_S) this.#bySecond.delete(each);
-    }
+    keepNewest(this.#bySecond, WINDOW_S);
   }
 
   total(now: number): number {

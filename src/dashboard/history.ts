@@ -90,14 +90,14 @@ export class History {
     // About an end the report knows better; about a grant the look may know whom it followed.
     const details = isGrant ? [concluded?.detail, report.detail] : [report.detail];
     const detail = details.filter((each) => typeof each === 'string').join(', ') || null;
-    const line = { at, name, what, token, who: whoText(by), detail, from: 'locks' } as const;
+    const line = { at, name, what, token, who: whoText(by), detail };
     this.#add(line, concluded?.id);
   }
 
   /** An eviction by this dashboard. */
   evicted(line: Pick<Line, 'at' | 'name' | 'token' | 'who' | 'detail'>): void {
     this.#know(goneKey(line.name, line.token ?? ''));
-    this.#add({ ...line, what: 'evicted', from: 'locks' });
+    this.#add({ ...line, what: 'evicted' });
   }
 
   /** What the difference of two looks says. */
@@ -116,7 +116,7 @@ export class History {
     const line = (seat: Seat, what: Happening, detail: string | null, ...keys: string[]): void => {
       const { token } = seat;
       const who = whoText(seat);
-      const id = this.#add({ at: now, name, what, token, who, detail, from: 'store' });
+      const id = this.#add({ at: now, name, what, token, who, detail });
       for (const key of keys) put(this.#concluded, key, { id, detail, keys }, MAX_EVENTS);
     };
     // If another holder follows, its line tells of this one's end, if it is from this look.

@@ -69,8 +69,6 @@ export interface QueueEvent {
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Reported by the locks of a process, or concluded from two looks at the store. */
-  readonly from: 'locks' | 'store';
 }
 
 /** An event of this process's locks. */

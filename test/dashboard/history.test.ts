@@ -250,14 +250,6 @@ describe('the figures of the last minute', () => {
     expect(figures.rates(179_000).grants).toBe(0);
   });
 
-  it('count what is told late in the second in which it happened', () => {
-    const figures = new Figures();
-    for (let second = 100; second < 160; second += 1) figures.grants.add(second * 1_000);
-    figures.grants.add(90_000);
-    figures.grants.add(130_000);
-    expect(figures.rates(159_999).grants).toBe(61);
-  });
-
   it('have the waits of those, too, whose grants were told by events', () => {
     const [board, history] = [new Board(), new History()];
     const look = (holder: bigint, waiters: readonly Member[]) =>
