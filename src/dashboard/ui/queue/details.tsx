@@ -4,9 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
 import type { DoneRecord, QueueEvent, QueueRow, Seat } from '../../wire.ts';
 import { age, dateTime, kindText } from '../text.ts';
-import { Bar } from './bar.tsx';
+import { Bar, Who } from './seat.tsx';
 import { Timeline } from './timeline.tsx';
-import { Who } from './who.tsx';
 
 interface DetailsProps {
   readonly name: string;

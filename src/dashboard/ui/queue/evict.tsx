@@ -1,7 +1,7 @@
 /** Evicts a holder or waiter, after its resource's name has been typed and a reason given. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EvictRequest, Seat } from '../../wire.ts';
-import { Who } from './who.tsx';
+import { Who } from './seat.tsx';
 
 interface EvictProps {
   readonly name: string;

@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { QueueRow } from '../../wire.ts';
 import { age, kindText, waitingSince } from '../text.ts';
-import { Bar } from './bar.tsx';
-import { Who } from './who.tsx';
+import { Bar, Who } from './seat.tsx';
 
 /** The height of a row, as in app.css. */
 const ROW = 56;
