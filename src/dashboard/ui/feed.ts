@@ -3,16 +3,11 @@ import type { BoardFrame, QueueEvent, QueueRow } from '../wire.ts';
 import { merged } from './merged.ts';
 import { retryMs } from './retry.ts';
 
-/** One point a second, over as much as the figures beside it: a minute. */
-const POINTS = 60;
-
 type Shown = 'store' | 'readOnly' | 'away' | 'quarantineMs' | 'cut' | 'rates' | 'waits';
 
 export interface PageView extends Pick<BoardFrame, Shown> {
   readonly rows: ReadonlyMap<string, QueueRow>;
   readonly events: readonly QueueEvent[];
-  /** Grants in each of the last seconds that it has seen. */
-  readonly points: readonly number[];
   /** All rows have been there since the stream began. */
   readonly isKnown: boolean;
   readonly link: 'loading' | 'live' | 'broken';
@@ -21,7 +16,7 @@ export interface PageView extends Pick<BoardFrame, Shown> {
 }
 
 const NONE: PageView = {
-  ...{ rows: new Map(), events: [], waits: [], points: [], store: '', readOnly: true, cut: 0 },
+  ...{ rows: new Map(), events: [], waits: [], store: '', readOnly: true, cut: 0 },
   rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
   ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0 },
 };
@@ -29,7 +24,6 @@ const NONE: PageView = {
 export class Feed {
   view: PageView = NONE;
   readonly #changed: (view: PageView) => void;
-  #second = 0;
   /** Refusals in a row. */
   #refusals = 0;
 
@@ -43,7 +37,7 @@ export class Feed {
     // A new stream begins with everything.
     source.onopen = () => {
       this.#refusals = 0;
-      this.#set({ ...NONE, points: this.view.points });
+      this.#set(NONE);
     };
     source.onmessage = ({ data }) => this.#take(JSON.parse(data) as BoardFrame);
     source.onerror = () => {
@@ -71,30 +65,14 @@ export class Feed {
       rows.set(name, { ...row, seats });
     }
     const { now, rows: _, gone: __, beats: ___, told, more, ...shown } = frame;
-    const known = new Set(this.view.events.map(({ id }) => id));
-    const grants = told.filter(
-      ({ id, what }) => (what === 'granted' || what === 'handed on') && !known.has(id),
-    ).length;
     this.#set({
       ...shown,
       rows,
       events: told.length === 0 ? this.view.events : merged(this.view.events, told),
-      // The first messages tell of more than a moment.
-      points: this.view.link === 'live' ? this.#count(now, grants) : this.view.points,
       isKnown: this.view.isKnown || !more,
       link: more ? this.view.link : 'live',
       ahead: now - Date.now(),
     });
-  }
-
-  /** A point for each second. */
-  #count(now: number, grants: number): readonly number[] {
-    const { points } = this.view;
-    const second = Math.floor(now / 1_000);
-    const passed = points.length === 0 ? 1 : Math.min(POINTS, second - this.#second);
-    this.#second = second;
-    const all = [...points, ...Array<number>(Math.max(0, passed)).fill(0)].slice(-POINTS);
-    return all.with(-1, (all.at(-1) ?? 0) + grants);
   }
 
   #set(view: PageView): void {

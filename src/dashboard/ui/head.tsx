@@ -37,7 +37,7 @@ const WORDS = {
 };
 
 function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
-  const { rows, rates, points } = view;
+  const { rows, rates } = view;
   const isKnown = rows.size > 0 || (view.isKnown && !view.away);
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
@@ -51,10 +51,7 @@ function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
       <Figure name="Holding">{isKnown ? whole(holding) : '–'}</Figure>
       <Figure name="Waiting">{isKnown ? whole(waiting) : '–'}</Figure>
       <Figure name="Longest wait">{waiting > 0 ? age(now - since) : '–'}</Figure>
-      <Figure name="Grants a minute">
-        {whole(rates.grants)}
-        <Spark points={points} />
-      </Figure>
+      <Figure name="Grants a minute">{whole(rates.grants)}</Figure>
       <Figure name="Median wait">{rates.waitMs === null ? '–' : span(rates.waitMs)}</Figure>
       {rates.handOffMs !== null && (
         <Figure name="Hand-off here">{`${rates.handOffMs.toFixed(1)} ms`}</Figure>
@@ -76,17 +73,5 @@ function Figure({
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-function Spark({ points }: { readonly points: readonly number[] }) {
-  const most = Math.max(1, ...points);
-  const line = points
-    .map((n, at) => `${at + 60 - points.length},${18 - (n / most) * 16}`)
-    .join(' ');
-  return (
-    <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={line} />
-    </svg>
   );
 }
