@@ -1,7 +1,9 @@
 /** What the stream has brought. Rows are replaced and never changed, so a view may keep one. */
 import type { BoardFrame, QueueEvent, QueueRow } from '../wire.ts';
 import { merged } from './merged.ts';
-import { retryMs } from './retry.ts';
+
+/** Until a stream that the server refused is asked for again, in ms. */
+const RETRY_MS = 5_000;
 
 type Shown = 'store' | 'readOnly' | 'away' | 'quarantineMs' | 'cut' | 'rates' | 'waits';
 
@@ -24,8 +26,6 @@ const NONE: PageView = {
 export class Feed {
   view: PageView = NONE;
   readonly #changed: (view: PageView) => void;
-  /** Refusals in a row. */
-  #refusals = 0;
 
   constructor(changed: (view: PageView) => void) {
     this.#changed = changed;
@@ -35,10 +35,7 @@ export class Feed {
   #connect(): void {
     const source = new EventSource('events');
     // A new stream begins with everything.
-    source.onopen = () => {
-      this.#refusals = 0;
-      this.#set(NONE);
-    };
+    source.onopen = () => this.#set(NONE);
     source.onmessage = ({ data }) => this.#take(JSON.parse(data) as BoardFrame);
     source.onerror = () => {
       this.#set({ ...this.view, link: 'broken' });
@@ -47,8 +44,7 @@ export class Feed {
   }
 
   async #again(): Promise<void> {
-    this.#refusals += 1;
-    await new Promise((resolve) => setTimeout(resolve, retryMs(this.#refusals)));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     const answer = await fetch('./').catch(() => undefined);
     if (answer?.status === 401) location.reload();
     else this.#connect();
