@@ -45,33 +45,25 @@ function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
     waiting += row.election ? 0 : row.waiting;
     since = Math.min(since, waitingSince(row) ?? now);
   }
+  const known = (n: number): string => (isKnown ? whole(n) : '–');
+  const figures = {
+    'In use': known(rows.size),
+    Holding: known(holding),
+    Waiting: known(waiting),
+    'Longest wait': waiting > 0 ? age(now - since) : '–',
+    'Grants a minute': whole(rates.grants),
+    'Median wait': rates.waitMs === null ? '–' : span(rates.waitMs),
+    ...(rates.handOffMs !== null && { 'Hand-off here': `${rates.handOffMs.toFixed(1)} ms` }),
+    ...(rates.losses > 0 && { 'Losses here': whole(rates.losses) }),
+  };
   return (
     <dl class="figures">
-      <Figure name="In use">{isKnown ? whole(rows.size) : '–'}</Figure>
-      <Figure name="Holding">{isKnown ? whole(holding) : '–'}</Figure>
-      <Figure name="Waiting">{isKnown ? whole(waiting) : '–'}</Figure>
-      <Figure name="Longest wait">{waiting > 0 ? age(now - since) : '–'}</Figure>
-      <Figure name="Grants a minute">{whole(rates.grants)}</Figure>
-      <Figure name="Median wait">{rates.waitMs === null ? '–' : span(rates.waitMs)}</Figure>
-      {rates.handOffMs !== null && (
-        <Figure name="Hand-off here">{`${rates.handOffMs.toFixed(1)} ms`}</Figure>
-      )}
-      {rates.losses > 0 && <Figure name="Losses here">{whole(rates.losses)}</Figure>}
+      {Object.entries(figures).map(([name, figure]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
     </dl>
-  );
-}
-
-function Figure({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
