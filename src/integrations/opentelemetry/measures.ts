@@ -1,7 +1,7 @@
+import { isLockError } from '../../base/errors.ts';
 import type { HandOff, LockEvents } from '../../core/events.ts';
 import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { Attributes, Context, Meter } from './api.ts';
-import { errorType } from './attributes.ts';
 
 /** In seconds: from a hand-off inside a process to long work. */
 const BUCKETS = [
@@ -105,4 +105,9 @@ interface MeasuredWait {
 /** A taken lock and an aborted wait are not errors. */
 export function isFailure({ why }: LockEvents['missed']): boolean {
   return why === 'timeout' || why === 'failed';
+}
+
+/** The value of `error.type`: one of few. */
+export function errorType(error: unknown): string {
+  return isLockError(error) ? error.code : '_OTHER';
 }

@@ -2,8 +2,7 @@ import { isError } from '../../base/errors.ts';
 import type { Acquisition, LockEvents } from '../../core/events.ts';
 import type { Waiting } from '../../store-calls/waiting.ts';
 import type { Attributes, OpenTelemetry, Span, Tracer } from './api.ts';
-import { errorType } from './attributes.ts';
-import { isFailure, type Measured } from './measures.ts';
+import { errorType, isFailure, type Measured } from './measures.ts';
 
 /** SpanStatusCode.ERROR */
 const ERROR = 2;
