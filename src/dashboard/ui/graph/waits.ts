@@ -57,12 +57,8 @@ export function partiesOf(
       left.set(place, (left.get(place) ?? 0) - 1);
       return (left.get(place) as number) < 0;
     });
-    return [
-      ...new Set([
-        ...published.map((wait) => partyOf(wait, wait)),
-        ...others.map((seat) => partyOf(seat)),
-      ]),
-    ];
+    const parties = published.map((wait) => partyOf(wait, wait));
+    return [...new Set([...parties, ...others.map((seat) => partyOf(seat))])];
   };
   for (const { name, seats, election } of rows) {
     const published = waits.filter((wait) => wait.name === name);

@@ -100,7 +100,7 @@ function Cells({ row, now }: { readonly row: QueueRow; readonly now: number }) {
         )}
       </span>
       <span class="figure">{holder ? age(now - holder.since) : ''}</span>
-      <span class={`figure ${since === undefined ? 'none' : 'waited'}`}>
+      <span class={`figure ${since === undefined ? 'none' : ''}`}>
         {row.waiting}
         <small>{since === undefined ? '' : age(now - since)}</small>
       </span>
