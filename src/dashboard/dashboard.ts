@@ -21,7 +21,7 @@ import { evict } from '../operators/evict.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, type AuthGate, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { whoOf, whoText } from './board.ts';
-import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send, typeOf } from './http.ts';
+import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send } from './http.ts';
 import { listen } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { Streams } from './streams.ts';
@@ -105,7 +105,9 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
     if (file) return file;
-    if (request.method === 'GET' && isBare(last)) return folder(last);
+    if (request.method === 'GET' && isBare(last)) {
+      return { status: 308, headers: { location: `./${last}/` } };
+    }
     if (what === 'POST ' && gate.login) return login(gate.login, request);
     if (!(await gate.admits(request))) {
       const says = 'You need to be let in.';
@@ -118,26 +120,13 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       return record(engine, name);
     }
     if (what === 'POST evict') {
-      return readOnly ? refusal(403, 'It is read-only.') : evictFrom(request);
+      return readOnly ? refusal(403, 'It is read-only.') : evictFrom(locks, watcher, request);
     }
     if (what === 'GET events') {
       const whyNot = streams.add(request, response);
       return whyNot === undefined ? STREAMED : refusal(503, whyNot);
     }
     return refusal(404, 'There is no such page.');
-  };
-
-  const evictFrom = async (request: IncomingMessage): Promise<HttpAnswer> => {
-    if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
-    if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
-    const { name, token, reason, now } = readEviction(await bodyOf(request));
-    watcher.checkShown(name);
-    const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
-    if (!evicted) return refusal(404, 'There is no such claim any more.');
-    const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
-    const who = seat ? whoText(seat) : null;
-    watcher.history.evicted({ at: Date.now(), name, token, who, detail: reason });
-    return { status: 200, json: { evicted: true } };
   };
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -159,10 +148,6 @@ const STREAMED: HttpAnswer = { status: 200 };
 /** Without the slash at the end the names in the page would lead beside it. */
 function isBare(last: string): boolean {
   return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
-}
-
-function folder(last: string): HttpAnswer {
-  return { status: 308, headers: { location: `./${last}/` } };
 }
 
 /** Trades the token for a cookie. */
@@ -189,18 +174,37 @@ async function record(engine: Engine, name: string): Promise<HttpAnswer> {
   return { status: 200, json: done };
 }
 
+/** The one change that a page can make. */
+async function evictFrom(
+  locks: Locks,
+  watcher: StoreWatcher,
+  request: IncomingMessage,
+): Promise<HttpAnswer> {
+  if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
+  const [type = ''] = request.headers['content-type']?.split(';') ?? [];
+  if (type.trim().toLowerCase() !== 'application/json') return refusal(415, 'It must be JSON.');
+  const { name, token, reason, now } = readEviction(await bodyOf(request));
+  watcher.checkShown(name);
+  const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
+  if (!evicted) return refusal(404, 'There is no such claim any more.');
+  const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
+  const who = seat ? whoText(seat) : null;
+  watcher.history.evicted({ at: Date.now(), name, token, who, detail: reason });
+  return { status: 200, json: { evicted: true } };
+}
+
 /** @throws UsageError if it is not an `EvictRequest`, or if the name was not typed. */
 function readEviction(body: unknown): Required<EvictRequest> {
   const given = (json(body) ?? {}) as Partial<Record<keyof EvictRequest, unknown>>;
-  const text = (key: 'name' | 'token' | 'reason' | 'typed'): string => {
+  const textOf = (key: 'name' | 'token' | 'reason' | 'typed'): string => {
     const value = given[key];
     if (typeof value === 'string' && value !== '') return value;
     throw new UsageError(`${key} must be text.`);
   };
-  const [name, token, typed] = [text('name'), text('token'), text('typed')];
+  const [name, token, typed] = [textOf('name'), textOf('token'), textOf('typed')];
   if (typed !== name) throw new UsageError('What was typed is not the name.');
   if (!/^\d{1,30}$/.test(token)) throw new UsageError('token must be a decimal number.');
-  return { name, token, typed, reason: text('reason'), now: given.now === true };
+  return { name, token, typed, reason: textOf('reason'), now: given.now === true };
 }
 
 function json(body: unknown): unknown {
