@@ -31,17 +31,12 @@ export async function live(
       await look();
       away = false;
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      const mayPass = isLockError(error, 'STORE') && (error as { retryable?: boolean }).retryable;
+      if (!mayPass) throw error;
       if (!away) await complainOf(error, asJson);
       away = true;
     }
   }
-}
-
-function mayPass(error: unknown): boolean {
-  return (
-    isLockError(error, 'STORE') && (error as { readonly retryable?: boolean }).retryable === true
-  );
 }
 
 const CLEAR = '\u001b[H\u001b[J';

@@ -6,17 +6,12 @@ export interface VerbWords {
   readonly name: string;
   readonly about: string;
   /** With their dashes. */
-  readonly flags: readonly FlagWord[];
+  readonly flags: readonly { readonly name: string; readonly takesValue: boolean }[];
   readonly takesCommand: boolean;
   /** Its argument may be the name of a lock that is in use. */
   readonly takesName: boolean;
   /** The only words that it takes, if there are only a few. */
   readonly words: readonly string[];
-}
-
-export interface FlagWord {
-  readonly name: string;
-  readonly takesValue: boolean;
 }
 
 export async function wordsOf(all: ReadonlyMap<string, ListedVerb>): Promise<readonly VerbWords[]> {

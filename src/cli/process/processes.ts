@@ -93,16 +93,9 @@ function entryOf(pid: number): ProcessEntry | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, parent, group, session] = fields;
-    if (state === 'Z' || state === 'X') return undefined;
-    const started = fields[19] ?? '';
-    return {
-      pid,
-      started,
-      parent: Number(parent),
-      group: Number(group),
-      session: Number(session),
-    };
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const [parent = 0, group = 0, session = 0] = fields.slice(1, 4).map(Number);
+    return { pid, started: fields[19] ?? '', parent, group, session };
   } catch {
     return undefined;
   }

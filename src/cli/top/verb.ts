@@ -1,5 +1,4 @@
 import type { Queue } from '../../contract/store.ts';
-import type { Locks } from '../../locks.ts';
 import { list } from '../../operators/list.ts';
 import { queuesOf } from '../../operators/queues.ts';
 import { COMMON } from '../arguments.ts';
@@ -34,7 +33,11 @@ export const verb: CliVerb = {
     const prefix = given.atMost(1);
     const asJson = given.has('json');
     const locks = await openLocks(given, { looks: true });
-    const inUse = (): Promise<readonly Queue[]> => queuesInUse(locks, prefix);
+    const inUse = async (): Promise<readonly Queue[]> => {
+      const names: string[] = [];
+      for await (const name of list(locks, prefix)) names.push(name);
+      return [...(await queuesOf(locks, names)).values()];
+    };
     if (process.stdin.isTTY && process.stdout.isTTY && !asJson) {
       const { browse } = await import('./browse.ts');
       return browse(locks, { inUse, everyMs: LOOK_MS });
@@ -43,12 +46,6 @@ export const verb: CliVerb = {
     return live(look, { everyMs: LOOK_MS, asJson });
   },
 };
-
-async function queuesInUse(locks: Locks, prefix: string | undefined): Promise<readonly Queue[]> {
-  const names: string[] = [];
-  for await (const name of list(locks, prefix)) names.push(name);
-  return [...(await queuesOf(locks, names)).values()];
-}
 
 function show(queues: readonly Queue[], asJson: boolean): Promise<void> {
   const at = new Date().toISOString();

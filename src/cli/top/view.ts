@@ -62,10 +62,8 @@ export interface Pressed {
 }
 
 export function queuesIn({ filter, order }: TopView, queues: readonly Queue[]): readonly Queue[] {
-  return sorted(
-    queues.filter(({ resource }) => resource.includes(filter)),
-    order,
-  );
+  const matching = queues.filter(({ resource }) => resource.includes(filter));
+  return sorted(matching, order);
 }
 
 /** The queue that is open; an empty one if it is no longer in use. */

@@ -129,15 +129,14 @@ export async function tryLock(locks: Locks): Promise<Finding> {
   } catch (error) {
     const { why } = error as Partial<AcquireTimeoutError>;
     if (why === 'data-loss') return { about, ok: true, says: 'a lock may be asked for' };
-    if (why === 'held') return { about, ok: true, says: ANOTHER };
+    const another = 'a lock may be asked for; another doctor has it';
+    if (why === 'held') return { about, ok: true, says: another };
     if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error;
     return { about, ok: false, says: error.message };
   }
   const took = span(performance.now() - since);
   return { about, ok: true, says: `a lock was taken and released in ${took}` };
 }
-
-const ANOTHER = 'a lock may be asked for; another doctor has it';
 
 /** How long a server may take to tell about itself, in ms. */
 const PATIENCE_MS = 15_000;
