@@ -196,14 +196,9 @@ class Detector {
     wait.cycle = undefined;
     const knot = knotOf(stuck, wait.id);
     const key = knot ? keyOf(knot) : '';
-    if (!knot) {
-      wait.dueAt = this.#next(wait, false);
-    } else if (key !== wait.knot) {
-      wait.dueAt = this.#next(wait, true);
-      await wait.publish(place, key, false);
-    } else {
-      await this.#settle(wait, place, knot);
-    }
+    if (knot && key === wait.knot) return this.#settle(wait, place, knot);
+    wait.dueAt = this.#next(wait, knot !== undefined);
+    if (knot) await wait.publish(place, key, false);
   }
 
   /** This wait has confirmed the knot. */
