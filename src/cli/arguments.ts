@@ -72,7 +72,7 @@ export class Arguments {
     throw misuse(`${dashed(flag)} takes ${good}, not ${quote(text)}`);
   }
 
-  /** The only word; undefined without one. */
+  /** The first of at most so many words; undefined without one. */
   atMost(count: 0 | 1, advice = ''): string | undefined {
     const extra = this.words[count];
     if (extra !== undefined) throw misuse(`${quote(extra)} is one word too many${advice}`);
