@@ -65,10 +65,12 @@ async function doWork(
   name: string,
   work: (scene: Scene) => Promise<CommandEnding>,
 ): Promise<CommandEnding> {
-  const words = commandOf(given);
+  const { command: words = [] } = given;
+  const [program] = words;
+  if (program === undefined) throw misuse('The command is missing behind --');
   const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
   const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;
-  const label = given.text('label') ?? basename(words[0] as string);
+  const label = given.text('label') ?? basename(program);
   const ttl = given.duration('ttl');
   if (ttl !== undefined && ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
   const interrupt = untilSignal();
@@ -118,11 +120,6 @@ function isHeld(error: unknown): boolean {
   const { cause = error } = error as Error;
   const { why, holders = [] } = cause as Partial<AcquireTimeoutError>;
   return holders.length > 0 && why !== 'data-loss';
-}
-
-function commandOf({ command }: Arguments): readonly string[] {
-  if (command?.[0] !== undefined) return command;
-  throw misuse('The command is missing behind --');
 }
 
 /** `--min-hold` and `--max-hold`. */

@@ -11,7 +11,6 @@ const MAX_LABEL = 256;
 /** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
 const BEAT_MS = 250;
 
-/** For pages. */
 export interface BoardNews {
   /** Names of rows that are new or different. */
   readonly changed: readonly string[];

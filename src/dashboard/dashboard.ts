@@ -105,7 +105,9 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
     if (file) return file;
-    if (request.method === 'GET' && isBare(last)) {
+    // Without the slash at the end the names in the page would lead beside it.
+    const isBare = last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
+    if (request.method === 'GET' && isBare) {
       return { status: 308, headers: { location: `./${last}/` } };
     }
     if (what === 'POST ' && gate.login) return login(gate.login, request);
@@ -144,11 +146,6 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
 
 /** The response is a stream and goes on, or it is over. */
 const STREAMED: HttpAnswer = { status: 200 };
-
-/** Without the slash at the end the names in the page would lead beside it. */
-function isBare(last: string): boolean {
-  return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
-}
 
 /** Trades the token for a cookie. */
 async function login(

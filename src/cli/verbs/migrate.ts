@@ -1,6 +1,6 @@
 import { isLockError } from '../../base/errors.ts';
 import { openerOf } from '../../stores/openers.ts';
-import { ALONE, type Arguments, COMMON, misuse } from '../arguments.ts';
+import { ALONE, COMMON, misuse } from '../arguments.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
@@ -22,7 +22,9 @@ export const verb: CliVerb = {
   flags: { ...COMMON, print: ALONE },
   async run(given) {
     given.atMost(0);
-    const { opener, scheme, rest } = await inUrl(() => openerOf(urlOf(given)));
+    const url = given.text('store') ?? process.env.HOLDFAST_STORE;
+    if (!url) throw misuse('--store is missing: name the database to migrate');
+    const { opener, scheme, rest } = await inUrl(() => openerOf(url));
     const { migrate, migrationText } = opener;
     if (!migrate || !migrationText) {
       const known = 'only postgres, mysql and mariadb, also after table+';
@@ -39,12 +41,6 @@ export const verb: CliVerb = {
     return 0;
   },
 };
-
-function urlOf(given: Arguments): string {
-  const url = given.text('store') ?? process.env.HOLDFAST_STORE;
-  if (url) return url;
-  throw misuse('--store is missing: name the database to migrate');
-}
 
 async function inUrl<T>(read: () => T | Promise<T>): Promise<T> {
   try {

@@ -22,7 +22,6 @@ import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
 import { namesFrom, RESERVED } from '../list.ts';
 import { inTurns } from '../queues.ts';
 
-/** What a note says. */
 export interface WaitNote extends PublishedWait {
   /** Counts what the wait has published. */
   readonly turn: number;
