@@ -21,7 +21,7 @@ export function Head({ view, now, paused, children }: HeadProps) {
       <span class={`state ${state}`} role="status">
         {WORDS[state]} {store && state !== 'broken' && `· ${store}`}
       </span>
-      {readOnly && view.link !== 'loading' && <span class="badge">read-only</span>}
+      {readOnly && view.link !== 'loading' && <small>read-only</small>}
       {children}
       <Figures view={view} now={now} />
     </header>

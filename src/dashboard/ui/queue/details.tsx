@@ -95,10 +95,9 @@ function Done({ name, inUse }: { readonly name: string; readonly inUse: boolean 
   }, [name, inUse]);
   if (record === undefined) return null;
   if (record === null) return <p class="hint">Not done yet, or its record has ended.</p>;
-  const { leftMs } = record;
   return (
-    <p class="note">
-      Done by <Who who={record} />; remembered for another {span(leftMs)}.
+    <p class="hint">
+      Done by <Who who={record} />; remembered for another {span(record.leftMs)}.
     </p>
   );
 }
