@@ -75,10 +75,8 @@ async function doWork(
   if (ttl !== undefined && ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
   const interrupt = untilSignal();
   const minHoldMs = given.duration('min-hold');
-  const locks = await openLocks(given, {
-    options: { label, ...(ttl !== undefined && { ttl }) },
-    minHoldMs,
-  });
+  const options = { label, ...(ttl !== undefined && { ttl }) };
+  const locks = await openLocks(given, { options, minHoldMs });
   const refused = new AbortController();
   const waiting = (): WaitingLine =>
     new WaitingLine(locks, {

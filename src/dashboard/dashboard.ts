@@ -91,14 +91,11 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
   const stopListening = listen(engine, (report, by) => watcher.report(report, by));
-  const closing = {
-    close(): void {
-      engine.closables.delete(closing);
-      stopListening();
-      streams.close();
-    },
+  const close = (): void => {
+    engine.closables.delete(shown);
+    stopListening();
+    streams.close();
   };
-  engine.closables.add(closing);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
     const last = lastOf(request);
@@ -141,7 +138,9 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       })
       .catch(() => response.destroy());
   };
-  return Object.assign(serve, { close: closing.close });
+  const shown: Dashboard = Object.assign(serve, { close });
+  engine.closables.add(shown);
+  return shown;
 }
 
 /** The response is a stream and goes on, or it is over. */
