@@ -1,5 +1,4 @@
 /** The files of the page, which the bundler has put into the code as text. */
-
 import type { HttpAnswer } from './http.ts';
 import { script, style } from './ui/app.tsx?bundle';
 

@@ -9,7 +9,7 @@
  * What would break it: a write after the end, which ends the process; a page whose connection has
  * closed before, or that does not read to its end, which would stay for ever.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { timers } from '../base/clock.ts';
 import type { BoardNews } from './board.ts';
 import { MAX_RESOURCES, type StoreWatcher } from './watcher.ts';
@@ -76,14 +76,10 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-interface Listening {
-  readonly listening?: boolean;
-}
-
 class OpenPage {
   readonly #watcher: StoreWatcher;
   readonly #response: ServerResponse;
-  readonly #server: Listening | undefined;
+  readonly #server: Server | undefined;
   readonly #unknown: Set<string>;
   #nextLine: number;
   #open = true;
@@ -91,7 +87,7 @@ class OpenPage {
   constructor(watcher: StoreWatcher, response: ServerResponse, socket: IncomingMessage['socket']) {
     this.#watcher = watcher;
     this.#response = response;
-    this.#server = (socket as typeof socket & { readonly server?: Listening }).server;
+    this.#server = (socket as typeof socket & { readonly server?: Server }).server;
     this.#unknown = new Set(watcher.board.names);
     this.#nextLine = Math.max(0, watcher.history.next - FIRST_LINES);
     response.on('drain', () => {

@@ -161,10 +161,7 @@ function enter(view: TopView, { what, text, eviction }: Typing): Pressed {
   return { view: { ...view, notice: 'Not evicted: that is not the name of the lock.' } };
 }
 
-export function sorted(
-  queues: readonly Queue[],
-  order: OrderName = 'longest wait first',
-): readonly Queue[] {
+export function sorted(queues: readonly Queue[], order: OrderName = START.order): readonly Queue[] {
   return [...queues].sort((a, b) => ORDERS[order](a, b) || byName(a, b));
 }
 

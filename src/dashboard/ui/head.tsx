@@ -1,5 +1,4 @@
 /** What stands above every view: the store, and the figures of the last minute. */
-
 import type { ComponentChildren } from 'preact';
 import { span } from '../../operators/span.ts';
 import type { PageView } from './feed.ts';

@@ -9,7 +9,6 @@
  * and has replied to requests in flight, under their locks. Providers that the module gets by
  * `imports` and `inject`, such as a pool, close after it, because NestJS ends in reverse order.
  */
-
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions, flag } from '../../base/options.ts';

@@ -1,5 +1,4 @@
 /** One resource: its queue in order, and its timeline. */
-
 import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
 import type { DoneRecord, QueueEvent, QueueRow, Seat } from '../../wire.ts';
