@@ -72,16 +72,16 @@ export class Arguments {
     throw misuse(`${dashed(flag)} takes ${good}, not ${quote(text)}`);
   }
 
-  /** The only word; undefined without one. */
-  atMostOne(advice = ''): string | undefined {
-    const [first, second] = this.words;
-    if (second !== undefined) throw misuse(`${quote(second)} is one word too many${advice}`);
-    return first;
+  /** The first of at most so many words; undefined without one. */
+  atMost(count: 0 | 1, advice = ''): string | undefined {
+    const extra = this.words[count];
+    if (extra !== undefined) throw misuse(`${quote(extra)} is one word too many${advice}`);
+    return this.words[0];
   }
 
   /** The name of a lock. @throws UsageError if it is malformed. */
   name(advice = ''): string {
-    const word = this.atMostOne(advice);
+    const word = this.atMost(1, advice);
     if (word === undefined) throw misuse('NAME is missing');
     return checkName(word);
   }

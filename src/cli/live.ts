@@ -3,23 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../base/errors.ts';
 import { complainOf, print } from './output.ts';
 
+interface LiveTerms {
+  readonly everyMs: number;
+  readonly asJson: boolean;
+  readonly interrupt?: AbortController;
+}
+
 /**
  * Looks until SIGINT, SIGTERM or the interrupt, then resolves with the status. A store that is away
  * for a while is mentioned once.
  * @throws the error of the first look, and later any that does not pass by itself.
  */
-export async function live(
-  look: () => Promise<void>,
-  {
-    everyMs,
-    asJson,
-    interrupt = new AbortController(),
-  }: {
-    readonly everyMs: number;
-    readonly asJson: boolean;
-    readonly interrupt?: AbortController;
-  },
-): Promise<number> {
+export async function live(look: () => Promise<void>, terms: LiveTerms): Promise<number> {
+  const { everyMs, asJson, interrupt = new AbortController() } = terms;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => interrupt.abort());
   }
@@ -31,17 +27,12 @@ export async function live(
       await look();
       away = false;
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      const mayPass = isLockError(error, 'STORE') && (error as { retryable?: boolean }).retryable;
+      if (!mayPass) throw error;
       if (!away) await complainOf(error, asJson);
       away = true;
     }
   }
-}
-
-function mayPass(error: unknown): boolean {
-  return (
-    isLockError(error, 'STORE') && (error as { readonly retryable?: boolean }).retryable === true
-  );
 }
 
 const CLEAR = '\u001b[H\u001b[J';

@@ -23,7 +23,9 @@ ${verbs.join('')}
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const at = verbAt(argv);
+  // Common flags may stand before the verb.
+  let at = 0;
+  while (argv[at]?.startsWith('-')) at += argv[at] === '--store' ? 2 : 1;
   const name = argv[at];
   const others = argv.filter((_, n) => n !== at);
   if (name === undefined) return withoutVerb(argv);
@@ -41,13 +43,6 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 const SEE_HELP = `; see 'holdfast --help'`;
-
-/** The index of the verb; common flags may stand before it. */
-function verbAt(argv: readonly string[]): number {
-  let at = 0;
-  while (argv[at]?.startsWith('-')) at += argv[at] === '--store' ? 2 : 1;
-  return at;
-}
 
 async function withoutVerb(argv: readonly string[]): Promise<number> {
   const given = new Arguments(argv, { ...COMMON, version: ALONE });

@@ -32,16 +32,13 @@ export async function openLocks(
     const status = isLockError(cause) ? STATUS.configuration : STATUS.unreachable;
     throw new ExitError(status, cause.message, { cause });
   });
-  if (store.traits.reach !== 'process') {
-    const limited = store.maxTtlMs !== undefined || minHoldMs <= MAX_TTL_MS;
-    const { ttl = 0 } = options;
-    return createLocks(
-      store,
-      limited ? options : { ...options, maxTtl: Math.max(minHoldMs, parseDuration(ttl)) },
-    );
+  if (store.traits.reach === 'process') {
+    const why = 'is shared with no other process, so it would lock nothing';
+    throw new ExitError(STATUS.configuration, `The ${store.name} store ${why}.`);
   }
-  const why = `The ${store.name} store is shared with no other process, so it would lock nothing.`;
-  throw new ExitError(STATUS.configuration, why);
+  const limited = store.maxTtlMs !== undefined || minHoldMs <= MAX_TTL_MS;
+  const maxTtl = Math.max(minHoldMs, parseDuration(options.ttl ?? 0));
+  return createLocks(store, limited ? options : { ...options, maxTtl });
 }
 
 /** The URL of the store; a verb that looks makes no directory for it. */
@@ -63,19 +60,13 @@ function isPath(named: string): boolean {
 /** A verb that looks must not make the file that it looks into. */
 function checkFile(url: string): void {
   const [, file] = /^sqlite:(?:\/\/)?([^?]+)/s.exec(url) ?? [];
-  if (file === undefined || file.includes(':memory:') || !isMissing(file)) return;
-  throw new ExitError(
-    STATUS.unreachable,
-    `There is no file ${quote(file)}: no lock has been taken there yet.`,
-  );
-}
-
-function isMissing(file: string): boolean {
+  if (file === undefined || file.includes(':memory:')) return;
   try {
     statSync(file);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return;
+    const why = `There is no file ${quote(file)}: no lock has been taken there yet.`;
+    throw new ExitError(STATUS.unreachable, why);
   }
 }
 
@@ -84,11 +75,8 @@ function defaultUrl(looks: boolean): string {
   try {
     if (!looks) makeDirectory(directory);
   } catch (cause) {
-    const reason = messageOf(cause);
-    throw new ExitError(
-      STATUS.unreachable,
-      `The directory for locks cannot be created: ${reason}.`,
-    );
+    const why = `The directory for locks cannot be created: ${messageOf(cause)}.`;
+    throw new ExitError(STATUS.unreachable, why);
   }
   return `sqlite:${join(directory, 'locks.db')}`;
 }

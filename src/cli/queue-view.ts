@@ -1,6 +1,6 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
-import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import { plain, quote } from './text.ts';
@@ -26,18 +26,18 @@ export function lossText(leftMs: number): string {
 }
 
 function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): object {
-  const { host, pid, label = null, since } = holder;
   return {
     token: String(number),
     kind,
     permits: kind === 'permits' ? permits : 1,
-    host,
-    pid,
-    label,
-    since: new Date(since).toISOString(),
+    ...holderJson(holder),
     ttlMs,
     leftMs: Math.round(leftMs),
   };
+}
+
+function holderJson({ host, pid, label = null, since }: Holder): object {
+  return { host, pid, label, since: new Date(since).toISOString() };
 }
 
 /** A heading, and a line per member: holders first, then waiters in order. */
@@ -82,14 +82,16 @@ export function tableLines(
   return rows.map((row) => line(row).slice(0, columns));
 }
 
-export const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;
+const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;
 
-/** One queue in one row: how much of it is taken, the first holder, and the first waiter. */
-export function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
-  const used = holders.reduce(
-    (sum, { kind, permits }) => sum + (kind === 'permits' ? permits : 1),
-    0,
-  );
+/** Headings, and a line per queue: how much is taken, the first holder, and the first waiter. */
+export function summaryLines(queues: readonly Queue[], columns?: number): readonly string[] {
+  return tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)], columns);
+}
+
+function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
+  const parts = holders.map(({ kind, permits }) => (kind === 'permits' ? permits : 1));
+  const used = parts.reduce((sum, part) => sum + part, 0);
   const [holder, ...others] = holders;
   const [waiter] = waiters;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -130,9 +132,8 @@ export function cycleText(cycle: readonly PublishedWait[]): string {
 export function cycleJson(cycle: readonly PublishedWait[]): { readonly deadlock?: object } {
   if (cycle.length === 0) return {};
   const deadlock = cycle.map(({ resource, holder, holds }) => {
-    const { host, pid, label = null, since } = holder;
     const held = holds.map((hold) => ({ resource: hold.resource, token: String(hold.token) }));
-    return { host, pid, label, since: new Date(since).toISOString(), holds: held, waits: resource };
+    return { ...holderJson(holder), holds: held, waits: resource };
   });
   return { deadlock };
 }
@@ -151,14 +152,8 @@ function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Q
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),
-    localTime(holder.since),
+    // Sweden writes dates as ISO 8601 does.
+    new Date(holder.since).toLocaleString('sv-SE'),
     `${(leftMs / 1000).toFixed(1)}s`,
   ];
-}
-
-function localTime(epochMs: number): string {
-  const date = new Date(epochMs);
-  const two = (n: number): string => String(n).padStart(2, '0');
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }

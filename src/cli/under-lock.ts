@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { AcquireTimeoutError } from '../core/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Locks } from '../locks.ts';
+import type { LockOptions } from '../primitives/lock-options.ts';
 import { ALONE, type Arguments, COMMON, type Flags, misuse, VALUE } from './arguments.ts';
 import { type CommandEnding, endingOf, onTerminal } from './command.ts';
 import { openLocks } from './open-locks.ts';
@@ -64,18 +65,18 @@ async function doWork(
   name: string,
   work: (scene: Scene) => Promise<CommandEnding>,
 ): Promise<CommandEnding> {
-  const words = commandOf(given);
+  const { command: words = [] } = given;
+  const [program] = words;
+  if (program === undefined) throw misuse('The command is missing behind --');
   const graceMs = given.duration('grace') ?? DEFAULT_GRACE_MS;
   const notAcquired = given.whole('E', 0, 255) ?? STATUS.notAcquired;
-  const label = given.text('label') ?? basename(words[0] as string);
+  const label = given.text('label') ?? basename(program);
   const ttl = given.duration('ttl');
   if (ttl !== undefined && ttl < MIN_TTL_MS) throw misuse('--ttl must be at least 100ms');
   const interrupt = untilSignal();
   const minHoldMs = given.duration('min-hold');
-  const locks = await openLocks(given, {
-    options: { label, ...(ttl !== undefined && { ttl }) },
-    minHoldMs,
-  });
+  const options = { label, ...(ttl !== undefined && { ttl }) };
+  const locks = await openLocks(given, { options, minHoldMs });
   const refused = new AbortController();
   const waiting = (): WaitingLine =>
     new WaitingLine(locks, {
@@ -119,16 +120,8 @@ function isHeld(error: unknown): boolean {
   return holders.length > 0 && why !== 'data-loss';
 }
 
-function commandOf({ command }: Arguments): readonly string[] {
-  if (command?.[0] !== undefined) return command;
-  throw misuse('The command is missing behind --');
-}
-
 /** `--min-hold` and `--max-hold`. */
-export function holdsOf(given: Arguments): {
-  readonly minHold?: number;
-  readonly maxHold?: number;
-} {
+export function holdsOf(given: Arguments): Pick<LockOptions, 'minHold' | 'maxHold'> {
   const minHold = given.duration('min-hold');
   const maxHold = given.duration('max-hold');
   if (maxHold === 0) throw misuse('--max-hold must be more than 0');
@@ -139,4 +132,12 @@ export function holdsOf(given: Arguments): {
     ...(minHold !== undefined && { minHold }),
     ...(maxHold !== undefined && { maxHold }),
   };
+}
+
+/** `--wait` and `--try`, in ms: 0 does not wait, undefined waits without end. */
+export function waitOf(given: Arguments): number | undefined {
+  const wait = given.duration('wait');
+  if (!given.has('try')) return wait;
+  if (wait !== undefined) throw misuse('--try takes no --wait: it never waits');
+  return 0;
 }

@@ -43,23 +43,19 @@ function tokenGate(token: string): AuthGate {
   // Cookies do not know ports, so dashboards of one machine need different names.
   const name = `holdfast-${derived(token, 'name').slice(0, 8)}`;
   return {
-    admits(request) {
+    admits({ headers: { authorization = '', cookie } }) {
+      const [, bearer = ''] = /^Bearer (.+)$/i.exec(authorization) ?? [];
       // A proxy may add a token of its own, beside the cookie.
-      return bears(request, token) || isSame(cookieIn(request.headers.cookie, name), session);
+      return isSame(bearer, token) || isSame(cookieIn(cookie, name), session);
     },
-    login(given, request) {
+    login(given, { socket, headers }) {
       if (!isSame(given, token)) return undefined;
-      const secure = isEncrypted(request) ? '; Secure' : '';
+      const isEncrypted = 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
+      const secure = isEncrypted ? '; Secure' : '';
       // Without a path: the browser knows below which path the dashboard is mounted.
       return `${name}=${session}; HttpOnly; SameSite=Strict${secure}`;
     },
   };
-}
-
-/** Whether the request has this token in its header, which no page elsewhere can send. */
-function bears({ headers }: IncomingMessage, token: string): boolean {
-  const [, bearer = ''] = /^Bearer (.+)$/i.exec(headers.authorization ?? '') ?? [];
-  return isSame(bearer, token);
 }
 
 function derived(token: string, use: string): string {
@@ -74,10 +70,6 @@ function isSame(given: string, wanted: string): boolean {
 function cookieIn(header = '', name: string): string {
   const pairs = header.split(';').map((pair) => pair.trim().split('='));
   return pairs.find(([key]) => key === name)?.[1] ?? '';
-}
-
-function isEncrypted({ socket, headers }: IncomingMessage): boolean {
-  return 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
 }
 
 /** Whether the request was made by a page of this server, as far as the browser says. */

@@ -6,17 +6,20 @@ import type { QueueRow, Seat, Who } from './wire.ts';
 const MAX_SEATS = 200;
 
 /** A longer label is cut. */
-export const MAX_LABEL = 256;
+const MAX_LABEL = 256;
 
 /** An end moves by this much, in ms, only through a heartbeat: requests take less or vary less. */
 const BEAT_MS = 250;
 
-export interface BoardChange {
+export interface BoardNews {
   /** Names of rows that are new or different. */
   readonly changed: readonly string[];
   readonly gone: readonly string[];
   /** Names of rows in which only a heartbeat is new. */
   readonly beaten: readonly string[];
+}
+
+export interface BoardChange extends BoardNews {
   /** The rows before, of all that changed or went. */
   readonly before: ReadonlyMap<string, QueueRow>;
 }
@@ -91,12 +94,17 @@ function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): Q
 
 function seatOf(member: Member, holds: boolean, now: number): Seat {
   const { number, kind, permits, ttlMs, leftMs, holder } = member;
-  const { host, pid, since } = holder;
-  const label = holder.label?.slice(0, MAX_LABEL) ?? null;
   return {
     ...{ token: String(number), holds, kind, permits: kind === 'permits' ? permits : 1 },
-    ...{ host, pid, label, since, ttlMs, endsAt: Math.round(now + leftMs) },
+    ...whoOf(holder),
+    ...{ since: holder.since, ttlMs, endsAt: Math.round(now + leftMs) },
   };
+}
+
+type Process = Pick<Who, 'host' | 'pid'> & { readonly label?: string | undefined };
+
+export function whoOf({ host, pid, label }: Process): Who {
+  return { host, pid, label: label?.slice(0, MAX_LABEL) ?? null };
 }
 
 /** `nightly.sh · api-3 · 81` */

@@ -17,24 +17,16 @@ import type { Holder } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
+import { evict } from '../operators/evict.ts';
 import { verbOf } from '../store-calls/optional.ts';
-import { type Admits, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
-import { evictBy } from './eviction.ts';
-import {
-  bodyOf,
-  type HttpAnswer,
-  LongBody,
-  lastOf,
-  protect,
-  queryOf,
-  send,
-  typeOf,
-} from './http.ts';
-import { listen, processOf } from './own-events.ts';
+import { type Admits, type AuthGate, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
+import { whoOf, whoText } from './board.ts';
+import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send } from './http.ts';
+import { listen } from './own-events.ts';
 import { door, FILES, PAGE } from './page.ts';
 import { Streams } from './streams.ts';
 import { StoreWatcher } from './watcher.ts';
-import type { DoneRecord } from './wire.ts';
+import type { DoneRecord, EvictRequest } from './wire.ts';
 
 export interface DashboardOptions {
   /**
@@ -98,23 +90,23 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const watcher = new StoreWatcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
-  const self = processOf(engine);
-  const stopListening = listen(engine, (report) => watcher.report(report, self, Date.now()));
-  const closing = {
-    close(): void {
-      engine.closables.delete(closing);
-      stopListening();
-      streams.close();
-    },
+  const stopListening = listen(engine, (report, by) => watcher.report(report, by));
+  const close = (): void => {
+    engine.closables.delete(shown);
+    stopListening();
+    streams.close();
   };
-  engine.closables.add(closing);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
     const last = lastOf(request);
     const what = `${request.method} ${last}`;
     const file = request.method === 'GET' ? FILES.get(last) : undefined;
     if (file) return file;
-    if (request.method === 'GET' && isBare(last)) return folder(last);
+    // Without the slash at the end the names in the page would lead beside it.
+    const isBare = last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
+    if (request.method === 'GET' && isBare) {
+      return { status: 308, headers: { location: `./${last}/` } };
+    }
     if (what === 'POST ' && gate.login) return login(gate.login, request);
     if (!(await gate.admits(request))) {
       const says = 'You need to be let in.';
@@ -122,24 +114,18 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
     }
     if (what === 'GET ') return PAGE;
     if (what === 'GET record') {
-      const name = queryOf(request).get('name') ?? '';
+      const name = new URLSearchParams(request.url?.split('?')[1]).get('name') ?? '';
       watcher.checkShown(name);
       return record(engine, name);
     }
     if (what === 'POST evict') {
-      return readOnly ? refusal(403, 'It is read-only.') : evictFrom(request);
+      return readOnly ? refusal(403, 'It is read-only.') : evictFrom(locks, watcher, request);
     }
     if (what === 'GET events') {
       const whyNot = streams.add(request, response);
       return whyNot === undefined ? STREAMED : refusal(503, whyNot);
     }
     return refusal(404, 'There is no such page.');
-  };
-
-  const evictFrom = async (request: IncomingMessage): Promise<HttpAnswer> => {
-    if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
-    if (typeOf(request) !== 'application/json') return refusal(415, 'It must be JSON.');
-    return evictBy(locks, watcher, json(await bodyOf(request)));
   };
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -152,24 +138,17 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       })
       .catch(() => response.destroy());
   };
-  return Object.assign(serve, { close: closing.close });
+  const shown: Dashboard = Object.assign(serve, { close });
+  engine.closables.add(shown);
+  return shown;
 }
 
 /** The response is a stream and goes on, or it is over. */
 const STREAMED: HttpAnswer = { status: 200 };
 
-/** Without the slash at the end the names in the page would lead beside it. */
-function isBare(last: string): boolean {
-  return last !== '' && !last.includes('.') && last !== 'events' && last !== 'record';
-}
-
-function folder(last: string): HttpAnswer {
-  return { status: 308, headers: { location: `./${last}/` } };
-}
-
 /** Trades the token for a cookie. */
 async function login(
-  cookieFor: NonNullable<ReturnType<typeof gateOf>['login']>,
+  cookieFor: NonNullable<AuthGate['login']>,
   request: IncomingMessage,
 ): Promise<HttpAnswer> {
   if (!isSameOrigin(request)) return door(403, 'It does not come from this page.', true);
@@ -184,17 +163,44 @@ async function login(
 /** Who did the work of a key of `once`; its result is nothing for this page. */
 async function record(engine: Engine, name: string): Promise<HttpAnswer> {
   if (!name.startsWith('once:')) throw new UsageError('Only once: has records.');
-  const found = await recall<DoneNote>(engine, engine.resource(name));
+  const found = await recall<{ by: Holder; token: string }>(engine, engine.resource(name));
   if (!found) return { status: 200, json: null };
-  const { by, token } = found.note;
-  const { host, pid, label = null } = by;
-  const done: DoneRecord = { host, pid, label, token, leftMs: found.leftMs };
+  const { note, leftMs } = found;
+  const done: DoneRecord = { ...whoOf(note.by), token: note.token, leftMs };
   return { status: 200, json: done };
 }
 
-interface DoneNote {
-  readonly by: Holder;
-  readonly token: string;
+/** The one change that a page can make. */
+async function evictFrom(
+  locks: Locks,
+  watcher: StoreWatcher,
+  request: IncomingMessage,
+): Promise<HttpAnswer> {
+  if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
+  const [type = ''] = request.headers['content-type']?.split(';') ?? [];
+  if (type.trim().toLowerCase() !== 'application/json') return refusal(415, 'It must be JSON.');
+  const { name, token, reason, now } = readEviction(await bodyOf(request));
+  watcher.checkShown(name);
+  const evicted = await evict(locks, name, { token: BigInt(token), reason, now });
+  if (!evicted) return refusal(404, 'There is no such claim any more.');
+  const seat = watcher.board.row(name)?.seats.find((each) => each.token === token);
+  const who = seat ? whoText(seat) : null;
+  watcher.history.evicted({ at: Date.now(), name, token, who, detail: reason });
+  return { status: 200, json: { evicted: true } };
+}
+
+/** @throws UsageError if it is not an `EvictRequest`, or if the name was not typed. */
+function readEviction(body: unknown): Required<EvictRequest> {
+  const given = (json(body) ?? {}) as Partial<Record<keyof EvictRequest, unknown>>;
+  const textOf = (key: 'name' | 'token' | 'reason' | 'typed'): string => {
+    const value = given[key];
+    if (typeof value === 'string' && value !== '') return value;
+    throw new UsageError(`${key} must be text.`);
+  };
+  const [name, token, typed] = [textOf('name'), textOf('token'), textOf('typed')];
+  if (typed !== name) throw new UsageError('What was typed is not the name.');
+  if (!/^\d{1,30}$/.test(token)) throw new UsageError('token must be a decimal number.');
+  return { name, token, typed, reason: textOf('reason'), now: given.now === true };
 }
 
 function json(body: unknown): unknown {

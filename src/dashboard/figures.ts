@@ -8,42 +8,25 @@ const WINDOW_S = 60;
 const MAX_SAMPLES = 2_000;
 
 export class Figures {
-  readonly #counts = { grant: new CountBySecond(), loss: new CountBySecond() };
-  readonly #samples = { wait: new Samples(), 'hand-off': new Samples() };
-
-  count(what: 'grant' | 'loss', at: number): void {
-    this.#counts[what].add(at);
-  }
-
-  sample(what: 'wait' | 'hand-off', at: number, ms: number): void {
-    this.#samples[what].add(at, ms);
-  }
+  readonly grants: CountBySecond = new CountBySecond();
+  readonly losses: CountBySecond = new CountBySecond();
+  readonly waits: Samples = new Samples();
+  readonly handOffs: Samples = new Samples();
 
   rates(now: number): Rates {
-    return {
-      grants: this.#counts.grant.total(now),
-      losses: this.#counts.loss.total(now),
-      waitMs: this.#samples.wait.median(now),
-      handOffMs: this.#samples['hand-off'].median(now),
-    };
+    const [grants, losses] = [this.grants.total(now), this.losses.total(now)];
+    return { grants, losses, waitMs: this.waits.median(now), handOffMs: this.handOffs.median(now) };
   }
 }
 
 /** How often something happened in the last minute, in buckets of a second. */
 class CountBySecond {
   readonly #bySecond = new Map<number, number>();
-  #newest = 0;
 
-  /** What happened earlier may be reported later. */
   add(at: number): void {
     const second = Math.floor(at / 1_000);
-    if (second <= this.#newest - WINDOW_S) return;
     this.#bySecond.set(second, (this.#bySecond.get(second) ?? 0) + 1);
-    if (second <= this.#newest) return;
-    this.#newest = second;
-    for (const each of this.#bySecond.keys()) {
-      if (each <= second - WINDOW_S) this.#bySecond.delete(each);
-    }
+    keepNewest(this.#bySecond, WINDOW_S);
   }
 
   total(now: number): number {

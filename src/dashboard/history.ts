@@ -13,7 +13,7 @@
 import { numberOf, tokenOf } from '../contract/token.ts';
 import { type BoardChange, whoText } from './board.ts';
 import { Figures, keepNewest } from './figures.ts';
-import type { QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
+import type { Happening, QueueEvent, QueueRow, Rates, Report, Seat, Who } from './wire.ts';
 
 /** How many lines are kept, over all resources. */
 const MAX_EVENTS = 2_000;
@@ -65,14 +65,13 @@ export class History {
     return this.#figures.rates(now);
   }
 
-  /** An event of this process's locks; a repetition is left out. */
+  /** An event of this process's locks. */
   report(name: string, report: Report, by: Who, at: number): void {
     const { what, token, handOffMs } = report;
     const isGrant = what === 'granted' || what === 'handed on';
     let concluded: Concluded | undefined;
     if (token !== null) {
       const own = keyOf(isGrant ? 'grant' : 'end', name, token);
-      if (this.#reported.has(own)) return;
       const seen = isGrant ? own : goneKey(name, seatOf(token));
       concluded = this.#take(seen);
       this.#know(own, seen);
@@ -84,21 +83,21 @@ export class History {
     if (isGrant && token !== null) {
       // The claim goes on with another lease.
       this.#reported.delete(goneKey(name, seatOf(token)));
-      if (!concluded) this.#figures.count('grant', at);
+      if (!concluded) this.#figures.grants.add(at);
     }
-    if (what === 'lost') this.#figures.count('loss', at);
-    if (handOffMs !== null) this.#figures.sample('hand-off', at, handOffMs);
+    if (what === 'lost') this.#figures.losses.add(at);
+    if (handOffMs !== null) this.#figures.handOffs.add(at, handOffMs);
     // About an end the report knows better; about a grant the look may know whom it followed.
     const details = isGrant ? [concluded?.detail, report.detail] : [report.detail];
     const detail = details.filter((each) => typeof each === 'string').join(', ') || null;
-    const line = { at, name, what, token, who: whoText(by), detail, from: 'locks' } as const;
+    const line = { at, name, what, token, who: whoText(by), detail };
     this.#add(line, concluded?.id);
   }
 
   /** An eviction by this dashboard. */
   evicted(line: Pick<Line, 'at' | 'name' | 'token' | 'who' | 'detail'>): void {
     this.#know(goneKey(line.name, line.token ?? ''));
-    this.#add({ ...line, what: 'evicted', from: 'locks' });
+    this.#add({ ...line, what: 'evicted' });
   }
 
   /** What the difference of two looks says. */
@@ -114,15 +113,11 @@ export class History {
     const old = new Map(before.map((seat) => [seat.token, seat]));
     const left = before.filter(({ token }) => !after.some((seat) => seat.token === token));
     const gone = left.filter(({ holds }) => holds);
-    const line = (
-      seat: Seat,
-      rest: Pick<QueueEvent, 'what' | 'detail'>,
-      ...keys: string[]
-    ): void => {
+    const line = (seat: Seat, what: Happening, detail: string | null, ...keys: string[]): void => {
       const { token } = seat;
-      const id = this.#add({ at: now, name, token, who: whoText(seat), from: 'store', ...rest });
-      for (const key of keys)
-        put(this.#concluded, key, { id, detail: rest.detail, keys }, MAX_EVENTS);
+      const who = whoText(seat);
+      const id = this.#add({ at: now, name, what, token, who, detail });
+      for (const key of keys) put(this.#concluded, key, { id, detail, keys }, MAX_EVENTS);
     };
     // If another holder follows, its line tells of this one's end, if it is from this look.
     const followed = after.some(
@@ -133,31 +128,29 @@ export class History {
       const key = goneKey(name, seat.token);
       if (this.#reported.has(key)) continue;
       const detail = seat.endsAt - now < NEAR_MS ? 'its time may have run out' : null;
-      line(seat, { what: 'gone', detail }, key);
+      line(seat, 'gone', detail, key);
     }
     for (const seat of left.filter(({ holds }) => !holds)) {
       // It may have held and ended since the last look.
       const [end, miss] = [goneKey(name, seat.token), missKey(name, seat)];
       if (this.#reported.has(end) || this.#isMissed(miss)) continue;
-      line(seat, { what: 'left', detail: null }, end, miss);
+      line(seat, 'left', null, end, miss);
     }
     for (const seat of after) {
       const was = old.get(seat.token);
       if (was?.holds === seat.holds) continue;
       if (!seat.holds) {
-        line(seat, { what: 'waits', detail: null });
+        line(seat, 'waits', null);
         continue;
       }
       // A standby that leads has not waited.
-      if (was && !row?.election) {
-        this.#figures.sample('wait', now, Math.max(0, now - seat.since));
-      }
+      if (was && !row?.election) this.#figures.waits.add(now, Math.max(0, now - seat.since));
       const key = keyOf('grant', name, seat.token);
       if (this.#reported.has(key)) continue;
-      this.#figures.count('grant', now);
+      this.#figures.grants.add(now);
       const [last] = gone;
       const detail = last ? `after ${whoText(last)}` : null;
-      line(seat, { what: last ? 'handed on' : 'granted', detail }, key);
+      line(seat, last ? 'handed on' : 'granted', detail, key);
     }
   }
 

@@ -52,15 +52,6 @@ export function lastOf(request: IncomingMessage): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
-  return new URLSearchParams(url.split('?')[1]);
-}
-
-/** The type of the body, without its parameters. */
-export function typeOf({ headers }: IncomingMessage): string {
-  return headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-}
-
 /** The body has more bytes than are read. */
 export class LongBody extends Error {}
 

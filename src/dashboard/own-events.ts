@@ -1,8 +1,7 @@
 /** What this process's locks report, for the timeline and the figures: exact, with reasons. */
-import { hostname } from 'node:os';
 import type { Engine } from '../core/engine.ts';
-import type { LockEvents } from '../core/events.ts';
-import { MAX_LABEL } from './board.ts';
+import { HOST } from '../core/local-queue.ts';
+import { whoOf } from './board.ts';
 import { keepNewest } from './figures.ts';
 import type { Report, Who } from './wire.ts';
 
@@ -10,8 +9,12 @@ import type { Report, Who } from './wire.ts';
 const MAX_RELEASES = 1_000;
 
 /** Listens until the function that it returns is called. */
-export function listen({ services }: Engine, happened: (report: Report) => void): () => void {
-  const { events } = services;
+export function listen(
+  { services: { events, settings } }: Engine,
+  heard: (report: Report, by: Who) => void,
+): () => void {
+  const by = whoOf({ host: HOST, pid: process.pid, ...settings });
+  const happened = (report: Report): void => heard(report, by);
   const releases = new Map<string, number>();
   const freed = (resource: string): void => {
     releases.set(resource, performance.now());
@@ -19,14 +22,17 @@ export function listen({ services }: Engine, happened: (report: Report) => void)
   };
   const stops = [
     events.on('acquired', (event) => {
-      const { resource, token } = event;
+      const { resource, token, takeover } = event;
       const since = releases.get(resource);
       releases.delete(resource);
       // Through the store another process may have held it in between.
       const isOwn = event.handOff === 'local' && since !== undefined;
       happened({
-        ...{ resource, what: event.handOff ? 'handed on' : 'granted', token: String(token) },
-        ...{ detail: takeoverText(event), handOffMs: isOwn ? performance.now() - since : null },
+        resource,
+        what: event.handOff ? 'handed on' : 'granted',
+        token: String(token),
+        detail: takeover ? `the holder before was ${takeover.reason}` : null,
+        handOffMs: isOwn ? performance.now() - since : null,
       });
     }),
     events.on('released', ({ resource, token }) => {
@@ -48,13 +54,3 @@ export function listen({ services }: Engine, happened: (report: Report) => void)
 }
 
 const NO_MORE = { detail: null, handOffMs: null } as const;
-
-/** The process that these locks are in. */
-export function processOf({ services: { settings } }: Engine): Who {
-  const label = settings.label?.slice(0, MAX_LABEL) ?? null;
-  return { host: hostname(), pid: process.pid, label };
-}
-
-function takeoverText({ takeover }: LockEvents['acquired']): string | null {
-  return takeover ? `the holder before was ${takeover.reason}` : null;
-}

@@ -1,5 +1,4 @@
 /** The files of the page, which the bundler has put into the code as text. */
-
 import type { HttpAnswer } from './http.ts';
 import { script, style } from './ui/app.tsx?bundle';
 
@@ -25,10 +24,8 @@ export function door(status: number, says: string, takesToken: boolean): HttpAns
   const form = `<form method="post"><label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Open</button></form>`;
-  return html(
-    status,
-    `<main class="door"><h1>Holdfast</h1><p>${says}</p>${takesToken ? form : ''}</main>`,
-  );
+  const body = `<h1>Holdfast</h1><p class="hint">${says}</p>${takesToken ? form : ''}`;
+  return html(status, `<main class="door">${body}</main>`);
 }
 
 function html(status: number, body: string): HttpAnswer {

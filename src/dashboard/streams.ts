@@ -9,9 +9,9 @@
  * What would break it: a write after the end, which ends the process; a page whose connection has
  * closed before, or that does not read to its end, which would stay for ever.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { timers } from '../base/clock.ts';
-import type { BoardChange } from './board.ts';
+import type { BoardNews } from './board.ts';
 import { MAX_RESOURCES, type StoreWatcher } from './watcher.ts';
 import type { BoardFrame } from './wire.ts';
 
@@ -36,10 +36,6 @@ export class Streams {
     this.#watcher = watcher;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Returns why not, if it does not take the page. */
   add({ socket }: IncomingMessage, response: ServerResponse): string | undefined {
     if (this.#isClosed) return 'The dashboard is closed.';
@@ -60,9 +56,9 @@ export class Streams {
     return undefined;
   }
 
-  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void {
+  send(news: BoardNews): void {
     const alike = new Map<number, string>();
-    for (const page of this.#pages) page.send(change, alike);
+    for (const page of this.#pages) page.send(news, alike);
   }
 
   /** For good: ends all pages, and takes no more. */
@@ -80,14 +76,10 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-interface Listening {
-  readonly listening?: boolean;
-}
-
 class OpenPage {
   readonly #watcher: StoreWatcher;
   readonly #response: ServerResponse;
-  readonly #server: Listening | undefined;
+  readonly #server: Server | undefined;
   readonly #unknown: Set<string>;
   #nextLine: number;
   #open = true;
@@ -95,7 +87,7 @@ class OpenPage {
   constructor(watcher: StoreWatcher, response: ServerResponse, socket: IncomingMessage['socket']) {
     this.#watcher = watcher;
     this.#response = response;
-    this.#server = (socket as typeof socket & { readonly server?: Listening }).server;
+    this.#server = (socket as typeof socket & { readonly server?: Server }).server;
     this.#unknown = new Set(watcher.board.names);
     this.#nextLine = Math.max(0, watcher.history.next - FIRST_LINES);
     response.on('drain', () => {
@@ -105,10 +97,7 @@ class OpenPage {
   }
 
   /** `alike` has the messages of this look for pages that know all before it. */
-  send(
-    { changed, gone, beaten }: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>,
-    alike: Alike,
-  ): void {
+  send({ changed, gone, beaten }: BoardNews, alike: Map<number, string>): void {
     // A server that has stopped listening waits for its connections to end.
     if (this.#server?.listening === false) this.end();
     if (this.#isOver) return;
@@ -130,7 +119,8 @@ class OpenPage {
   /** Writes rows that the page does not know, while the connection takes them. */
   pump(): void {
     while (this.#open && !this.#isOver) {
-      const names = [...take(this.#unknown, ROWS_AT_ONCE)];
+      const names = [...this.#unknown].slice(0, ROWS_AT_ONCE);
+      for (const name of names) this.#unknown.delete(name);
       const gone = names.filter((name) => this.#watcher.board.row(name) === undefined);
       const more = this.#unknown.size > 0;
       this.#write(textOf({ ...this.#frame(names), gone, ...(more && { more }) }));
@@ -167,20 +157,7 @@ class OpenPage {
   }
 }
 
-type Alike = Map<number, string>;
-
 /** JSON has no line breaks, which would end the message. */
 function textOf(frame: BoardFrame): string {
   return `data: ${JSON.stringify(frame)}\n\n`;
-}
-
-/** Takes out this many, the first ones. */
-function* take(names: Set<string>, most: number): Generator<string> {
-  let taken = 0;
-  for (const name of names) {
-    if (taken === most) return;
-    names.delete(name);
-    taken += 1;
-    yield name;
-  }
 }

@@ -14,7 +14,7 @@ import type { Locks } from '../locks.ts';
 import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list } from '../operators/list.ts';
 import { queuesOf } from '../operators/queues.ts';
-import { Board, type BoardChange, MAX_LABEL } from './board.ts';
+import { Board, type BoardNews, whoOf } from './board.ts';
 import { History } from './history.ts';
 import type { BoardFrame, QueueWait, Report, Who } from './wire.ts';
 
@@ -34,45 +34,44 @@ export interface WatcherParts {
 
 /** Who gets the events. */
 export interface Listeners {
-  send(change: Pick<BoardChange, 'changed' | 'gone' | 'beaten'>): void;
+  send(news: BoardNews): void;
   close(): void;
 }
+
+/** What the last look found, beside queues. */
+type Seen = Pick<BoardFrame, 'away' | 'quarantineMs' | 'cut' | 'waits' | 'more'>;
+
+const UNSEEN: Seen = { away: null, quarantineMs: null, cut: 0, waits: [], more: true };
 
 export class StoreWatcher {
   readonly board: Board = new Board();
   readonly history: History = new History();
   readonly #parts: WatcherParts;
-  #hasLooked = false;
-  #away: string | null = null;
-  #cut = 0;
-  #quarantineMs: number | null = null;
-  #waits: readonly QueueWait[] = [];
+  #seen: Seen = UNSEEN;
   #running: AbortController | undefined;
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
   }
 
-  get prefix(): string {
-    return this.#parts.prefix;
-  }
-
   /** What is beyond the prefix is not for those who are let in. @throws UsageError */
   checkShown(name: string): void {
-    if (!name.startsWith(this.prefix)) throw new UsageError('This name is not shown here.');
+    if (name.startsWith(this.#parts.prefix)) return;
+    throw new UsageError('This name is not shown here.');
   }
 
-  /** Whether the resource, prefix of its locks included, is one that is shown. */
-  shows(resource: string): boolean {
-    const own = this.#parts.engine.services.settings.prefix;
-    return resource.startsWith(own + this.prefix) && resource !== own;
+  /** An event of these locks; what is beyond the prefix is neither shown nor counted. */
+  report(report: Report, by: Who): void {
+    const name = this.#nameOf(report.resource);
+    if (name !== undefined) this.history.report(name, report, by, Date.now());
   }
 
-  /** An event of a process's locks; what is beyond the prefix is neither shown nor counted. */
-  report(report: Report, by: Who, at: number): void {
-    if (!this.shows(report.resource)) return;
-    const name = report.resource.slice(this.#parts.engine.services.settings.prefix.length);
-    this.history.report(name, report, by, at);
+  /** Without the prefix of these locks; undefined if it is not shown. */
+  #nameOf(resource: string): string | undefined {
+    const { engine, prefix } = this.#parts;
+    const own = engine.services.settings.prefix;
+    const isShown = resource.startsWith(own + prefix) && resource !== own;
+    return isShown ? resource.slice(own.length) : undefined;
   }
 
   /** Looks until `stop`, and sends the changes to these listeners. */
@@ -81,10 +80,7 @@ export class StoreWatcher {
     this.#running = new AbortController();
     // It does not know when things happened while no page was open.
     this.board.clear();
-    this.#hasLooked = false;
-    this.#waits = [];
-    this.#away = this.#quarantineMs = null;
-    this.#cut = 0;
+    this.#seen = UNSEEN;
     this.#run(listeners, this.#running.signal).catch((error: unknown) =>
       process.emitWarning(`The dashboard stopped looking: ${show(error)}`),
     );
@@ -99,17 +95,9 @@ export class StoreWatcher {
   frame(): BoardFrame {
     const now = Date.now();
     const { engine, readOnly } = this.#parts;
-    return {
-      ...{ now, store: engine.services.calls.store.name, readOnly, away: this.#away },
-      ...{
-        quarantineMs: this.#quarantineMs,
-        cut: this.#cut,
-        rates: this.history.rates(now),
-        waits: this.#waits,
-        more: !this.#hasLooked,
-      },
-      ...{ rows: [], gone: [], beats: [], told: [] },
-    };
+    const store = engine.services.calls.store.name;
+    const none = { rows: [], gone: [], beats: [], told: [] };
+    return { now, store, readOnly, rates: this.history.rates(now), ...this.#seen, ...none };
   }
 
   async #run(listeners: Listeners, signal: AbortSignal): Promise<void> {
@@ -121,7 +109,8 @@ export class StoreWatcher {
         await this.#look(listeners, signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#away = trouble(error);
+        // Without the password of a URL, which an error may cite.
+        this.#seen = { ...this.#seen, away: messageOf(error).replace(/\/\/[^\s/]*@/g, '//') };
         listeners.send({ changed: [], gone: [], beaten: [] });
         if (isLockError(error, 'CLOSED')) listeners.close();
       }
@@ -140,44 +129,32 @@ export class StoreWatcher {
     const queues = await queuesOf(locks, names);
     const waits = await this.#published();
     if (signal.aborted) return;
-    this.#away = null;
-    this.#cut = cut;
-    this.#quarantineMs = quarantineOf(queues.values());
-    this.#waits = waits;
     const now = Date.now();
     const change = this.board.take(queues, now);
-    if (this.#hasLooked) this.history.conclude(change, (name) => this.board.row(name), now);
-    this.#hasLooked = true;
+    if (!this.#seen.more) this.history.conclude(change, (name) => this.board.row(name), now);
+    const quarantineMs = quarantineOf(queues.values());
+    this.#seen = { away: null, quarantineMs, cut, waits, more: false };
     listeners.send(change);
   }
 
   /** The waits that tasks publish, without what is beyond the prefix. */
   async #published(): Promise<readonly QueueWait[]> {
-    const { engine, prefix } = this.#parts;
+    const { engine } = this.#parts;
     if (!hasNotes(engine.services.calls.store)) return [];
-    const notes = await allNotes(engine);
-    const own = engine.services.settings.prefix;
-    const shown = notes.filter(({ resource }) => resource.startsWith(own + prefix));
-    return shown.slice(0, MAX_WAITS).map(({ id, resource, holder, holds, told }) => {
-      const { host, pid, label } = holder;
-      return {
-        ...{ id, host, pid, label: label?.slice(0, MAX_LABEL) ?? null, deadlocked: told === true },
-        name: resource.slice(own.length),
-        holds: holds
-          .filter((hold) => hold.resource.startsWith(own + prefix))
-          .map((hold) => ({ name: hold.resource.slice(own.length), token: String(hold.token) })),
-      };
+    const shown = (await allNotes(engine)).flatMap((note): QueueWait[] => {
+      const name = this.#nameOf(note.resource);
+      if (name === undefined) return [];
+      const holds = note.holds.flatMap(({ resource, token }) => {
+        const held = this.#nameOf(resource);
+        return held === undefined ? [] : { name: held, token: String(token) };
+      });
+      return [{ id: note.id, ...whoOf(note.holder), deadlocked: note.told === true, name, holds }];
     });
+    return shown.slice(0, MAX_WAITS);
   }
 }
 
 function quarantineOf(queues: Iterable<Queue>): number | null {
   const all = [...queues].flatMap(({ quarantineMs }) => quarantineMs ?? []);
   return all.length > 0 ? all.reduce((most, ms) => Math.max(most, ms)) : null;
-}
-
-/** Without the password of a URL, which an error may cite. */
-function trouble(error: unknown): string {
-  const message = messageOf(error);
-  return message.replace(/\/\/[^\s/]*@/g, '//');
 }

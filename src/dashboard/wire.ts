@@ -64,24 +64,19 @@ export interface QueueEvent {
   readonly at: number;
   readonly name: string;
   readonly what: Happening;
+  /** The fencing token of the lease, in decimal; null if there was none. */
   readonly token: string | null;
   /** The process, for people; null if it is not known. */
   readonly who: string | null;
   /** A reason, or a takeover. */
   readonly detail: string | null;
-  /** Reported by the locks of a process, or concluded from two looks at the store. */
-  readonly from: 'locks' | 'store';
 }
 
 /** An event of this process's locks. */
-export interface Report {
+export interface Report extends Pick<QueueEvent, 'token' | 'detail'> {
   /** The full name, prefix included. */
   readonly resource: string;
   readonly what: 'granted' | 'handed on' | 'released' | 'lost' | 'missed';
-  /** The fencing token of the lease, in decimal; null if there was none. */
-  readonly token: string | null;
-  /** A reason, or a takeover. */
-  readonly detail: string | null;
   /** How long after the release, in ms; null if another process may have held it in between. */
   readonly handOffMs: number | null;
 }
@@ -132,10 +127,7 @@ export interface EvictRequest {
 }
 
 /** The answer to `GET record`: who did the work of a key of `once`. */
-export interface DoneRecord {
-  readonly host: string;
-  readonly pid: number;
-  readonly label: string | null;
+export interface DoneRecord extends Who {
   readonly token: string;
   readonly leftMs: number;
 }

@@ -36,12 +36,13 @@ export function closeOnSignal(locks: Locks, options: { readonly drain?: Duration
   const engine = engineOf(locks);
   const { drain } = checkOptions(options, CLOSE, 'closeOnSignal');
   engine.checkOpen();
-  const registry = perProcess('closing-on-signal', newRegistry);
-  if (registry.drains.size === 0) {
-    for (const signal of SIGNALS) process.on(signal, registry.listener);
-  }
-  registry.drains.set(locks, drain);
-  engine.closables.add({ close: () => forget(registry, locks) });
+  const { drains, listener } = perProcess('closing-on-signal', newRegistry);
+  if (drains.size === 0) for (const signal of SIGNALS) process.on(signal, listener);
+  drains.set(locks, drain);
+  const close = (): void => {
+    if (drains.delete(locks) && drains.size === 0) stop(listener);
+  };
+  engine.closables.add({ close });
   return locks;
 }
 
@@ -56,10 +57,6 @@ function newRegistry(): Registry {
     process.kill(process.pid, signal);
   };
   return { drains, listener };
-}
-
-function forget({ drains, listener }: Registry, closed: Locks): void {
-  if (drains.delete(closed) && drains.size === 0) stop(listener);
 }
 
 function stop(listener: Registry['listener']): void {

@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { checkName } from '../base/names.ts';
 import { checkOptions, flag } from '../base/options.ts';
-
 import { numberOf } from '../contract/token.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
@@ -45,21 +44,18 @@ const EVICT = {
  */
 export function evict(locks: Locks, name: string, options: EvictOptions): Promise<boolean> {
   const engine = engineOf(locks);
-  return evictFrom(engine, engine.resource(name), readEvict(options));
+  const { calls } = engine.services;
+  const resource = engine.resource(name);
+  const { token, ...how } = readEvict(options);
+  const send = async (): Promise<boolean> => {
+    engine.checkOpen();
+    const verb = verbOf(calls.store, 'evict');
+    return calls.ask(() => verb(resource, numberOf(token), how), checkBoolean);
+  };
+  return send();
 }
 
 /** @throws UsageError */
 export function readEvict(options: EvictOptions): Required<EvictOptions> {
   return checkOptions(options, EVICT, 'evict');
-}
-
-async function evictFrom(
-  engine: ReturnType<typeof engineOf>,
-  resource: string,
-  { token, ...how }: Required<EvictOptions>,
-): Promise<boolean> {
-  engine.checkOpen();
-  const { calls } = engine.services;
-  const verb = verbOf(calls.store, 'evict');
-  return calls.ask(() => verb(resource, numberOf(token), how), checkBoolean);
 }

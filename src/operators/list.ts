@@ -3,7 +3,9 @@ import type { Engine } from '../core/engine.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { verbOf } from '../store-calls/optional.ts';
 import { checkNext } from '../store-calls/replies.ts';
-import { RESERVED } from './reserved.ts';
+
+/** Names that begin with this are not locks of a program: `list` leaves them out. */
+export const RESERVED = 'holdfast waits ';
 
 /**
  * Names of resources in use, without the prefix of these locks.
@@ -21,18 +23,14 @@ export function list(locks: Locks, prefix = ''): AsyncGenerator<string, void, vo
   if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
     throw new UsageError('The prefix must be Unicode text.');
   }
-  return names(engine, engine.services.settings.prefix, prefix);
-}
-
-async function* names(
-  engine: Engine,
-  own: string,
-  prefix: string,
-): AsyncGenerator<string, void, void> {
-  for await (const name of namesFrom(engine, own + prefix)) {
-    // Another program's resource whose full name is this prefix has no name here.
-    if (name !== own && !name.startsWith(RESERVED)) yield name.slice(own.length);
+  const own = engine.services.settings.prefix;
+  async function* names(): AsyncGenerator<string, void, void> {
+    for await (const name of namesFrom(engine, own + prefix)) {
+      // Another program's resource whose full name is this prefix has no name here.
+      if (name !== own && !name.startsWith(RESERVED)) yield name.slice(own.length);
+    }
   }
+  return names();
 }
 
 /** Full names that begin with it, reserved ones included. */

@@ -1,8 +1,5 @@
 import type { Locks } from '../locks.ts';
 
-/** Its queue is inspected; the lock is never taken. */
-const LOOKED_AT = 'holdfast ready';
-
 /**
  * Resolves once the store has replied: one round trip, which connects, inspects a queue, and takes
  * no lock. `createLocks` and `connect` send nothing, so call it where a program should not start,
@@ -16,5 +13,5 @@ const LOOKED_AT = 'holdfast ready';
  * @throws ClosedError, and StoreError if the store does not reply in time or refuses.
  */
 export async function ready(locks: Locks): Promise<void> {
-  await locks.inspect(LOOKED_AT);
+  await locks.inspect('holdfast ready');
 }

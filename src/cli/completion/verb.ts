@@ -18,25 +18,22 @@ the command behind '--'. To keep it:
   holdfast completion fish > ~/.config/fish/completions/holdfast.fish
 `;
 
-const SHELLS = { bash, zsh, fish };
+const SHELLS = new Map(Object.entries({ bash, zsh, fish }));
 
 export const verb: CliVerb = {
   help: HELP,
   flags: { help: { ...ALONE, short: 'h' } } satisfies Flags,
-  words: Object.keys(SHELLS),
+  words: [...SHELLS.keys()],
   async run(given, all) {
-    const shell = given.atMostOne();
+    const shell = given.atMost(1);
     if (shell === undefined) throw misuse('SHELL is missing: bash, zsh or fish');
-    if (!isShell(shell)) {
-      const near = nearest(shell, Object.keys(SHELLS));
+    const script = SHELLS.get(shell);
+    if (!script) {
+      const near = nearest(shell, SHELLS.keys());
       const advice = near ? `did you mean ${near}?` : 'there are bash, zsh and fish';
       throw misuse(`Completion has no shell ${quote(shell)}; ${advice}`);
     }
-    await print(SHELLS[shell](await wordsOf(all)));
+    await print(script(await wordsOf(all)));
     return 0;
   },
 };
-
-function isShell(name: string): name is keyof typeof SHELLS {
-  return Object.hasOwn(SHELLS, name);
-}

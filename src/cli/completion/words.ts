@@ -6,17 +6,12 @@ export interface VerbWords {
   readonly name: string;
   readonly about: string;
   /** With their dashes. */
-  readonly flags: readonly FlagWord[];
+  readonly flags: readonly { readonly name: string; readonly takesValue: boolean }[];
   readonly takesCommand: boolean;
   /** Its argument may be the name of a lock that is in use. */
   readonly takesName: boolean;
   /** The only words that it takes, if there are only a few. */
   readonly words: readonly string[];
-}
-
-export interface FlagWord {
-  readonly name: string;
-  readonly takesValue: boolean;
 }
 
 export async function wordsOf(all: ReadonlyMap<string, ListedVerb>): Promise<readonly VerbWords[]> {
@@ -38,6 +33,30 @@ export function namesOf(some: readonly { readonly name: string }[]): string[] {
   return some.map(({ name }) => name);
 }
 
-export function listOf(some: readonly { readonly name: string }[]): string {
+function listOf(some: readonly { readonly name: string }[]): string {
   return namesOf(some).join(' ');
+}
+
+/**
+ * What bash and zsh share: they go through the words before the cursor, each in `word`, to find the
+ * verb and the store, and then know which flags and other words can follow. `word` is '--' at the
+ * end if the cursor is behind it.
+ */
+export function readingText(verbs: readonly VerbWords[]): string {
+  const arms = verbs.map(({ name, flags, words }) => {
+    const valued = listOf(flags.filter(({ takesValue }) => takesValue));
+    const lists = `flags=(${listOf(flags)}) valued='${valued}' choices=(${words.join(' ')})`;
+    return `    ${name}) ${lists} ;;\n`;
+  });
+  return `\
+    if [[ $word == -- ]]; then break
+    elif [[ $previous == --store ]]; then store=$word
+    elif [[ $word == --store=* ]]; then store=\${word#*=}
+    elif [[ $word != -* && -z $verb ]]; then verb=$word
+    fi
+    previous=$word
+  done
+  case $verb in
+${arms.join('')}  esac
+`;
 }

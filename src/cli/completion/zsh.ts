@@ -1,5 +1,4 @@
-import { readingText } from './reading.ts';
-import { namesOf, type VerbWords } from './words.ts';
+import { namesOf, readingText, type VerbWords } from './words.ts';
 
 /** Completion for zsh: a file in `$fpath`, or read by `source`. */
 export function zsh(verbs: readonly VerbWords[]): string {

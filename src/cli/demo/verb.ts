@@ -1,6 +1,5 @@
-import { ALONE, misuse } from '../arguments.ts';
+import { ALONE } from '../arguments.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { quote } from '../text.ts';
 import type { CliVerb } from '../verbs/verb.ts';
 
 const HELP = `Usage: holdfast demo
@@ -13,14 +12,13 @@ export const verb: CliVerb = {
   help: HELP,
   flags: { help: { ...ALONE, short: 'h' } },
   async run(given) {
-    const word = given.atMostOne();
+    given.atMost(0);
     // The processes of the demo are told so by those that start them.
     const { HOLDFAST_DEMO_ACTOR: actor, HOLDFAST_DEMO_FOLDER: folder } = process.env;
     if (actor && folder) {
       const { act } = await import('./actor.ts');
       return act(actor, folder);
     }
-    if (word !== undefined) throw misuse(`${quote(word)} is one word too many`);
     if (process.platform === 'win32') {
       throw new ExitError(STATUS.refused, 'The demo stops a process, which Windows cannot do.');
     }

@@ -29,9 +29,8 @@ export async function hold(
     const ending = await Promise.race([command.ended, lost]);
     const { loss } = lease;
     if (!loss) return ending as CommandEnding;
-    const failure = new ExitError(STATUS.lost, `${loss.message} Ending the command.`, {
-      cause: loss,
-    });
+    const says = `${loss.message} Ending the command.`;
+    const failure = new ExitError(STATUS.lost, says, { cause: loss });
     await Promise.all([command.end(graceMs), complainOf(failure, asJson)]);
     return { status: STATUS.lost, signal: null };
   } finally {

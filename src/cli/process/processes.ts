@@ -25,10 +25,12 @@ export interface Origin {
 /** Finds the processes of an origin, and knows them later even under another parent. */
 export class Offspring {
   readonly #origin: Origin;
+  readonly #session: number | undefined;
   readonly #known = new Map<number, string>();
 
   constructor(origin: Origin) {
     this.#origin = origin;
+    this.#session = origin.session ?? entryOf(process.pid)?.session;
     this.#known.set(origin.pid, entryOf(origin.pid)?.started ?? '');
   }
 
@@ -57,16 +59,9 @@ export class Offspring {
     const { session, environment } = this.#origin;
     if (entry.pid === process.pid) return false;
     if (this.#known.has(entry.pid)) return true;
-    if (session !== undefined) return entry.session === session;
-    return sessionOfOurs() === entry.session && hasEnvironment(entry.pid, environment);
+    if (entry.session !== this.#session) return false;
+    return session !== undefined || hasEnvironment(entry.pid, environment);
   }
-}
-
-let ours: number | undefined;
-
-function sessionOfOurs(): number | undefined {
-  ours ??= entryOf(process.pid)?.session;
-  return ours;
 }
 
 /** All running processes; a zombie has ended, even if its parent never asks for its status. */
@@ -98,16 +93,9 @@ function entryOf(pid: number): ProcessEntry | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name, in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, parent, group, session] = fields;
-    if (state === 'Z' || state === 'X') return undefined;
-    const started = fields[19] ?? '';
-    return {
-      pid,
-      started,
-      parent: Number(parent),
-      group: Number(group),
-      session: Number(session),
-    };
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const [parent = 0, group = 0, session = 0] = fields.slice(1, 4).map(Number);
+    return { pid, started: fields[19] ?? '', parent, group, session };
   } catch {
     return undefined;
   }

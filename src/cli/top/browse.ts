@@ -24,12 +24,6 @@ export async function browse(
   const draw = (): Promise<void> =>
     redraw(screenLines(view, queues, { size: screen(), coloured: isColoured() }));
   let failure: unknown;
-  const drawAfterKey = (): void => {
-    draw().catch((error: unknown) => {
-      failure = error;
-      interrupt.abort();
-    });
-  };
   const look = async (): Promise<void> => {
     queues = await inUse();
     if (!interrupt.signal.aborted) await draw();
@@ -52,7 +46,10 @@ export async function browse(
       // The next look reports a store that fails.
       if (pressed.evicts) evictAndShow(pressed.evicts).catch(() => {});
     }
-    drawAfterKey();
+    draw().catch((error: unknown) => {
+      failure = error;
+      interrupt.abort();
+    });
   });
   try {
     const status = await live(look, { everyMs, asJson: false, interrupt });

@@ -1,6 +1,6 @@
 /** Draws a view of `top`. */
 import type { Queue } from '../../contract/store.ts';
-import { queueLines, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { queueLines, summaryLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
 import { membersOf, openQueue, queuesIn, selected, type TopView } from './view.ts';
 
@@ -37,8 +37,7 @@ function listParts(view: TopView, queues: readonly Queue[], columns: number): Sc
   const waiting = shown.reduce((sum, { waiters }) => sum + waiters.length, 0);
   const filter = view.filter === '' ? '' : `, with "${plain(view.filter)}"`;
   const counts = `${shown.length} in use, ${waiting} waiting${filter}; ${view.order}`;
-  const table = [SUMMARY_HEADINGS, ...shown.map(summaryCells)];
-  const [headings = '', ...rows] = tableLines(table, columns);
+  const [headings = '', ...rows] = summaryLines(shown, columns);
   return { heading: [counts.slice(0, columns), `  ${headings}`], rows };
 }
 

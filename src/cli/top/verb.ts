@@ -1,14 +1,13 @@
 import type { Queue } from '../../contract/store.ts';
-import type { Locks } from '../../locks.ts';
 import { list } from '../../operators/list.ts';
 import { queuesOf } from '../../operators/queues.ts';
 import { COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
-import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { queueJson, summaryLines } from '../queue-view.ts';
 import type { CliVerb } from '../verbs/verb.ts';
-import { sorted } from './orders.ts';
+import { sorted } from './view.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
 
@@ -31,10 +30,14 @@ export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const prefix = given.atMostOne();
+    const prefix = given.atMost(1);
     const asJson = given.has('json');
     const locks = await openLocks(given, { looks: true });
-    const inUse = (): Promise<readonly Queue[]> => queuesInUse(locks, prefix);
+    const inUse = async (): Promise<readonly Queue[]> => {
+      const names: string[] = [];
+      for await (const name of list(locks, prefix)) names.push(name);
+      return [...(await queuesOf(locks, names)).values()];
+    };
     if (process.stdin.isTTY && process.stdout.isTTY && !asJson) {
       const { browse } = await import('./browse.ts');
       return browse(locks, { inUse, everyMs: LOOK_MS });
@@ -44,21 +47,12 @@ export const verb: CliVerb = {
   },
 };
 
-async function queuesInUse(locks: Locks, prefix: string | undefined): Promise<readonly Queue[]> {
-  const names: string[] = [];
-  for await (const name of list(locks, prefix)) names.push(name);
-  return [...(await queuesOf(locks, names)).values()];
-}
-
 function show(queues: readonly Queue[], asJson: boolean): Promise<void> {
   const at = new Date().toISOString();
   if (asJson) return printJson({ at, queues: queues.map(queueJson) });
-  const rows = [SUMMARY_HEADINGS, ...queues.map(summaryCells)];
   const columns = process.stdout.isTTY ? screen().columns : undefined;
   const waiting = queues.reduce((sum, { waiters }) => sum + waiters.length, 0);
-  const lines = [
-    `${at}: ${queues.length} in use, ${waiting} waiting`,
-    ...tableLines(rows, columns),
-  ];
+  const heading = `${at}: ${queues.length} in use, ${waiting} waiting`;
+  const lines = [heading, ...summaryLines(queues, columns)];
   return process.stdout.isTTY ? redraw(lines) : print(`${lines.join('\n')}\n`);
 }

@@ -5,8 +5,26 @@
  * The list moves under the reader, so the selection is a name or a token and never a line. Words
  * for an eviction are bound to the claim that was selected when they were begun.
  */
-import type { Member, Queue } from '../../contract/store.ts';
-import { type OrderName, orderAfter, sorted } from './orders.ts';
+import { CANDIDATE, type Member, type Queue } from '../../contract/store.ts';
+
+type Order = (a: Queue, b: Queue) => number;
+
+const byWait: Order = (a, b) => firstWait(a) - firstWait(b);
+const byHold: Order = (a, b) => firstOf(a.holders) - firstOf(b.holders);
+const byName: Order = (a, b) => (a.resource < b.resource ? -1 : 1);
+
+export type OrderName =
+  | 'longest wait first'
+  | 'longest hold first'
+  | 'most waiters first'
+  | 'by name';
+
+const ORDERS: Readonly<Record<OrderName, Order>> = {
+  'longest wait first': (a, b) => byWait(a, b) || byHold(a, b),
+  'longest hold first': (a, b) => byHold(a, b) || byWait(a, b),
+  'most waiters first': (a, b) => b.waiters.length - a.waiters.length || byWait(a, b),
+  'by name': byName,
+};
 
 export interface TopEviction {
   readonly name: string;
@@ -44,10 +62,8 @@ export interface Pressed {
 }
 
 export function queuesIn({ filter, order }: TopView, queues: readonly Queue[]): readonly Queue[] {
-  return sorted(
-    queues.filter(({ resource }) => resource.includes(filter)),
-    order,
-  );
+  const matching = queues.filter(({ resource }) => resource.includes(filter));
+  return sorted(matching, order);
 }
 
 /** The queue that is open; an empty one if it is no longer in use. */
@@ -143,4 +159,23 @@ function enter(view: TopView, { what, text, eviction }: Typing): Pressed {
   }
   if (text === eviction.name) return { view, evicts: eviction };
   return { view: { ...view, notice: 'Not evicted: that is not the name of the lock.' } };
+}
+
+export function sorted(queues: readonly Queue[], order: OrderName = START.order): readonly Queue[] {
+  return [...queues].sort((a, b) => ORDERS[order](a, b) || byName(a, b));
+}
+
+function orderAfter(order: OrderName): OrderName {
+  const names = Object.keys(ORDERS) as OrderName[];
+  return names[(names.indexOf(order) + 1) % names.length] as OrderName;
+}
+
+/** A standby of an election waits for nothing. */
+function firstWait({ waiters }: Queue): number {
+  return firstOf(waiters[0]?.holder.mark === CANDIDATE ? [] : waiters);
+}
+
+/** When the first began, later than all others if there is none. */
+function firstOf([first]: Queue['waiters']): number {
+  return first?.holder.since ?? Number.MAX_SAFE_INTEGER;
 }

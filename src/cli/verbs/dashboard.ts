@@ -32,7 +32,7 @@ export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, port: VALUE, host: VALUE, evict: ALONE, insecure: ALONE },
   async run(given) {
-    const prefix = given.atMostOne() ?? '';
+    const prefix = given.atMost(1) ?? '';
     const host = given.text('host') ?? '127.0.0.1';
     const port = given.whole('port', 0, 65_535) ?? DEFAULT_PORT;
     const auth = authOf(given, host);

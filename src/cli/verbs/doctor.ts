@@ -7,12 +7,12 @@ import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
 import { span } from '../../operators/span.ts';
 import { openerOf } from '../../stores/openers.ts';
-import { COMMON, misuse } from '../arguments.ts';
+import { COMMON } from '../arguments.ts';
 import { openLocks, storeUrl } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
-import { plain, quote } from '../text.ts';
+import { plain } from '../text.ts';
 import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast doctor [--store URL] [--json]
@@ -44,10 +44,8 @@ export const verb: CliVerb = {
   help: HELP,
   flags: COMMON,
   async run(given) {
-    const word = given.atMostOne();
-    if (word !== undefined)
-      throw misuse(`${quote(word)} is one word too many; a store needs --store`);
-    const warnings = warningsFromNow();
+    given.atMost(0, '; a store needs --store');
+    const hazards = hazardsFromNow();
     const found: Finding[] = [];
     let status = 0;
     try {
@@ -63,9 +61,7 @@ export const verb: CliVerb = {
       const { message: says, code } = error as Error & { readonly code?: string };
       found.push({ about: 'store', ok: false, says, ...(code !== undefined && { code }) });
     }
-    for (const { code, message } of warnings) {
-      found.push({ about: 'hazard', ok: false, says: `${message} (${code})`, code });
-    }
+    found.push(...hazards);
     if (status === 0 && found.some(({ ok }) => !ok)) status = STATUS.none;
     if (given.has('json')) await printJson(jsonOf(status, found), status);
     else await print(`${linesOf(found).join('\n')}\n`, status);
@@ -133,15 +129,14 @@ export async function tryLock(locks: Locks): Promise<Finding> {
   } catch (error) {
     const { why } = error as Partial<AcquireTimeoutError>;
     if (why === 'data-loss') return { about, ok: true, says: 'a lock may be asked for' };
-    if (why === 'held') return { about, ok: true, says: ANOTHER };
+    const another = 'a lock may be asked for; another doctor has it';
+    if (why === 'held') return { about, ok: true, says: another };
     if (!isLockError(error, 'ACQUIRE_TIMEOUT')) throw error;
     return { about, ok: false, says: error.message };
   }
   const took = span(performance.now() - since);
   return { about, ok: true, says: `a lock was taken and released in ${took}` };
 }
-
-const ANOTHER = 'a lock may be asked for; another doctor has it';
 
 /** How long a server may take to tell about itself, in ms. */
 const PATIENCE_MS = 15_000;
@@ -195,20 +190,16 @@ const CLOCKS: Readonly<Record<Traits['clock'], string>> = {
   process: "locks end by each process's own measure of time, whatever the clocks say",
 };
 
-interface Warned {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** The warnings of the library from now on; others are printed as always. */
-function warningsFromNow(): readonly Warned[] {
-  const warned: Warned[] = [];
+/** The warnings of the library from now on, as findings; others are printed as always. */
+function hazardsFromNow(): readonly Finding[] {
+  const hazards: Finding[] = [];
   const listeners = process.listeners('warning');
   process.removeAllListeners('warning');
   process.on('warning', (warning: Error & { readonly code?: string }) => {
     const { name, code = '', message } = warning;
-    if (name === 'HoldfastWarning') warned.push({ code, message });
+    const hazard = { about: 'hazard', ok: false, says: `${message} (${code})`, code };
+    if (name === 'HoldfastWarning') hazards.push(hazard);
     else for (const listener of listeners) listener(warning);
   });
-  return warned;
+  return hazards;
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { MAX_PERMITS } from '../../contract/store.ts';
-import type { Lease } from '../../core/lease.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
 import { VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
@@ -22,12 +21,7 @@ Exit status: that of the command; 79 if the seat was lost after a signal to end;
 
 export const verb: CliVerb = {
   help: HELP,
-  flags: {
-    seats: VALUE,
-    'min-hold': VALUE,
-    'max-hold': VALUE,
-    ...UNDER_LOCK,
-  },
+  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {
     const name = given.name(': write elect NAME -- COMMAND');
@@ -54,7 +48,11 @@ async function lead({ signal, runs, waits }: Scene, election: Election): Promise
   for await (const { lease } of candidate) {
     signal.throwIfAborted();
     leads = true;
-    const ending = await runs(lease).catch(unlessLost(lease));
+    const ending = await runs(lease).catch((error: unknown) => {
+      // A seat that was lost before the command began is not a failure.
+      if (!lease.loss) throw error;
+      return undefined;
+    });
     if (ending && (!lease.loss || signal.aborted)) return ending;
     signal.throwIfAborted();
     leads = false;
@@ -62,11 +60,4 @@ async function lead({ signal, runs, waits }: Scene, election: Election): Promise
   }
   signal.throwIfAborted();
   throw new Error('The candidacy has ended without a reason.');
-}
-
-/** A seat that was lost before the command began is not a failure. */
-function unlessLost(lease: Lease): (error: unknown) => undefined {
-  return (error) => {
-    if (!lease.loss) throw error;
-  };
 }

@@ -28,13 +28,7 @@ Exit status: 0 if it was evicted, 1 if not.
 
 export const verb: CliVerb = {
   help: HELP,
-  flags: {
-    ...COMMON,
-    token: VALUE,
-    reason: VALUE,
-    now: ALONE,
-    yes: ALONE,
-  },
+  flags: { ...COMMON, token: VALUE, reason: VALUE, now: ALONE, yes: ALONE },
   async run(given) {
     const name = given.name();
     const token = tokenOf(given);

@@ -1,10 +1,9 @@
-import type { Queue } from '../../contract/store.ts';
 import { list } from '../../operators/list.ts';
 import { queuesOf } from '../../operators/queues.ts';
 import { ALONE, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
-import { queueJson, SUMMARY_HEADINGS, summaryCells, tableLines } from '../queue-view.ts';
+import { queueJson, summaryLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
 import type { CliVerb } from './verb.ts';
 
@@ -21,20 +20,17 @@ export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, long: { ...ALONE, short: 'l' } },
   async run(given) {
-    const prefix = given.atMostOne();
+    const prefix = given.atMost(1);
     const locks = await openLocks(given, { looks: true });
     const names: string[] = [];
     for await (const name of list(locks, prefix)) names.push(name);
-    if (given.has('long'))
-      await printQueues([...(await queuesOf(locks, names)).values()], given.has('json'));
-    else if (given.has('json')) await printJson(names);
+    const asJson = given.has('json');
+    if (given.has('long')) {
+      const queues = [...(await queuesOf(locks, names)).values()];
+      if (asJson) await printJson(queues.map(queueJson));
+      else if (queues.length > 0) await print(`${summaryLines(queues).join('\n')}\n`);
+    } else if (asJson) await printJson(names);
     else await print(names.map((name) => `${plain(name)}\n`).join(''));
     return 0;
   },
 };
-
-async function printQueues(queues: readonly Queue[], asJson: boolean): Promise<void> {
-  if (asJson) return printJson(queues.map(queueJson));
-  if (queues.length === 0) return;
-  await print(`${tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)]).join('\n')}\n`);
-}

@@ -1,5 +1,6 @@
 import { isLockError } from '../../base/errors.ts';
-import { ALONE, type Arguments, COMMON, misuse } from '../arguments.ts';
+import { openerOf } from '../../stores/openers.ts';
+import { ALONE, COMMON, misuse } from '../arguments.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
@@ -16,61 +17,34 @@ no harm. Its user must be allowed to create tables; programs need fewer rights.
   --json
 `;
 
-interface Migration {
-  migrate(scheme: string, rest: string): Promise<void>;
-  migrationText(scheme: string, rest: string): string;
-}
-
-const loadPostgres = (): Promise<Migration> => import('../../stores/postgres/open-url.ts');
-const loadMysql = (): Promise<Migration> => import('../../stores/mysql/open-url.ts');
-const loadTable = (): Promise<Migration> => import('../../stores/table/open-url.ts');
-
-/** Stores that do not make their tables at first use. */
-const MIGRATIONS: ReadonlyMap<string, () => Promise<Migration>> = new Map([
-  ['postgres', loadPostgres],
-  ['postgresql', loadPostgres],
-  ['mysql', loadMysql],
-  ['mariadb', loadMysql],
-  ['table+postgres', loadTable],
-  ['table+postgresql', loadTable],
-  ['table+mysql', loadTable],
-  ['table+mariadb', loadTable],
-]);
-
 export const verb: CliVerb = {
   help: HELP,
   flags: { ...COMMON, print: ALONE },
   async run(given) {
-    const word = given.atMostOne();
-    if (word !== undefined) throw misuse(`${quote(word)} is one word too many`);
-    const [, scheme = '', rest = ''] = /^([^:]*):(.*)$/s.exec(urlOf(given)) ?? [];
-    const load = MIGRATIONS.get(scheme);
-    if (!load) {
-      const known = [...MIGRATIONS.keys()].join(', ');
-      throw configuration(`${quote(`${scheme}:`)} cannot be migrated, only ${known}.`);
+    given.atMost(0);
+    const url = given.text('store') ?? process.env.HOLDFAST_STORE;
+    if (!url) throw misuse('--store is missing: name the database to migrate');
+    const { opener, scheme, rest } = await inUrl(() => openerOf(url));
+    const { migrate, migrationText } = opener;
+    if (!migrate || !migrationText) {
+      const known = 'only postgres, mysql and mariadb, also after table+';
+      throw configuration(`${quote(`${scheme}:`)} cannot be migrated, ${known}.`);
     }
-    const migration = await load();
-    const text = inUrl(() => migration.migrationText(scheme, rest));
+    const text = await inUrl(() => migrationText(scheme, rest));
     if (given.has('print')) {
       await print(text);
       return 0;
     }
-    await migration.migrate(scheme, rest);
+    await migrate(scheme, rest);
     if (given.has('json')) await printJson({ migrated: true });
     else await print('The tables of the locks are up to date.\n');
     return 0;
   },
 };
 
-function urlOf(given: Arguments): string {
-  const url = given.text('store') ?? process.env.HOLDFAST_STORE;
-  if (url) return url;
-  throw misuse('--store is missing: name the database to migrate');
-}
-
-function inUrl<T>(read: () => T): T {
+async function inUrl<T>(read: () => T | Promise<T>): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (cause) {
     if (isLockError(cause)) throw configuration(cause.message, cause);
     throw cause;

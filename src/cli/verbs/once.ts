@@ -9,7 +9,14 @@ import type { CommandEnding } from '../command.ts';
 import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { plain, quote } from '../text.ts';
-import { type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import {
+  holdsOf,
+  type Scene,
+  UNDER_LOCK,
+  UNDER_LOCK_HELP,
+  underLock,
+  waitOf,
+} from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 import type { CliVerb } from './verb.ts';
 
@@ -28,16 +35,10 @@ Exit status: that of the command; 0 as well if it has been done before; else as 
 
 export const verb: CliVerb = {
   help: HELP,
-  flags: {
-    keep: VALUE,
-    try: ALONE,
-    wait: VALUE,
-    'max-hold': VALUE,
-    ...UNDER_LOCK,
-  },
+  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {
-    const key = given.atMostOne(': write once KEY -- COMMAND');
+    const key = given.atMost(1, ': write once KEY -- COMMAND');
     if (key === undefined) throw misuse('KEY is missing');
     const terms = termsOf(given);
     return underLock(given, `once:${checkKey(key)}`, (scene) => runOnce(scene, key, terms));
@@ -48,7 +49,7 @@ interface OnceTerms {
   readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
   readonly wait?: number;
-  readonly maxHold?: number;
+  readonly maxHold?: Duration;
   readonly verbose: boolean;
 }
 
@@ -58,15 +59,12 @@ function termsOf(given: Arguments): OnceTerms {
   if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(keepFor)) {
     throw misuse(`--keep takes a duration such as 12h or 7d, not ${quote(keepFor)}`);
   }
-  const wait = given.duration('wait');
-  const skips = given.has('try') || wait === 0;
-  if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
-  const maxHold = given.duration('max-hold');
+  const wait = waitOf(given);
   return {
     keepFor: keepFor as Duration,
-    ifRunning: skips ? 'skip' : 'wait',
-    ...(wait !== undefined && !skips && { wait }),
-    ...(maxHold !== undefined && { maxHold }),
+    ifRunning: wait === 0 ? 'skip' : 'wait',
+    ...(wait ? { wait } : {}),
+    ...holdsOf(given),
     verbose: given.has('verbose'),
   };
 }

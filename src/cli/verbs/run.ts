@@ -3,7 +3,14 @@ import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
-import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import {
+  holdsOf,
+  type Scene,
+  UNDER_LOCK,
+  UNDER_LOCK_HELP,
+  underLock,
+  waitOf,
+} from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 import type { CliVerb } from './verb.ts';
 
@@ -34,16 +41,9 @@ ended, 126 command not executable, 127 not found.
 export const verb: CliVerb = {
   help: HELP,
   flags: {
-    try: ALONE,
-    wait: VALUE,
-    limit: VALUE,
-    permits: VALUE,
-    read: ALONE,
-    shared: ALONE,
-    write: ALONE,
-    fair: ALONE,
-    'min-hold': VALUE,
-    'max-hold': VALUE,
+    ...{ try: ALONE, wait: VALUE, limit: VALUE, permits: VALUE },
+    ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
+    ...{ 'min-hold': VALUE, 'max-hold': VALUE },
     ...UNDER_LOCK,
   },
   takesCommand: true,
@@ -87,9 +87,6 @@ async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease
 }
 
 function termsOf(given: Arguments, name: string): RunTerms {
-  const wait = given.duration('wait');
-  if (wait !== undefined && given.has('try')) throw misuse('--try takes no --wait: it never waits');
-  const waitMs = given.has('try') ? 0 : wait;
   const reads = given.has('read') || given.has('shared');
   const writes = given.has('write');
   const limit = given.whole('limit', 1, MAX_PERMITS);
@@ -104,5 +101,5 @@ function termsOf(given: Arguments, name: string): RunTerms {
     if (reads) return locks.rwLock(name, options).read;
     return writes ? locks.rwLock(name, options).write : locks.mutex(name, options);
   };
-  return { waitMs, permits, lockOn };
+  return { waitMs: waitOf(given), permits, lockOn };
 }

@@ -1,6 +1,5 @@
 import type { Arguments, Flags } from '../arguments.ts';
 
-/** A verb of the command line. */
 export interface CliVerb {
   readonly help: string;
   readonly flags: Flags;

@@ -1,5 +1,4 @@
 /** The page: what is chosen, searched and paused, and the keys. */
-
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { span } from '../../operators/span.ts';
@@ -40,13 +39,12 @@ function App() {
 
   const view = held?.view ?? live;
   const now = held?.now ?? Math.max(time, Date.now()) + (live?.ahead ?? 0);
+  const wanted = words.toLowerCase();
   const rows = useMemo(
-    () => (view ? shownOf(view.rows, filter, words) : []),
-    [view?.rows, filter, words],
+    () => (view ? shownOf(view.rows, filter, wanted) : []),
+    [view?.rows, filter, wanted],
   );
-  const events = view?.events.filter(({ name }) =>
-    name.toLowerCase().includes(words.toLowerCase()),
-  );
+  const events = view?.events.filter(({ name }) => name.toLowerCase().includes(wanted));
   const pause = (): void => setHeld(held || !live ? undefined : { view: live, now });
   const move = (by: number): void => {
     const at = rows.findIndex(({ name }) => name === chosen);
@@ -75,10 +73,10 @@ function App() {
     <div class={`app ${held ? 'paused' : ''} ${open ? 'open' : ''}`}>
       <Head view={view} now={now} paused={held !== undefined}>
         <span class="buttons">
-          <button type="button" class="quiet" aria-pressed={held !== undefined} onClick={pause}>
+          <button type="button" aria-pressed={held !== undefined} onClick={pause}>
             {held ? 'Resume' : 'Pause'}
           </button>
-          <button type="button" class="quiet" aria-label="Keys" onClick={() => setHelps(true)}>
+          <button type="button" aria-label="Keys" onClick={() => setHelps(true)}>
             ?
           </button>
         </span>
@@ -156,9 +154,8 @@ function Nothing({ view, words, choose }: NothingProps) {
 function shownOf(
   rows: ReadonlyMap<string, QueueRow>,
   filter: Filter,
-  words: string,
+  wanted: string,
 ): readonly QueueRow[] {
-  const wanted = words.toLowerCase();
   const last = Number.MAX_SAFE_INTEGER;
   const heldSince = ({ seats }: QueueRow): number =>
     seats.find(({ holds }) => holds)?.since ?? last;

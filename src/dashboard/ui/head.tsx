@@ -1,5 +1,4 @@
 /** What stands above every view: the store, and the figures of the last minute. */
-
 import type { ComponentChildren } from 'preact';
 import { span } from '../../operators/span.ts';
 import type { PageView } from './feed.ts';
@@ -21,7 +20,7 @@ export function Head({ view, now, paused, children }: HeadProps) {
       <span class={`state ${state}`} role="status">
         {WORDS[state]} {store && state !== 'broken' && `· ${store}`}
       </span>
-      {readOnly && view.link !== 'loading' && <span class="badge">read-only</span>}
+      {readOnly && view.link !== 'loading' && <small>read-only</small>}
       {children}
       <Figures view={view} now={now} />
     </header>
@@ -37,7 +36,7 @@ const WORDS = {
 };
 
 function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
-  const { rows, rates, points } = view;
+  const { rows, rates } = view;
   const isKnown = rows.size > 0 || (view.isKnown && !view.away);
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
@@ -45,48 +44,25 @@ function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
     waiting += row.election ? 0 : row.waiting;
     since = Math.min(since, waitingSince(row) ?? now);
   }
+  const known = (n: number): string => (isKnown ? whole(n) : '–');
+  const figures = {
+    'In use': known(rows.size),
+    Holding: known(holding),
+    Waiting: known(waiting),
+    'Longest wait': waiting > 0 ? age(now - since) : '–',
+    'Grants a minute': whole(rates.grants),
+    'Median wait': rates.waitMs === null ? '–' : span(rates.waitMs),
+    ...(rates.handOffMs !== null && { 'Hand-off here': `${rates.handOffMs.toFixed(1)} ms` }),
+    ...(rates.losses > 0 && { 'Losses here': whole(rates.losses) }),
+  };
   return (
     <dl class="figures">
-      <Figure name="In use">{isKnown ? whole(rows.size) : '–'}</Figure>
-      <Figure name="Holding">{isKnown ? whole(holding) : '–'}</Figure>
-      <Figure name="Waiting">{isKnown ? whole(waiting) : '–'}</Figure>
-      <Figure name="Longest wait">{waiting > 0 ? age(now - since) : '–'}</Figure>
-      <Figure name="Grants a minute">
-        {whole(rates.grants)}
-        <Spark points={points} />
-      </Figure>
-      <Figure name="Median wait">{rates.waitMs === null ? '–' : span(rates.waitMs)}</Figure>
-      {rates.handOffMs !== null && (
-        <Figure name="Hand-off here">{`${rates.handOffMs.toFixed(1)} ms`}</Figure>
-      )}
-      {rates.losses > 0 && <Figure name="Losses here">{whole(rates.losses)}</Figure>}
+      {Object.entries(figures).map(([name, figure]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
     </dl>
-  );
-}
-
-function Figure({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Spark({ points }: { readonly points: readonly number[] }) {
-  const most = Math.max(1, ...points);
-  const line = points
-    .map((n, at) => `${at + 60 - points.length},${18 - (n / most) * 16}`)
-    .join(' ');
-  return (
-    <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={line} />
-    </svg>
   );
 }

@@ -61,7 +61,7 @@ export function Help({ close }: { readonly close: () => void }) {
         ))}
       </dl>
       <footer>
-        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+        <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
       </footer>

@@ -23,14 +23,17 @@ export function placeOf({ host, pid }: Pick<Seat, 'host' | 'pid'>): string {
   return `${host} · ${pid}`;
 }
 
-export type Filter =
-  | 'all'
-  | 'waited for'
-  | 'mutex'
-  | 'permits'
-  | 'election'
-  | 'read-write'
-  | 'once';
+export const FILTERS = {
+  all: 'All kinds',
+  'waited for': 'Waited for',
+  mutex: 'Mutexes',
+  permits: 'Semaphores',
+  election: 'Elections',
+  'read-write': 'Read-write locks',
+  once: 'Once and refresh',
+};
+
+export type Filter = keyof typeof FILTERS;
 
 export function kindOf({ name, seats, election }: QueueRow): string {
   const kind = seats[0]?.kind;

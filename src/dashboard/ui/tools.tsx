@@ -1,24 +1,10 @@
 /** What is shown: the view, the search, and the kinds of locks. */
 import type { RefObject } from 'preact';
-import { type Filter, whole } from './text.ts';
+import { FILTERS, type Filter, whole } from './text.ts';
 
-export type ViewName = 'queues' | 'graph' | 'timeline';
+const VIEWS = { queues: 'Queues', graph: 'Graph', timeline: 'Timeline' };
 
-const VIEWS: readonly (readonly [ViewName, string])[] = [
-  ['queues', 'Queues'],
-  ['graph', 'Graph'],
-  ['timeline', 'Timeline'],
-];
-
-const FILTERS: readonly (readonly [Filter, string])[] = [
-  ['all', 'All kinds'],
-  ['waited for', 'Waited for'],
-  ['mutex', 'Mutexes'],
-  ['permits', 'Semaphores'],
-  ['election', 'Elections'],
-  ['read-write', 'Read-write locks'],
-  ['once', 'Once and refresh'],
-];
+export type ViewName = keyof typeof VIEWS;
 
 interface ToolsProps {
   readonly search: RefObject<HTMLInputElement | null>;
@@ -36,12 +22,12 @@ export function Tools(props: ToolsProps) {
   return (
     <nav class="tools" aria-label="What is shown">
       <span class="views">
-        {VIEWS.map(([name, text]) => (
+        {Object.entries(VIEWS).map(([name, text]) => (
           <button
             key={name}
             type="button"
             aria-pressed={viewName === name}
-            onClick={() => setViewName(name)}
+            onClick={() => setViewName(name as ViewName)}
           >
             {text}
           </button>
@@ -61,7 +47,7 @@ export function Tools(props: ToolsProps) {
         value={filter}
         onChange={({ currentTarget }) => setFilter(currentTarget.value as Filter)}
       >
-        {FILTERS.map(([name, text]) => (
+        {Object.entries(FILTERS).map(([name, text]) => (
           <option key={name} value={name}>
             {text}
           </option>

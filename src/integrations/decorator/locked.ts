@@ -110,11 +110,8 @@ export function locked<Self extends object, A extends unknown[]>(
   // Not outside, or programs without it would carry them.
   const called = { name: asGiven<string>, ...ACQUISITION };
   const checks = { ...LOCK, wait: duration(), label: text, ifBusy: oneOf('wait', 'skip') };
-  const { ifBusy, wait, label, ...lockOptions } = checkOptions<LockedOptions, typeof checks>(
-    options,
-    checks,
-    'locked',
-  );
+  const read = checkOptions<LockedOptions, typeof checks>(options, checks, 'locked');
+  const { ifBusy, wait, label, ...lockOptions } = read;
   if (typeof name !== 'string' && typeof name !== 'function') {
     throw new UsageError('locked takes a name, or a function that returns one.');
   }

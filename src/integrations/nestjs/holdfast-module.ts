@@ -9,7 +9,6 @@
  * and has replied to requests in flight, under their locks. Providers that the module gets by
  * `imports` and `inject`, such as a pool, close after it, because NestJS ends in reverse order.
  */
-
 import { type Duration, duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { checkOptions, flag } from '../../base/options.ts';
@@ -60,14 +59,6 @@ interface Provider {
   readonly useFactory: (...injected: never[]) => unknown;
 }
 
-/** The parts of a module, made in either way. */
-interface ModuleParts {
-  readonly name?: string | undefined;
-  readonly isGlobal: boolean;
-  readonly imports: readonly object[];
-  readonly options: Pick<Provider, 'inject' | 'useFactory'>;
-}
-
 /**
  * The token of the `Locks` of a module with that name. Without a name it is the class `Locks`,
  * which needs no `@Inject`.
@@ -113,13 +104,8 @@ export class HoldfastModule {
     given: Store | string | (HoldfastModuleOptions & HoldfastModuleSettings),
   ): NestModule {
     const all = checkOptions(withStore(given), { ...OPTIONS, ...SETTINGS }, 'HoldfastModule');
-    const { name, isGlobal, ...options } = all;
-    return moduleOf({
-      name,
-      isGlobal,
-      imports: [],
-      options: { inject: [], useFactory: () => options },
-    });
+    const { name: _, isGlobal: __, ...options } = all;
+    return moduleOf(all, { inject: [], useFactory: () => options });
   }
 
   /**
@@ -138,17 +124,14 @@ export class HoldfastModule {
   static forRootAsync<D extends readonly unknown[]>(
     given: HoldfastModuleAsyncOptions<D>,
   ): NestModule {
-    const what = 'HoldfastModule.forRootAsync';
-    const { inject, useFactory, ...settings } = checkOptions(
-      given as unknown as HoldfastModuleAsyncOptions,
-      FACTORY,
-      what,
-    );
+    const untyped = given as unknown as HoldfastModuleAsyncOptions;
+    const read = checkOptions(untyped, FACTORY, 'HoldfastModule.forRootAsync');
+    const { inject, useFactory } = read;
     const make = async (...injected: never[]): Promise<HoldfastModuleOptions> => {
       const made = withStore(await useFactory(...injected));
       return checkOptions<HoldfastModuleOptions, typeof OPTIONS>(made, OPTIONS, 'HoldfastModule');
     };
-    return moduleOf({ ...settings, options: { inject, useFactory: make } });
+    return moduleOf(read, { inject, useFactory: make });
   }
 }
 
@@ -183,7 +166,10 @@ function withStore<T extends object>(given: Store | string | T): T | { store: St
   return bare ? { store: given as Store | string } : (given as T);
 }
 
-function moduleOf({ name, isGlobal, imports, options }: ModuleParts): NestModule {
+function moduleOf(
+  { name, isGlobal = false, imports = [] }: Omit<HoldfastModuleAsyncOptions, 'useFactory'>,
+  options: Pick<Provider, 'inject' | 'useFactory'>,
+): NestModule {
   const token = locksToken(name);
   // NestJS may compare modules by their text, which lacks what a function returns.
   const optionsToken = `holdfast:options:${randomId()}`;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Duration, duration } from '../../base/duration.ts';
 import { messageOf, UsageError } from '../../base/errors.ts';
 import { checkOptions } from '../../base/options.ts';
@@ -60,30 +61,12 @@ export class LocksHealthIndicator {
     options: LocksHealthOptions = {},
   ): Promise<LocksHealth<Key>> {
     const { timeout } = checkOptions(options, CHECKS, 'isHealthy');
-    const message = await this.#fault(timeout);
+    const over = new AbortController();
+    const late = sleep(timeout, `The store did not answer within ${timeout} ms.`, over);
+    const replied = ready(this.#locks).then(() => undefined, messageOf);
+    const message = await Promise.race([replied, late]);
+    over.abort();
     const health = message === undefined ? { status: 'up' } : { status: 'down', message };
     return { [key]: health } as LocksHealth<Key>;
-  }
-
-  /** What is wrong with the store; undefined if it replies in time. */
-  async #fault(ms: number): Promise<string | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(resolve, ms, `The store did not answer within ${ms} ms.`);
-    });
-    try {
-      return await Promise.race([this.#look(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async #look(): Promise<string | undefined> {
-    try {
-      await ready(this.#locks);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
   }
 }

@@ -4,11 +4,8 @@
  */
 
 /** The module `@opentelemetry/api`, 1.9 or newer. */
-export interface OpenTelemetry extends Tracing {
+export interface OpenTelemetry {
   readonly metrics: MeterProvider;
-}
-
-interface Tracing {
   readonly context: {
     active(): Context;
     with<T>(context: Context, work: () => T): T;

@@ -87,7 +87,6 @@ function listenerOf(locks: Locks | undefined): Listen {
   return (name, listener) => locks.on(name, listener);
 }
 
-/** Listens to all locks of the process. */
 function onChannel<N extends LockEventName>(
   name: N,
   listener: (event: LockEvents[N]) => void,

@@ -1,80 +1,56 @@
+import { isLockError } from '../../base/errors.ts';
 import type { HandOff, LockEvents } from '../../core/events.ts';
 import type { WaitReason } from '../../store-calls/waiting.ts';
-import type { Attributes, Context, Counter, Histogram, Meter } from './api.ts';
-import { errorType } from './attributes.ts';
+import type { Attributes, Context, Meter } from './api.ts';
 
 /** In seconds: from a hand-off inside a process to long work. */
 const BUCKETS = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800,
 ];
 
-const advice = { explicitBucketBoundaries: BUCKETS };
-
 /** The parts of an acquisition that metrics use. */
 export interface Measured {
   readonly attributes: Attributes;
+  /** The context that asked for the lock: the parent of both spans. */
   readonly caller: Context;
 }
 
+function instrumentsOf(meter: Meter) {
+  const count = (name: string, what: string, description: string) =>
+    meter.createCounter(`holdfast.${name}`, { unit: `{${what}}`, description });
+  const level = (name: string, what: string, description: string) =>
+    meter.createUpDownCounter(`holdfast.${name}`, { unit: `{${what}}`, description });
+  const time = (name: string, description: string) => {
+    const advice = { explicitBucketBoundaries: BUCKETS };
+    return meter.createHistogram(`holdfast.${name}.duration`, { unit: 's', description, advice });
+  };
+  return {
+    acquisitions: count('acquisitions', 'acquisition', 'Finished attempts to take a lock.'),
+    waitTime: time('wait', 'Time from the request for a lock to its outcome.'),
+    holdTime: time('hold', 'Time from the grant of a lock to its release or loss.'),
+    waiters: level('waiters', 'waiter', 'Tasks of this process that wait for a lock now.'),
+    leases: level('leases', 'lease', 'Locks that this process holds now.'),
+    losses: count('losses', 'lease', 'Locks lost before their holder released them.'),
+    handOffs: count('hand_offs', 'hand_off', HAND_OFFS),
+    heartbeats: count('heartbeats', 'claim', 'Claims in heartbeats, each counted every time.'),
+    quarantines: count('quarantines', 'claim', QUARANTINES),
+    deadlocks: count('deadlocks', 'wait', DEADLOCKS),
+  };
+}
+
+const HAND_OFFS = 'Locks taken over from the last holder, in this process or through the store.';
+const QUARANTINES = 'Claims not granted because the store has lost its memory.';
+const DEADLOCKS = 'Waits of this process that detection has found in a deadlock.';
+
 export class Measures {
-  readonly #acquisitions: Counter;
-  readonly #waitTime: Histogram;
-  readonly #holdTime: Histogram;
-  readonly #waiters: Counter;
-  readonly #leases: Counter;
-  readonly #losses: Counter;
-  readonly #handOffs: Counter;
-  readonly #heartbeats: Counter;
-  readonly #quarantines: Counter;
-  readonly #deadlocks: Counter;
+  readonly #on: ReturnType<typeof instrumentsOf>;
 
   constructor(meter: Meter) {
-    this.#acquisitions = meter.createCounter('holdfast.acquisitions', {
-      unit: '{acquisition}',
-      description: 'Finished attempts to take a lock.',
-    });
-    this.#waitTime = meter.createHistogram('holdfast.wait.duration', {
-      unit: 's',
-      description: 'Time from the request for a lock to its outcome.',
-      advice,
-    });
-    this.#holdTime = meter.createHistogram('holdfast.hold.duration', {
-      unit: 's',
-      description: 'Time from the grant of a lock to its release or loss.',
-      advice,
-    });
-    this.#waiters = meter.createUpDownCounter('holdfast.waiters', {
-      unit: '{waiter}',
-      description: 'Tasks of this process that wait for a lock now.',
-    });
-    this.#leases = meter.createUpDownCounter('holdfast.leases', {
-      unit: '{lease}',
-      description: 'Locks that this process holds now.',
-    });
-    this.#losses = meter.createCounter('holdfast.losses', {
-      unit: '{lease}',
-      description: 'Locks lost before their holder released them.',
-    });
-    this.#handOffs = meter.createCounter('holdfast.hand_offs', {
-      unit: '{hand_off}',
-      description: 'Locks taken over from the last holder, in this process or through the store.',
-    });
-    this.#heartbeats = meter.createCounter('holdfast.heartbeats', {
-      unit: '{claim}',
-      description: 'Claims in heartbeats, each counted every time.',
-    });
-    this.#quarantines = meter.createCounter('holdfast.quarantines', {
-      unit: '{claim}',
-      description: 'Claims not granted because the store has lost its memory.',
-    });
-    this.#deadlocks = meter.createCounter('holdfast.deadlocks', {
-      unit: '{wait}',
-      description: 'Waits of this process that detection has found in a deadlock.',
-    });
+    this.#on = instrumentsOf(meter);
   }
 
   waits({ attributes, caller }: Measured, change: 1 | -1): void {
-    this.#waiters.add(change, attributes, caller);
+    this.#on.waiters.add(change, attributes, caller);
   }
 
   answered({ attributes, caller }: Measured, answer: MeasuredWait): void {
@@ -84,38 +60,38 @@ export class Measures {
     if (answer.missed && isFailure(answer.missed)) {
       all['error.type'] = errorType(answer.missed.error);
     }
-    this.#acquisitions.add(1, all, caller);
-    this.#waitTime.record(answer.seconds, all, caller);
+    this.#on.acquisitions.add(1, all, caller);
+    this.#on.waitTime.record(answer.seconds, all, caller);
   }
 
   holds({ attributes, caller }: Measured, change: 1 | -1): void {
-    this.#leases.add(change, attributes, caller);
+    this.#on.leases.add(change, attributes, caller);
   }
 
   handedOn({ attributes, caller }: Measured, type: HandOff): void {
-    this.#handOffs.add(1, { ...attributes, 'holdfast.hand_off.type': type }, caller);
+    this.#on.handOffs.add(1, { ...attributes, 'holdfast.hand_off.type': type }, caller);
   }
 
   ended({ attributes, caller }: Measured, end: { how: string; seconds: number }): void {
-    this.#holdTime.record(end.seconds, { ...attributes, 'holdfast.hold.end': end.how }, caller);
+    this.#on.holdTime.record(end.seconds, { ...attributes, 'holdfast.hold.end': end.how }, caller);
   }
 
   lost(attributes: Attributes, reason: string): void {
-    this.#losses.add(1, { ...attributes, 'holdfast.loss.reason': reason });
+    this.#on.losses.add(1, { ...attributes, 'holdfast.loss.reason': reason });
   }
 
   stuck(attributes: Attributes): void {
-    this.#deadlocks.add(1, attributes);
+    this.#on.deadlocks.add(1, attributes);
   }
 
   beaten({ store, claims, failed, cause }: LockEvents['heartbeat']): void {
     const known = { 'holdfast.store': store };
-    if (claims > failed) this.#heartbeats.add(claims - failed, known);
-    if (failed > 0) this.#heartbeats.add(failed, { ...known, 'error.type': errorType(cause) });
+    if (claims > failed) this.#on.heartbeats.add(claims - failed, known);
+    if (failed > 0) this.#on.heartbeats.add(failed, { ...known, 'error.type': errorType(cause) });
   }
 
   putOff({ store }: LockEvents['quarantine']): void {
-    this.#quarantines.add(1, { 'holdfast.store': store });
+    this.#on.quarantines.add(1, { 'holdfast.store': store });
   }
 }
 
@@ -129,4 +105,9 @@ interface MeasuredWait {
 /** A taken lock and an aborted wait are not errors. */
 export function isFailure({ why }: LockEvents['missed']): boolean {
   return why === 'timeout' || why === 'failed';
+}
+
+/** The value of `error.type`: one of few. */
+export function errorType(error: unknown): string {
+  return isLockError(error) ? error.code : '_OTHER';
 }

@@ -9,11 +9,11 @@
  * may be any: the release by another task, or the reply to a batch.
  */
 import { performance } from 'node:perf_hooks';
+import { show } from '../../base/show.ts';
 import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
 import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { Attributes, OpenTelemetry, Span } from './api.ts';
-import { attributesOf, type NameOf } from './attributes.ts';
-import type { Measured, Measures } from './measures.ts';
+import type { Measures } from './measures.ts';
 import type { Spans, Traced } from './spans.ts';
 
 /** As `locks.on`. */
@@ -21,6 +21,8 @@ export type Listen = <N extends LockEventName>(
   name: N,
   listener: (event: LockEvents[N]) => void,
 ) => () => void;
+
+type NameOf = (resource: string) => string | undefined;
 
 export interface RecorderParts {
   readonly api: OpenTelemetry;
@@ -30,7 +32,7 @@ export interface RecorderParts {
 }
 
 /** An acquisition in progress, or its hold. */
-interface Course extends Measured, Traced {
+interface Course extends Traced {
   readonly waits: boolean;
   held: boolean;
   /** The span of the wait, then of the hold. */
@@ -86,14 +88,8 @@ export class Recorder {
     const attributes = attributesOf(acquisition, nameOf);
     const traced = { acquisition, attributes, caller: api.context.active() };
     const span = spans?.wait(traced, waits);
-    const course = {
-      ...traced,
-      waits,
-      held: false,
-      span,
-      since: performance.now(),
-      why: undefined,
-    };
+    const since = performance.now();
+    const course = { ...traced, waits, held: false, span, since, why: undefined };
     this.#courses.set(acquisition, course);
     if (waits) measures?.waits(course, 1);
   }
@@ -164,4 +160,25 @@ export class Recorder {
 
 function secondsSince(since: number): number {
   return (performance.now() - since) / 1000;
+}
+
+/** For metrics and spans alike: few values each, whatever the names of resources. */
+function attributesOf(
+  { kind, store, resource }: Acquisition,
+  nameOf: NameOf | undefined,
+): Attributes {
+  const known = { 'holdfast.lock.kind': kind, 'holdfast.store': store };
+  const name = nameOf && named(resource, nameOf);
+  return name === undefined ? known : { ...known, 'holdfast.lock.name': name };
+}
+
+/** An error in a listener of a channel would be an uncaught exception. */
+function named(resource: string, nameOf: NameOf): string | undefined {
+  try {
+    const name = nameOf(resource);
+    return typeof name === 'string' ? name : undefined;
+  } catch (error) {
+    process.emitWarning(`nameOf failed: ${show(error)}`);
+    return undefined;
+  }
 }

@@ -16,7 +16,7 @@
  * Such a wait belongs in `holding([], …)`. And a hold that is evicted at once counts until its
  * holder knows.
  */
-import type { Timer } from '../../base/clock.ts';
+import { OneTimer } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { detached } from '../../base/event-loop.ts';
@@ -24,7 +24,6 @@ import { checkOptions, oneOf } from '../../base/options.ts';
 import type { Engine } from '../../core/engine.ts';
 import { DeadlockError } from '../../core/errors.ts';
 import type { Acquisition, LockEvents } from '../../core/events.ts';
-import type { LocalQueue } from '../../core/local-queue.ts';
 import type { Services } from '../../core/services.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import { knotOf, stuckOf, victimOf } from './graph.ts';
@@ -94,8 +93,8 @@ class Detector {
   readonly #afterMs: number;
   readonly #waits = new Map<Acquisition, OwnWait>();
   readonly #stops: readonly (() => void)[];
-  #timer: Timer | undefined;
-  #timerAt = 0;
+  readonly #timer: OneTimer;
+  #timerAt = Number.POSITIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking = false;
 
@@ -104,7 +103,8 @@ class Detector {
     this.#services = { ...engine.services, events: new NoEvents() };
     this.#onDeadlock = onDeadlock;
     this.#afterMs = afterMs;
-    const { events } = engine.services;
+    const { events, clock } = engine.services;
+    this.#timer = new OneTimer(clock);
     this.#stops = [
       events.on('acquiring', ({ acquisition, waits }) => waits && this.#begin(acquisition)),
       events.on('acquired', ({ acquisition }) => this.#end(acquisition)),
@@ -117,7 +117,7 @@ class Detector {
     // A later one may have begun on the same locks.
     if (!this.#engine.closables.delete(this)) return;
     for (const stop of this.#stops) stop();
-    if (this.#timer) this.#engine.services.clock.clearTimeout(this.#timer);
+    this.#timer.clear();
     for (const acquisition of [...this.#waits.keys()]) this.#end(acquisition);
     detecting.delete(this.#engine);
   }
@@ -148,19 +148,17 @@ class Detector {
 
   /** One timer for all waits. */
   #arm(at: number): void {
-    const { clock } = this.#engine.services;
-    if (this.#looking || (this.#timer && this.#timerAt <= at)) return;
-    if (this.#timer) clock.clearTimeout(this.#timer);
+    if (this.#looking || this.#timerAt <= at) return;
     // Waits that are due within one such pause share a look.
     this.#timerAt = Math.max(at, this.#lookedAt + this.#afterMs / HASTE);
-    const pause = Math.max(0, Math.ceil(this.#timerAt - clock.now()));
-    this.#timer = detached(() => clock.setTimeout(() => void this.#look(), pause));
+    const pause = this.#timerAt - this.#engine.services.clock.now();
+    detached(() => this.#timer.set(() => void this.#look(), pause));
     this.#timer.unref();
   }
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    this.#timer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
     this.#looking = true;
     const now = this.#engine.services.clock.now();
     this.#lookedAt = now;
@@ -198,14 +196,9 @@ class Detector {
     wait.cycle = undefined;
     const knot = knotOf(stuck, wait.id);
     const key = knot ? keyOf(knot) : '';
-    if (!knot) {
-      wait.dueAt = this.#next(wait, false);
-    } else if (key !== wait.knot) {
-      wait.dueAt = this.#next(wait, true);
-      await wait.publish(place, key, false);
-    } else {
-      await this.#settle(wait, place, knot);
-    }
+    if (knot && key === wait.knot) return this.#settle(wait, place, knot);
+    wait.dueAt = this.#next(wait, knot !== undefined);
+    if (knot) await wait.publish(place, key, false);
   }
 
   /** This wait has confirmed the knot. */
@@ -218,22 +211,16 @@ class Detector {
     if (agreed) wait.cycle = cycle;
     wait.dueAt = this.#next(wait, isVictim || !wait.told);
     if (agreed && !wait.told) {
-      this.#emit(wait, queue, { cycle, victim });
+      const { clock, events } = this.#engine.services;
+      const { resource, kind } = queue;
+      const { acquisition, began } = wait;
+      const waitedMs = clock.now() - began;
+      events.emit('deadlock', { resource, kind, waitedMs, cycle, victim, acquisition });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
       waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
       queue.leave(waiter);
     }
-  }
-
-  #emit(
-    { acquisition, began }: OwnWait,
-    { resource, kind }: LocalQueue,
-    found: Pick<LockEvents['deadlock'], 'cycle' | 'victim'>,
-  ): void {
-    const { clock, events } = this.#engine.services;
-    const waitedMs = clock.now() - began;
-    events.emit('deadlock', { resource, kind, waitedMs, ...found, acquisition });
   }
 
   #next({ began }: OwnWait, soon: boolean): number {

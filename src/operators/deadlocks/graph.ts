@@ -44,10 +44,7 @@ export function knotOf<W extends PublishedWait>(
 /** The youngest of those that reject; of equals, the one with the greatest id. */
 export function victimOf<W extends PublishedWait>(knot: readonly W[]): W | undefined {
   const rejecting = knot.filter(({ onDeadlock }) => onDeadlock === 'reject');
-  return rejecting.reduce<W | undefined>((most, wait) => {
-    if (!most || wait.holder.since > most.holder.since) return wait;
-    return wait.holder.since === most.holder.since && wait.id > most.id ? wait : most;
-  }, undefined);
+  return rejecting.sort((a, b) => b.holder.since - a.holder.since || (a.id < b.id ? 1 : -1))[0];
 }
 
 /** Permits by resource and token: several waits may hold up one hold. */

@@ -19,11 +19,9 @@ import type { Member, Store } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
-import { namesFrom } from '../list.ts';
+import { namesFrom, RESERVED } from '../list.ts';
 import { inTurns } from '../queues.ts';
-import { RESERVED } from '../reserved.ts';
 
-/** What a note says. */
 export interface WaitNote extends PublishedWait {
   /** Counts what the wait has published. */
   readonly turn: number;
@@ -99,13 +97,8 @@ export async function allNotes(engine: Engine): Promise<readonly WaitNote[]> {
 }
 
 /** Without what only detection reads. */
-export function waitOf({
-  turn: _,
-  sum: __,
-  knot: ___,
-  told: ____,
-  ...wait
-}: WaitNote): PublishedWait {
+export function waitOf(note: WaitNote): PublishedWait {
+  const { turn: _, sum: __, knot: ___, told: ____, ...wait } = note;
   return wait;
 }
 
@@ -120,7 +113,7 @@ function noteIn({ holder }: Member): readonly WaitNote[] {
     const { hold, label, since, ...note } = JSON.parse(holder.label ?? '');
     const holds = [{ ...hold, token: BigInt(hold.token) }];
     const { host, pid } = holder;
-    const own = typeof label === 'string' ? { host, pid, since, label } : { host, pid, since };
+    const own = { host, pid, since, ...(typeof label === 'string' && { label }) };
     const found: WaitNote = { ...note, holder: own, holds };
     return isSound(found) ? [found] : [];
   } catch {
@@ -128,23 +121,11 @@ function noteIn({ holder }: Member): readonly WaitNote[] {
   }
 }
 
-function isSound({
-  id,
-  resource,
-  permits,
-  limit,
-  holder,
-  holds,
-  turn,
-  sum,
-  knot,
-}: WaitNote): boolean {
-  const texts = [id, resource, knot, ...holds.map((hold) => hold.resource)];
+function isSound({ holds, holder, ...note }: WaitNote): boolean {
+  const texts = [note.id, note.resource, note.knot, ...holds.map((hold) => hold.resource)];
+  const { permits, limit, turn, sum } = note;
   const numbers = [permits, limit, holder.since, turn, sum, ...holds.map((hold) => hold.permits)];
-  return (
-    texts.every((text) => typeof text === 'string') &&
-    numbers.every((number) => Number.isFinite(number))
-  );
+  return texts.every((text) => typeof text === 'string') && numbers.every(Number.isFinite);
 }
 
 /** What each wait has said last, about all of its holds that were read. */

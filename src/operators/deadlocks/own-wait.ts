@@ -37,6 +37,11 @@ interface Posted {
   readonly settle: () => void;
 }
 
+interface OwnWaitParts extends Pick<WaitNote, 'onDeadlock'> {
+  readonly leases: readonly Lease[];
+  readonly afterMs: number;
+}
+
 /** A wait of this process by a task that holds locks, with its notes in the store. */
 export class OwnWait {
   readonly id: string = nextId();
@@ -50,26 +55,16 @@ export class OwnWait {
   cycle: readonly PublishedWait[] | undefined;
   #turn = 0;
   readonly #who = { host: HOST, pid: process.pid, since: Date.now() };
-  readonly #leases: readonly Lease[];
   readonly #services: Services;
-  readonly #onDeadlock: WaitNote['onDeadlock'];
+  readonly #parts: OwnWaitParts;
   #posted: readonly Posted[] = [];
   #over = false;
 
   /** @param services without listeners. */
-  constructor(
-    services: Services,
-    acquisition: Acquisition,
-    parts: {
-      readonly leases: readonly Lease[];
-      readonly afterMs: number;
-      readonly onDeadlock: WaitNote['onDeadlock'];
-    },
-  ) {
+  constructor(services: Services, acquisition: Acquisition, parts: OwnWaitParts) {
     this.#services = services;
     this.acquisition = acquisition;
-    this.#leases = parts.leases;
-    this.#onDeadlock = parts.onDeadlock;
+    this.#parts = parts;
     this.began = services.clock.now();
     this.dueAt = this.began + parts.afterMs;
   }
@@ -88,7 +83,9 @@ export class OwnWait {
   }
 
   get #held(): readonly WaitingHold[] {
-    return this.#leases.filter((lease) => lease.held).map(holdOf);
+    return this.#parts.leases
+      .filter((lease) => lease.held)
+      .map(({ resource, token, live }) => ({ resource, token, permits: live.claim.permits }));
   }
 
   /**
@@ -101,7 +98,15 @@ export class OwnWait {
     this.knot = knot;
     this.told = told;
     this.#turn++;
-    const note = this.#noteOf(queue, holds, waiter.options.label);
+    const { resource, kind, limit } = queue.spec;
+    const { label = this.#services.settings.label } = waiter.options;
+    const note: WaitNote = {
+      ...{ id: this.id, resource, kind, limit, holds, knot, told, turn: this.#turn },
+      permits: kind === 'permits' ? this.acquisition.permits : kind === 'read' ? 1 : limit,
+      holder: label === undefined ? this.#who : { ...this.#who, label },
+      onDeadlock: this.#parts.onDeadlock,
+      sum: holds.reduce((sum, { permits }) => sum + permits, 0),
+    };
     const old = this.#posted;
     const replies: Promise<void>[] = [];
     this.#posted = holds.map((hold) => {
@@ -123,42 +128,11 @@ export class OwnWait {
     }
   }
 
-  #noteOf(
-    { spec }: LocalQueue,
-    holds: readonly WaitingHold[],
-    given: string | undefined,
-  ): WaitNote {
-    const { settings } = this.#services;
-    const { id, knot, told } = this;
-    const { resource, kind, limit } = spec;
-    const label = given ?? settings.label;
-    return {
-      id,
-      resource,
-      kind,
-      permits: kind === 'permits' ? this.acquisition.permits : kind === 'read' ? 1 : limit,
-      limit,
-      holder: label === undefined ? this.#who : { ...this.#who, label },
-      holds,
-      onDeadlock: this.#onDeadlock,
-      turn: this.#turn,
-      sum: holds.reduce((sum, { permits: taken }) => sum + taken, 0),
-      knot,
-      told,
-    };
-  }
-
   #post(resource: string, label: string, settle: () => void): LiveClaim {
     const { ttlMs } = this.#services.settings;
     const claim: Claim = {
-      resource,
-      id: randomId(),
-      kind: 'permits',
-      permits: 1,
-      limit: MAX_PERMITS,
-      ttlMs,
-      queue: false,
-      holder: { ...this.#who, label },
+      ...{ resource, id: randomId(), kind: 'permits', permits: 1, limit: MAX_PERMITS },
+      ...{ ttlMs, queue: false, holder: { ...this.#who, label } },
     };
     const terms = { heartbeat: true, beatTtlMs: ttlMs, minHoldMs: 0 };
     const gone = (): void => {
@@ -171,8 +145,4 @@ export class OwnWait {
     const live: LiveClaim = new LiveClaim(this.#services, claim, terms, claimant);
     return live;
   }
-}
-
-function holdOf({ resource, token, live }: Lease): WaitingHold {
-  return { resource, token, permits: live.claim.permits };
 }

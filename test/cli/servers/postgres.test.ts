@@ -65,7 +65,7 @@ it.each([
 
 it.each([
   [['migrate', '--store', 'redis://host'], 78, /only postgres/],
-  [['migrate', '--store', 'nonsense'], 78, /cannot be migrated/],
+  [['migrate', '--store', 'nonsense'], 78, /named by a URL/],
   [['migrate', 'a', '--store', 'postgres://host'], 64, /one word too many/],
   [['migrate', '--try'], 64, /no flag "--try"/],
 ])('%j is a mistake', async (args, expected, says) => {

@@ -4,7 +4,7 @@ import { refresh } from 'holdfast/refresh';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 import { noteName } from '../../../src/operators/deadlocks/notes.ts';
-import { RESERVED } from '../../../src/operators/reserved.ts';
+import { RESERVED } from '../../../src/operators/list.ts';
 import { outcomes, type Program, World } from './bed.ts';
 
 const REJECT = { onDeadlock: 'reject' } as const;

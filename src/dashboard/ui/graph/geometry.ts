@@ -25,48 +25,39 @@ interface Edges {
   readonly bottom: number;
 }
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** A box in the picture. */
 export function edgesOf({ x, y }: Spot): Edges {
   const [left, top] = [MARGIN + x * ACROSS, MARGIN + y * DOWN];
   return { left, top, right: left + WIDTH, middle: top + HEIGHT / 2, bottom: top + HEIGHT };
 }
 
-/** An arrow back, or one to the box itself, leaves below and arrives from below. */
-function turnOf({ from, to }: Edge) {
+/** The path of an arrow, and its middle, at which its label stands best. */
+interface Way extends Spot {
+  readonly path: string;
+}
+
+export function wayOf({ from, to, via }: Edge): Way {
   const [a, b] = [edgesOf(from), edgesOf(to)];
-  const apart = from === to ? WIDTH / 4 : 0;
-  return {
-    start: { x: a.left + WIDTH / 2 + apart, y: a.bottom },
-    end: { x: b.left + WIDTH / 2 - apart, y: b.bottom },
-    low: Math.max(a.bottom, b.bottom) + SAG,
-  };
-}
-
-function isBack({ from, to }: Edge): boolean {
-  return to.x <= from.x;
-}
-
-export function pathOf(edge: Edge): string {
-  if (isBack(edge)) {
-    const { start, end, low } = turnOf(edge);
-    return `M${start.x} ${start.y}C${start.x} ${low} ${end.x} ${low} ${end.x} ${end.y}`;
+  if (to.x <= from.x) {
+    // An arrow back, or one to the box itself, leaves below and arrives from below.
+    const apart = from === to ? WIDTH / 4 : 0;
+    const [start, end] = [a.left + WIDTH / 2 + apart, b.left + WIDTH / 2 - apart];
+    const low = Math.max(a.bottom, b.bottom) + SAG;
+    const path = `M${start} ${a.bottom}C${start} ${low} ${end} ${low} ${end} ${b.bottom}`;
+    return { path, x: (start + end) / 2, y: low - 3 };
   }
-  const { right, middle } = edgesOf(edge.from);
-  let path = `M${right} ${middle}`;
-  let [x, y] = [right, middle];
-  for (const spot of [...edge.via, edge.to]) {
-    const { left, right: beyond, middle: level } = edgesOf(spot);
+  let path = `M${a.right} ${a.middle}`;
+  let [x, y] = [a.right, a.middle];
+  for (const spot of [...via, to]) {
+    const { left, right, middle } = edgesOf(spot);
     const bend = (left - x) / 2;
-    path += `C${x + bend} ${y} ${left - bend} ${level} ${left} ${level}`;
-    if (spot !== edge.to) path += `H${beyond}`;
-    [x, y] = [beyond, level];
+    path += `C${x + bend} ${y} ${left - bend} ${middle} ${left} ${middle}`;
+    if (spot !== to) path += `H${right}`;
+    [x, y] = [right, middle];
   }
-  return path;
+  const free = via[0] && edgesOf(via[0]);
+  if (free) return { path, x: free.left + WIDTH / 2, y: free.middle + 4 };
+  return { path, x: (a.right + b.left) / 2, y: (a.middle + b.middle) / 2 + 4 };
 }
 
 /** A label: its middle, and the line that it stands on. */
@@ -81,8 +72,8 @@ export interface Label extends Spot {
 export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): readonly Label[] {
   const boxes = nodes.map(edgesOf);
   const placed: Label[] = [];
-  for (const edge of edges.filter(({ named }) => named)) {
-    const { x, y: middle } = middleOf(edge);
+  for (const edge of named(edges)) {
+    const { x, y: middle } = wayOf(edge);
     const isFree = (y: number): boolean =>
       y >= LABEL_HEIGHT &&
       !boxes.some((box) => isOn({ x, y }, box)) &&
@@ -98,7 +89,10 @@ export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): re
 }
 
 /** How large the picture is. */
-export function sizeOf({ columns, lines }: Picture, labels: readonly Label[]): Size {
+export function sizeOf(
+  { columns, lines }: Picture,
+  labels: readonly Label[],
+): { readonly width: number; readonly height: number } {
   const lowest = labels.reduce((most, { y }) => Math.max(most, y), 0);
   return {
     width: 2 * MARGIN + (columns - 1) * ACROSS + WIDTH,
@@ -117,14 +111,13 @@ export function isOn({ x, y }: Spot, box: Edges): boolean {
   return !beside && y + BELOW > box.top && y + BELOW - LABEL_HEIGHT < box.bottom;
 }
 
-function middleOf(edge: Edge): Spot {
-  if (isBack(edge)) {
-    const { start, end, low } = turnOf(edge);
-    return { x: (start.x + end.x) / 2, y: low - 3 };
+/** Where arrows say the same, the uppermost has the label. */
+function named(edges: readonly Edge[]): Iterable<Edge> {
+  const first = new Map<string, Edge>();
+  for (const edge of edges) {
+    const says = edge.names.join('\n');
+    const known = first.get(says);
+    if (!known || edge.from.y < known.from.y) first.set(says, edge);
   }
-  const { right, middle } = edgesOf(edge.from);
-  const [free] = edge.via;
-  if (free) return { x: edgesOf(free).left + WIDTH / 2, y: edgesOf(free).middle + 4 };
-  const next = edgesOf(edge.to);
-  return { x: (right + next.left) / 2, y: (middle + next.middle) / 2 + 4 };
+  return first.values();
 }

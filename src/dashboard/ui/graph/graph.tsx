@@ -1,8 +1,8 @@
 /** The wait-for graph: arrows from those that wait to those that hold. */
 import { useMemo } from 'preact/hooks';
 import type { QueueRow, QueueWait } from '../../wire.ts';
-import { edgesOf, HEIGHT, labelsOf, pathOf, sizeOf, WIDTH } from './geometry.ts';
-import { type Edge, type Node, type Picture, pictureOf } from './picture.ts';
+import { edgesOf, HEIGHT, labelsOf, sizeOf, WIDTH, wayOf } from './geometry.ts';
+import { type Node, type Picture, pictureOf } from './picture.ts';
 
 interface GraphProps {
   readonly rows: readonly QueueRow[];
@@ -19,7 +19,7 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   return (
     <section class="graph scrolls" aria-label="Wait-for graph">
       <p class="hint">
-        <Verdict picture={picture} />
+        <strong class="bad">{verdictOf(picture)}</strong>
         An arrow leads from a process that waits to the one that holds. It is dashed where others
         wait for the one that waits: it may delay them.
         {hidden > 0 && ` ${hidden} more processes are not drawn.`}
@@ -27,14 +27,22 @@ export function Graph({ rows, waits, choose }: GraphProps) {
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img">
         <title>Which process waits for which</title>
         <defs>
-          <Tip id="tip" />
-          <Tip id="bad-tip" />
+          {['tip', 'bad-tip'].map((id) => (
+            <marker {...{ id, ...TIP }} key={id} orient="auto">
+              <path d="M0 0 8 4 0 8Z" />
+            </marker>
+          ))}
         </defs>
         {nodes.map((node) => (
           <Box key={node.id} node={node} />
         ))}
         {edges.map((edge) => (
-          <Arrow key={`${edge.from.id}\n${edge.to.id}`} edge={edge} />
+          <path
+            key={`${edge.from.id}\n${edge.to.id}`}
+            class={`arrow ${edge.mark ? 'bad' : ''} ${edge.may ? 'may' : ''}`}
+            d={wayOf(edge).path}
+            marker-end={`url(#${edge.mark ? 'bad-tip' : 'tip'})`}
+          />
         ))}
         {labels.map(({ edge: { from, to, names }, x, y }) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the list leads there by keys.
@@ -53,41 +61,16 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   );
 }
 
-function Verdict({ picture: { deadlocks, cycles } }: { readonly picture: Picture }) {
-  return (
-    <>
-      {deadlocks > 0 && (
-        <strong class="bad">
-          {deadlocks === 1 ? 'A deadlock' : `${deadlocks} deadlocks`}: the tasks that wait have
-          confirmed it.{' '}
-        </strong>
-      )}
-      {cycles > 0 && (
-        <strong class="bad">
-          {cycles === 1
-            ? 'A cycle of waits: it may be a deadlock. '
-            : `${cycles} cycles of waits: each may be a deadlock. `}
-        </strong>
-      )}
-    </>
-  );
+/** What the cycles in the picture mean. */
+function verdictOf({ deadlocks, cycles }: Picture): string {
+  const sure = deadlocks === 1 ? 'A deadlock' : `${deadlocks} deadlocks`;
+  const perhaps = cycles === 1 ? 'A cycle of waits: it' : `${cycles} cycles of waits: each`;
+  const known = deadlocks > 0 ? `${sure}: the tasks that wait have confirmed it. ` : '';
+  return cycles > 0 ? `${known}${perhaps} may be a deadlock. ` : known;
 }
 
-function Tip({ id }: { readonly id: string }) {
-  return (
-    <marker
-      id={id}
-      viewBox="0 0 8 8"
-      refX="7"
-      refY="4"
-      markerWidth="7"
-      markerHeight="7"
-      orient="auto"
-    >
-      <path d="M0 0 8 4 0 8Z" />
-    </marker>
-  );
-}
+/** The point of an arrow. */
+const TIP = { viewBox: '0 0 8 8', refX: '7', refY: '4', markerWidth: '7', markerHeight: '7' };
 
 function Box({ node }: { readonly node: Node }) {
   const { left, top } = edgesOf(node);
@@ -100,15 +83,6 @@ function Box({ node }: { readonly node: Node }) {
       <text x="12" y="37" class="small">
         {node.labels ? short(node.place, 24) : ''}
       </text>
-    </g>
-  );
-}
-
-function Arrow({ edge }: { readonly edge: Edge }) {
-  const { mark, may } = edge;
-  return (
-    <g class={`arrow ${mark ? 'bad' : ''} ${may ? 'may' : ''}`}>
-      <path d={pathOf(edge)} marker-end={`url(#${mark ? 'bad-tip' : 'tip'})`} />
     </g>
   );
 }

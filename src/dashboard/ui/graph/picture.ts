@@ -22,8 +22,6 @@ export interface Edge {
   readonly from: Node;
   readonly to: Node;
   readonly names: readonly string[];
-  /** Has a label: the first of those that say the same. */
-  readonly named: boolean;
   /** Others wait for the one that waits here: it may delay them. */
   readonly may: boolean;
   readonly mark: WaitMark;
@@ -53,17 +51,13 @@ export function pictureOf(rows: Iterable<QueueRow>, waits: readonly QueueWait[])
     (markedAs(each.id) ? 1_000 : 0) + each.to.size + (each.awaited ? 1 : 0);
   const kept = [...all.values()].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_NODES);
   const { spots, lines, viaOf } = arrange(kept, component);
-  const nodes = new Map(
-    kept.map(({ id, place, labels }) => [
-      id,
-      {
-        ...{ id, place, labels: [...labels].join(', '), mark: markedAs(id) },
-        ...(spots.get(id) as Spot),
-      } satisfies Node,
-    ]),
-  );
+  const nodes = new Map<string, Node>();
+  for (const { id, place, labels } of kept) {
+    const spot = spots.get(id) as Spot;
+    nodes.set(id, { id, place, labels: [...labels].join(', '), mark: markedAs(id), ...spot });
+  }
   const edges = kept.flatMap(({ id, to, awaited, wait }) =>
-    [...to].flatMap(([target, names]): Omit<Edge, 'named'>[] => {
+    [...to].flatMap(([target, names]): Edge[] => {
       const [from, end] = [nodes.get(id), nodes.get(target)];
       if (!from || !end) return [];
       const mark = component.get(id) === component.get(target) ? from.mark : undefined;
@@ -73,34 +67,17 @@ export function pictureOf(rows: Iterable<QueueRow>, waits: readonly QueueWait[])
   );
   const count = (mark: WaitMark): number => marks.filter((each) => each === mark).length;
   return {
-    ...{ nodes: [...nodes.values()], edges: named(edges), hidden: all.size - kept.length },
+    ...{ nodes: [...nodes.values()], edges, hidden: all.size - kept.length },
     ...{ deadlocks: count('deadlock'), cycles: count('cycle') },
     ...{ columns: 1 + Math.max(0, ...[...spots.values()].map(({ x }) => x)), lines },
   };
-}
-
-/** Where arrows say the same, the uppermost has the label. */
-function named(edges: readonly Omit<Edge, 'named'>[]): readonly Edge[] {
-  const first = new Map<string, Omit<Edge, 'named'>>();
-  const saying = ({ names }: Omit<Edge, 'named'>): string => names.join('\n');
-  for (const edge of edges) {
-    const known = first.get(saying(edge));
-    if (!known || edge.from.y < known.from.y) first.set(saying(edge), edge);
-  }
-  return edges.map((edge) => ({ ...edge, named: first.get(saying(edge)) === edge }));
-}
-
-interface Arrangement {
-  readonly spots: ReadonlyMap<string, Spot>;
-  readonly lines: number;
-  viaOf(from: string, to: string): readonly Spot[];
 }
 
 /**
  * Columns by how far a wait can lead, the last holders at the right. An arrow over several columns
  * has a free place in each, which it shares with the others to the same end.
  */
-function arrange(kept: readonly Party[], component: ReadonlyMap<string, number>): Arrangement {
+function arrange(kept: readonly Party[], component: ReadonlyMap<string, number>) {
   const depth = depthsOf(kept);
   const depthAt = (id: string): number => depth.get(id) ?? 0;
   const deepest = Math.max(0, ...depth.values());

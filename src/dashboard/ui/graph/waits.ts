@@ -33,16 +33,9 @@ export function partiesOf(
   const all = new Map<string, Party>();
   const partyOf = (who: Who, wait?: QueueWait): Party => {
     const id = wait ? `wait ${wait.id}` : processOf(who);
-    const found =
-      all.get(id) ??
-      ({
-        id,
-        place: placeOf(who),
-        labels: new Set(),
-        wait,
-        to: new Map(),
-        awaited: false,
-      } as Party);
+    const place = placeOf(who);
+    const fresh: Party = { id, place, labels: new Set(), wait, to: new Map(), awaited: false };
+    const found = all.get(id) ?? fresh;
     all.set(id, found);
     if (who.label) found.labels.add(who.label);
     return found;
@@ -64,12 +57,8 @@ export function partiesOf(
       left.set(place, (left.get(place) ?? 0) - 1);
       return (left.get(place) as number) < 0;
     });
-    return [
-      ...new Set([
-        ...published.map((wait) => partyOf(wait, wait)),
-        ...others.map((seat) => partyOf(seat)),
-      ]),
-    ];
+    const parties = published.map((wait) => partyOf(wait, wait));
+    return [...new Set([...parties, ...others.map((seat) => partyOf(seat))])];
   };
   for (const { name, seats, election } of rows) {
     const published = waits.filter((wait) => wait.name === name);

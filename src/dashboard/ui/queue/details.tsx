@@ -1,12 +1,10 @@
 /** One resource: its queue in order, and its timeline. */
-
 import { useEffect, useState } from 'preact/hooks';
 import { span } from '../../../operators/span.ts';
 import type { DoneRecord, QueueEvent, QueueRow, Seat } from '../../wire.ts';
 import { age, dateTime, kindText } from '../text.ts';
-import { Bar } from './bar.tsx';
+import { Bar, Who } from './seat.tsx';
 import { Timeline } from './timeline.tsx';
-import { Who } from './who.tsx';
 
 interface DetailsProps {
   readonly name: string;
@@ -32,18 +30,18 @@ export function Details({ name, row, events, now, readOnly, close, evict }: Deta
           <bdi class="name">{name}</bdi>
           <small>{row ? kindText(row) : 'not in use'}</small>
         </h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={close}>
+        <button type="button" aria-label="Close" onClick={close}>
           ✕
         </button>
       </header>
       <div class="scrolls">
         {name.startsWith('once:') && <Done key={name} name={name} inUse={row !== undefined} />}
         <h3>
-          {row?.election ? 'Leads' : 'Holds'} <span>{row?.holding ?? 0}</span>
+          {row?.election ? 'Leads' : 'Holds'} <small>{row?.holding ?? 0}</small>
         </h3>
         <ol class="queue">{holders.map(seat)}</ol>
         <h3>
-          {row?.election ? 'Stands by' : 'Waits'}, in order <span>{row?.waiting ?? 0}</span>
+          {row?.election ? 'Stands by' : 'Waits'}, in order <small>{row?.waiting ?? 0}</small>
         </h3>
         <ol class="queue waiting">{waiters.map(seat)}</ol>
         {more > 0 && <p class="hint">and {more} more</p>}
@@ -96,10 +94,9 @@ function Done({ name, inUse }: { readonly name: string; readonly inUse: boolean 
   }, [name, inUse]);
   if (record === undefined) return null;
   if (record === null) return <p class="hint">Not done yet, or its record has ended.</p>;
-  const { leftMs } = record;
   return (
-    <p class="note">
-      Done by <Who who={record} />; remembered for another {span(leftMs)}.
+    <p class="hint">
+      Done by <Who who={record} />; remembered for another {span(record.leftMs)}.
     </p>
   );
 }

@@ -1,7 +1,7 @@
 /** Evicts a holder or waiter, after its resource's name has been typed and a reason given. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EvictRequest, Seat } from '../../wire.ts';
-import { Who } from './who.tsx';
+import { Who } from './seat.tsx';
 
 interface EvictProps {
   readonly name: string;
@@ -72,7 +72,7 @@ export function Evict({ name, seat, close }: EvictProps) {
           </p>
         )}
         <footer>
-          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
           <button type="submit" class="danger" disabled={typed !== name || reason === ''}>

@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { QueueRow } from '../../wire.ts';
 import { age, kindText, waitingSince } from '../text.ts';
-import { Bar } from './bar.tsx';
-import { Who } from './who.tsx';
+import { Bar, Who } from './seat.tsx';
 
 /** The height of a row, as in app.css. */
 const ROW = 56;
@@ -40,37 +39,6 @@ export function List({ rows, chosen, now, choose }: ListProps) {
   }, [chosen]);
   const from = Math.max(0, Math.floor(top / ROW) - SPARE);
   const shown = rows.slice(from, from + Math.ceil(height / ROW) + 2 * SPARE);
-  const list = (
-    <div
-      class="list"
-      ref={box}
-      role="listbox"
-      aria-label="Resources in use"
-      aria-activedescendant={at >= from && at < from + shown.length ? `row-${at}` : undefined}
-      tabIndex={0}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
-    >
-      <div class="space" style={{ height: `${rows.length * ROW}px` }}>
-        {shown.map((row, n) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole page.
-          <div
-            key={row.name}
-            id={`row-${from + n}`}
-            class="row"
-            role="option"
-            tabIndex={-1}
-            aria-selected={row.name === chosen}
-            aria-setsize={rows.length}
-            aria-posinset={from + n + 1}
-            style={{ transform: `translateY(${(from + n) * ROW}px)` }}
-            onClick={() => choose(row.name)}
-          >
-            <Cells row={row} now={now} />
-          </div>
-        ))}
-      </div>
-    </div>
-  );
   return (
     <>
       <div class="columns" aria-hidden="true">
@@ -79,7 +47,35 @@ export function List({ rows, chosen, now, choose }: ListProps) {
         <span class="figure">Held for</span>
         <span class="figure">Waiting</span>
       </div>
-      {list}
+      <div
+        class="list"
+        ref={box}
+        role="listbox"
+        aria-label="Resources in use"
+        aria-activedescendant={at >= from && at < from + shown.length ? `row-${at}` : undefined}
+        tabIndex={0}
+        onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      >
+        <div style={{ height: `${rows.length * ROW}px` }}>
+          {shown.map((row, n) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the whole page.
+            <div
+              key={row.name}
+              id={`row-${from + n}`}
+              class="row"
+              role="option"
+              tabIndex={-1}
+              aria-selected={row.name === chosen}
+              aria-setsize={rows.length}
+              aria-posinset={from + n + 1}
+              style={{ transform: `translateY(${(from + n) * ROW}px)` }}
+              onClick={() => choose(row.name)}
+            >
+              <Cells row={row} now={now} />
+            </div>
+          ))}
+        </div>
+      </div>
     </>
   );
 }
@@ -104,7 +100,7 @@ function Cells({ row, now }: { readonly row: QueueRow; readonly now: number }) {
         )}
       </span>
       <span class="figure">{holder ? age(now - holder.since) : ''}</span>
-      <span class={`figure ${since === undefined ? 'none' : 'waited'}`}>
+      <span class={`figure ${since === undefined ? 'none' : ''}`}>
         {row.waiting}
         <small>{since === undefined ? '' : age(now - since)}</small>
       </span>

@@ -19,7 +19,7 @@ export function Timeline({ events, named, choose }: TimelineProps) {
   const lines = events.slice(-MAX_LINES).reverse();
   return (
     <ol class="timeline">
-      {lines.map(({ id, at, name, what, who, detail, from }) => (
+      {lines.map(({ id, at, name, what, who, detail }) => (
         <li key={id} class={classOf(what)}>
           <time>{Date.now() - at < DATED_MS ? clockTime(at) : dateTime(at)}</time>
           <span class="event">{what}</span>
@@ -35,7 +35,7 @@ export function Timeline({ events, named, choose }: TimelineProps) {
                 <bdi>{detail}</bdi>
               </small>
             )}
-            {from === 'store' && what === 'gone' && !detail && <small>it is not known why</small>}
+            {what === 'gone' && !detail && <small>it is not known why</small>}
           </span>
         </li>
       ))}
