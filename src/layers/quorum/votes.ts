@@ -53,34 +53,26 @@ export class QuorumVotes {
    * majority has confirmed it; the others do so in the background.
    * @throws StoreError
    */
-  release(afterMs: number): Promise<boolean> {
+  async release(afterMs: number): Promise<boolean> {
     const cast = this.votes.filter((vote) => vote.cast);
+    const enough = Math.min(this.majority, cast.length);
+    const answers: boolean[] = [];
+    let failure: unknown;
+    const release = async (vote: Vote): Promise<void> => {
+      try {
+        answers.push(await vote.release(afterMs));
+      } catch (error) {
+        failure = error;
+      }
+    };
     // A refused vote has a subscription at most.
     for (const vote of this.votes) if (!vote.cast) vote.letGo();
-    const enough = Math.min(this.majority, cast.length);
-    return new Promise((resolve, reject) => {
-      const answers: boolean[] = [];
-      let failed = 0;
-      const look = (error?: unknown): void => {
-        const all = answers.length + failed === cast.length;
-        if (answers.length >= enough && (all || answers.includes(true)))
-          resolve(answers.includes(true));
-        else if (all) reject(error);
-      };
-      if (cast.length === 0) look();
-      for (const vote of cast) {
-        vote.release(afterMs).then(
-          (released) => {
-            answers.push(released);
-            look();
-          },
-          (error) => {
-            failed++;
-            look(error);
-          },
-        );
-      }
-    });
+    await this.poll(
+      (vote) => (vote.cast ? release(vote) : undefined),
+      () => answers.length >= enough && answers.includes(true),
+    );
+    if (answers.length < enough) throw failure;
+    return answers.includes(true);
   }
 }
 
