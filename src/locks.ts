@@ -126,7 +126,7 @@ export class Locks {
     for (const candidate of engine.closables) candidate.close();
     for (const queue of engine.queues.all) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
-    void engine.idle().then(() => drained.abort());
+    void calls.releases.underway.none().then(() => drained.abort());
     await sleep(clock, drainMs, drained.signal);
     if (engine.queues.all.length > 0) {
       for (const queue of engine.queues.all) queue.lose('closed');

@@ -104,7 +104,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 
   /** Why it waits, by a look at the queue. Never rejects. */
   async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
-    const queue = await this.#services.looks.soon(this.#subject.resource);
+    const queue = await this.#services.calls.inspectSoon(this.#subject.resource);
     return waitingOf({ ...outlook, queue, since: Date.now() - waitedMs });
   }
 

@@ -124,7 +124,7 @@ export abstract class Lock extends Lockable<Lease> {
   /** @internal */
   async waiting(): Promise<Waiting> {
     const { resource, limit } = this.spec;
-    return waitingOf({ queue: await this.engine.services.looks.soon(resource), limit });
+    return waitingOf({ queue: await this.engine.services.calls.inspectSoon(resource), limit });
   }
 
   #around(): Frame | undefined {

@@ -1,11 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { toStoreError } from '../contract/errors.ts';
-import type { ClaimStatus, Store } from '../contract/store.ts';
+import type { ClaimStatus, Member, Queue, Store } from '../contract/store.ts';
+import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
-import { Releases, Underway } from './release.ts';
-import { checkBoolean, checkStatus } from './replies.ts';
+import { Releases } from './release.ts';
+import { checkBoolean, checkQueue, checkStatus } from './replies.ts';
 import { TimeLimits, TRIES_PER_TTL } from './time-limit.ts';
+
+/** How long a failed wait asks who holds, in ms: the answer is a courtesy. */
+const LAST_LOOK_MS = 250;
 
 export interface StoreCallsParts {
   readonly store: Store;
@@ -23,10 +27,9 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
-  /** Releases that wait for a reply, and what core keeps open. */
-  readonly underway: Underway = new Underway();
   readonly #parts: StoreCallsParts;
   readonly #limits: TimeLimits;
+  readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
   constructor(parts: StoreCallsParts) {
     const { store, clock, renewed } = parts;
@@ -38,7 +41,7 @@ export class StoreCalls {
     const now = this.#sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
-    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, this.underway);
+    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
   /**
@@ -57,6 +60,28 @@ export class StoreCalls {
     } catch (error) {
       throw toStoreError(error);
     }
+  }
+
+  /**
+   * The queue, holders first, with numbers as the tokens of leases.
+   * @throws StoreError
+   */
+  async inspect(resource: string, about?: { readonly ttlMs: number }): Promise<Queue> {
+    const queue = await this.ask(() => this.store.inspect(resource), checkQueue, about);
+    const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
+    return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
+  }
+
+  /** As `inspect`; undefined if the store does not reply soon. Never rejects. */
+  inspectSoon(resource: string): Promise<Queue | undefined> {
+    let look = this.#looks.get(resource);
+    if (!look) {
+      look = this.inspect(resource, { ttlMs: LAST_LOOK_MS * TRIES_PER_TTL })
+        .catch(() => undefined)
+        .finally(() => this.#looks.delete(resource));
+      this.#looks.set(resource, look);
+    }
+    return look;
   }
 
   #sender<R>(

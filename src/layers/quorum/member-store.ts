@@ -173,9 +173,10 @@ export class MemberStore {
 
   #callOf(verb: MemberVerb, afterMs: number): MemberCall {
     const { store } = this;
+    const after = afterMs > 0 ? { ms: afterMs } : undefined;
     return (batch) => {
       const claims = batch.map(({ claim }) => claim);
-      if (verb === 'release') return store.release(claims, afterMs > 0 ? { ms: afterMs } : undefined);
+      if (verb === 'release') return store.release(claims, after);
       if (verb !== 'raise') return store[verb](claims);
       const numbers = batch.map(({ number }) => number);
       return store.raise?.(claims, numbers) ?? Promise.resolve([]);
