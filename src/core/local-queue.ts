@@ -253,9 +253,9 @@ export class LocalQueue implements Claimant, Subject {
     if (!waiter) return this.#leaveIfIdle();
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
+    const { grant } = live.state;
     const { acquisition } = waiter.options;
-    const parts = { live, grant: live.state.grant, acquisition };
-    const lease = new Lease(parts, { nth: this.#issued++, since: now });
+    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);

@@ -71,13 +71,16 @@ export function inContexts(scope: Scope, events: Events, lease: Lease): Scope {
 }
 
 function runBy<T>(run: (work: () => void) => void, work: () => T): T {
-  let outcome: { value: T } | { error: unknown } | undefined;
+  let outcome: (() => T) | undefined;
   const once = (): void => {
     if (outcome) return;
     try {
-      outcome = { value: work() };
+      const value = work();
+      outcome = () => value;
     } catch (error) {
-      outcome = { error };
+      outcome = () => {
+        throw error;
+      };
     }
   };
   try {
@@ -86,7 +89,5 @@ function runBy<T>(run: (work: () => void) => void, work: () => T): T {
     warnOf('working', error);
   }
   once();
-  const { value, error } = outcome as unknown as { value: T; error?: unknown };
-  if (outcome && 'error' in outcome) throw error;
-  return value;
+  return (outcome as unknown as () => T)();
 }
