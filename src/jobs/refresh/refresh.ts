@@ -85,7 +85,10 @@ interface RefreshTerms<T> {
   readonly acquire: AcquireOptions;
 }
 
-const refreshesOf = new WeakMap<Engine, Refreshes>();
+/** The attempts of one `Locks` that callers may join, by resource. */
+type Flights = Map<string, Flight<unknown>>;
+
+const flightsOf = new WeakMap<Engine, Flights>();
 
 /**
  * A value that many callers use and one renews: of all that find it stale, in all processes, one
@@ -114,51 +117,31 @@ export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>
     acquire,
   };
   const lock = keyLock(locks, `refresh:${checkKey(key)}`, { ttl, maxHold });
-  const refreshes = refreshesOf.get(engine) ?? new Refreshes(engine);
-  refreshesOf.set(engine, refreshes);
-  return refreshes.refresh(lock, terms);
+  return doRefresh(engine, lock, terms);
 }
 
-/** All refreshes of one `Locks`. */
-class Refreshes {
-  readonly #engine: Engine;
-  readonly #flights = new Map<string, Flight<unknown>>();
-
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
-
-  async refresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
-    // Inside a load of this key, this call would wait for itself.
-    lock.checkStranger();
-    const { signal } = terms.acquire;
-    signal?.throwIfAborted();
-    const fresh = await terms.read();
-    if (fresh !== undefined) return fresh;
-    const usable = this.#flights.has(lock.resource) ? await terms.old?.() : undefined;
-    if (usable !== undefined) return usable;
-    signal?.throwIfAborted();
-    this.#engine.checkOpen();
-    const flight = this.#flights.get(lock.resource) as Flight<T> | undefined;
-    return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
-  }
-
-  #begin<T>(lock: Lock, terms: RefreshTerms<T>): Flight<T> {
-    const { resource } = lock;
-    const over = (): void => {
-      if (this.#flights.get(resource) === flight) this.#flights.delete(resource);
-    };
-    const flight: Flight<T> = new Flight(this.#engine, { lock, terms, over });
-    this.#flights.set(resource, flight);
-    return flight;
-  }
+async function doRefresh<T>(engine: Engine, lock: Lock, terms: RefreshTerms<T>): Promise<T> {
+  const { resource } = lock;
+  const flights: Flights = flightsOf.get(engine) ?? new Map();
+  flightsOf.set(engine, flights);
+  // Inside a load of this key, this call would wait for itself.
+  lock.checkStranger();
+  const { signal } = terms.acquire;
+  signal?.throwIfAborted();
+  const fresh = await terms.read();
+  if (fresh !== undefined) return fresh;
+  const usable = flights.has(resource) ? await terms.old?.() : undefined;
+  if (usable !== undefined) return usable;
+  signal?.throwIfAborted();
+  engine.checkOpen();
+  const flight = flights.get(resource) ?? new Flight<unknown>(engine, { lock, terms, flights });
+  return (flight as Flight<T>).join(terms.acquire);
 }
 
 interface FlightParts<T> {
   readonly lock: Lock;
   readonly terms: RefreshTerms<T>;
-  /** Called when no more callers may join; perhaps twice. */
-  readonly over: () => void;
+  readonly flights: Flights;
 }
 
 /** One attempt, for all its waiters in this process. */
@@ -173,13 +156,20 @@ class Flight<T> {
   constructor(engine: Engine, parts: FlightParts<T>) {
     this.#engine = engine;
     this.#parts = parts;
+    parts.flights.set(parts.lock.resource, this);
     this.#value = new Promise((resolve, reject) => {
       this.#end = reject;
       // The caller may leave before it ends, so it holds up none of the caller's locks.
       holding([], () => this.#fly()).then(resolve, reject);
     });
-    this.#value.then(parts.over, parts.over);
+    this.#value.then(this.#close, this.#close);
   }
+
+  /** No more callers may join. */
+  readonly #close = (): void => {
+    const { flights, lock } = this.#parts;
+    if (flights.get(lock.resource) === this) flights.delete(lock.resource);
+  };
 
   /** Waits within these options only, not those of the other waiters. */
   join({ wait = this.#engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
@@ -208,7 +198,7 @@ class Flight<T> {
   #leave(): void {
     this.#passengers--;
     if (this.#passengers > 0) return;
-    this.#parts.over();
+    this.#close();
     this.#unwanted.abort();
   }
 
