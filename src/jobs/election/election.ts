@@ -14,6 +14,7 @@ import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';
 import { type CampaignOptions, Candidate } from './candidate.ts';
 import {
+  OBSERVE,
   type ObservedStandings,
   type ObserveOptions,
   observe,
@@ -109,6 +110,7 @@ export class Election {
    * }
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
-    return observe(this.#engine, this.resource, options);
+    const read = checkOptions(options, OBSERVE, 'observe');
+    return observe(this.#engine, this.resource, read);
   }
 }

@@ -9,7 +9,7 @@ import { onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { isLockError } from '../../base/errors.ts';
-import { checkOptions } from '../../base/options.ts';
+import type { Checked, Checks } from '../../base/options.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Member } from '../../contract/store.ts';
 import { checkSignal } from '../../core/acquire-options.ts';
@@ -33,22 +33,15 @@ export interface ObserveOptions {
   readonly signal?: AbortSignal;
 }
 
-const OBSERVE = { every: positive(500), signal: checkSignal };
+export const OBSERVE: Checks<ObserveOptions, 'signal'> = {
+  every: positive(500),
+  signal: checkSignal,
+};
 
-/** @throws UsageError */
-export function observe(
+export async function* observe(
   engine: Engine,
   resource: string,
-  options: ObserveOptions,
-): AsyncGenerator<ObservedStandings, void, void> {
-  const { every: everyMs, signal } = checkOptions(options, OBSERVE, 'observe');
-  return observing(engine, resource, { everyMs, signal });
-}
-
-async function* observing(
-  engine: Engine,
-  resource: string,
-  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal | undefined },
+  { every: everyMs, signal }: Checked<typeof OBSERVE>,
 ): AsyncGenerator<ObservedStandings, void, void> {
   if (signal?.aborted) return;
   const over = new AbortController();

@@ -14,7 +14,7 @@
  */
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
-import { UsageError } from '../../base/errors.ts';
+import { LockError, quote, UsageError } from '../../base/errors.ts';
 import { callable, checkOptions } from '../../base/options.ts';
 import type { Holder } from '../../contract/store.ts';
 import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
@@ -27,7 +27,6 @@ import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
-import { RefreshError } from './refresh-error.ts';
 
 /** Clients of caches return null for a missing key. */
 type Maybe<T> = T | undefined | null;
@@ -49,6 +48,23 @@ export interface RefreshOptions<T>
    * next waiter tries at once.
    */
   readonly retryAfter?: Duration;
+}
+
+/** Another process has just failed to refresh this; its log says why. */
+export class RefreshError extends LockError {
+  /** The process that failed, for people. */
+  readonly by: Holder;
+  /** No process tries again for this long. */
+  readonly retryInMs: number;
+
+  constructor(resource: string, seen: { readonly by: Holder; readonly retryInMs: number }) {
+    const { host, pid } = seen.by;
+    const who = `${host}, pid ${pid}, has just failed to`;
+    const again = `the next try is in ${Math.ceil(seen.retryInMs)} ms`;
+    super('REFRESH', `${who} refresh ${quote(resource)}: ${again}.`, { resource });
+    this.by = seen.by;
+    this.retryInMs = seen.retryInMs;
+  }
 }
 
 /** Longest `retryAfter`, in ms: a typing error must not stop all processes for hours. */
