@@ -122,8 +122,7 @@ export class Locks {
   async #close(drainMs: number): Promise<void> {
     const engine = this.engine;
     const { calls, clock } = engine.services;
-    engine.refuse();
-    for (const candidate of engine.closables) candidate.close();
+    engine.closing.abort();
     for (const queue of engine.queues.all) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
     void calls.releases.underway.none().then(() => drained.abort());

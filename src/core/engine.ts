@@ -20,10 +20,9 @@ export interface Inspection extends Queue {
 /** The parts of one `Locks`, and whether it is open. Nothing else in core knows it. */
 export class Engine {
   readonly services: Services;
-  /** Closed together with the locks: candidates that stand or lead, and observers. */
-  readonly closables: Set<{ close(): void }> = new Set();
+  /** Aborts when the locks begin to close: from then on callers are refused. */
+  readonly closing: AbortController = new AbortController();
   readonly queues: OpenQueues<LocalQueue>;
-  #closed = false;
 
   constructor(store: Store, clock: Clock, settings: Settings) {
     const events = new Events();
@@ -48,7 +47,7 @@ export class Engine {
 
   /** @throws ClosedError */
   checkOpen(): void {
-    if (this.#closed) throw new ClosedError();
+    if (this.closing.signal.aborted) throw new ClosedError();
   }
 
   /** The full name. @throws UsageError */
@@ -66,11 +65,6 @@ export class Engine {
     const { holders, waiters, quarantineMs } = queue;
     const free = holders.length + waiters.length === 0 && quarantineMs === undefined;
     return { ...queue, waiting: free ? undefined : waitingOf({ queue }) };
-  }
-
-  /** Refuses callers from now on. */
-  refuse(): void {
-    this.#closed = true;
   }
 
   async closeStore(last: boolean): Promise<void> {

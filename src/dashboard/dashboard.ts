@@ -10,6 +10,7 @@
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onAbort } from '../base/aborts.ts';
 import { type Duration, millisecondsOf } from '../base/duration.ts';
 import { isError, isLockError, UsageError } from '../base/errors.ts';
 import { checkOptions, flag, text } from '../base/options.ts';
@@ -100,14 +101,12 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const gate = gateOf(auth);
   const self = processOf(engine);
   const stopListening = listen(engine, (report) => watcher.report(report, self, Date.now()));
-  const closing = {
-    close(): void {
-      engine.closables.delete(closing);
-      stopListening();
-      streams.close();
-    },
+  const close = (): void => {
+    forgetClosing();
+    stopListening();
+    streams.close();
   };
-  engine.closables.add(closing);
+  const forgetClosing = onAbort(engine.closing.signal, close);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
     const last = lastOf(request);
@@ -152,7 +151,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       })
       .catch(() => response.destroy());
   };
-  return Object.assign(serve, { close: closing.close });
+  return Object.assign(serve, { close });
 }
 
 /** The response is a stream and goes on, or it is over. */

@@ -7,6 +7,7 @@
  * So there the process exits, with the status that a shell reports for the signal.
  */
 import { constants } from 'node:os';
+import { onAbort } from '../base/aborts.ts';
 import type { Duration } from '../base/duration.ts';
 import { checkOptions } from '../base/options.ts';
 import { perProcess } from '../base/per-process.ts';
@@ -41,7 +42,7 @@ export function closeOnSignal(locks: Locks, options: { readonly drain?: Duration
     for (const signal of SIGNALS) process.on(signal, registry.listener);
   }
   registry.drains.set(locks, drain);
-  engine.closables.add({ close: () => forget(registry, locks) });
+  onAbort(engine.closing.signal, () => forget(registry, locks));
   return locks;
 }
 

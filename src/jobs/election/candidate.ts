@@ -57,14 +57,14 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     const { label, signal } = options;
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
-    engine.closables.add(this);
+    const forgetClosing = onAbort(engine.closing.signal, () => this.close());
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
         forgetSignal?.();
-        engine.closables.delete(this);
+        forgetClosing();
         this.#end.abort(new ClosedError('The candidacy is over'));
         this.#emit();
       });

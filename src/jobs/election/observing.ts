@@ -5,7 +5,7 @@
  * Between two looks any candidate may have led, so every state but the first is marked `missed`.
  * What would break it: looking while the reader is busy, because the state would be old by then.
  */
-import { onAbort } from '../../base/aborts.ts';
+import { firstOf } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { isLockError } from '../../base/errors.ts';
@@ -44,34 +44,27 @@ export async function* observe(
   { every: everyMs, signal }: Checked<typeof OBSERVE>,
 ): AsyncGenerator<ObservedStandings, void, void> {
   if (signal?.aborted) return;
-  const over = new AbortController();
+  engine.checkOpen();
   // Also frees the caller's signal if the loop is never resumed.
-  const closing = {
-    close(): void {
-      forgetSignal?.();
-      engine.closables.delete(closing);
-      over.abort();
-    },
-  };
-  const forgetSignal = signal && onAbort(signal, closing.close);
-  engine.closables.add(closing);
+  const { aborter, forget } = firstOf([engine.closing.signal, ...(signal ? [signal] : [])]);
+  const over = aborter.signal;
   try {
     let last: string | undefined;
-    while (!over.signal.aborted) {
+    while (!over.aborted) {
       const missed = last !== undefined;
       // A failure of the first look reaches the caller.
       const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
       const now = queue && orderOf([...queue.holders, undefined, ...queue.waiters]);
-      if (queue && now !== last && !over.signal.aborted) {
+      if (queue && now !== last && !over.aborted) {
         last = now;
         yield { leaders: queue.holders, standbys: queue.waiters, missed };
       }
-      await sleep(engine.services.clock, everyMs, over.signal);
+      await sleep(engine.services.clock, everyMs, over);
     }
   } catch (error) {
-    if (!over.signal.aborted) throw error;
+    if (!over.aborted) throw error;
   } finally {
-    closing.close();
+    forget();
   }
 }
 

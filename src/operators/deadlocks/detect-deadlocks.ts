@@ -16,6 +16,7 @@
  * Such a wait belongs in `holding([], …)`. And a hold that is evicted at once counts until its
  * holder knows.
  */
+import { onAbort } from '../../base/aborts.ts';
 import type { Timer } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -98,6 +99,7 @@ class Detector {
   #timerAt = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking = false;
+  #closed = false;
 
   constructor(engine: Engine, onDeadlock: WaitNote['onDeadlock'], afterMs: number) {
     this.#engine = engine;
@@ -109,13 +111,14 @@ class Detector {
       events.on('acquiring', ({ acquisition, waits }) => waits && this.#begin(acquisition)),
       events.on('acquired', ({ acquisition }) => this.#end(acquisition)),
       events.on('missed', (event) => this.#miss(event)),
+      onAbort(engine.closing.signal, () => this.close()),
     ];
-    engine.closables.add(this);
   }
 
   close(): void {
     // A later one may have begun on the same locks.
-    if (!this.#engine.closables.delete(this)) return;
+    if (this.#closed) return;
+    this.#closed = true;
     for (const stop of this.#stops) stop();
     if (this.#timer) this.#engine.services.clock.clearTimeout(this.#timer);
     for (const acquisition of [...this.#waits.keys()]) this.#end(acquisition);
