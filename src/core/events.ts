@@ -200,25 +200,11 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
   events.emit('mismatch', { resource, kind, detail });
 }
 
-interface Losing {
-  readonly events: Events;
-  readonly calls: { readonly store: Store };
-}
-
-/** Reports that the store has lost its memory and grants nothing yet. */
-export function noticeQuarantine(
-  { events, calls }: Losing,
-  { resource }: Pick<Claim, 'resource'>,
-  leftMs: number,
-): void {
-  events.emit('quarantine', { store: calls.store.name, resource, leftMs });
-}
-
 /** Until when each store grants nothing, as far as the process knows; in epoch ms. */
 const closedUntil = new WeakMap<Store, number>();
 
-/** Warns the process, once for each loss, that claims wait for that, unless listeners know. */
-export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: number): void {
+/** Warns the process, once for each loss of memory, unless listeners know. */
+export function warnOfQuarantine(events: Events, store: Store, leftMs: number): void {
   const { quarantine, slow } = events.of;
   const now = Date.now();
   if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;

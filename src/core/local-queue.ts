@@ -27,7 +27,6 @@ import {
   MismatchError,
   QueueFullError,
 } from './errors.ts';
-import { noticeQuarantine } from './events.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
 import type { Services, Spec } from './services.ts';
@@ -93,8 +92,7 @@ export class LocalQueue implements Claimant, Subject {
       }
     }
     return new Promise((resolve, reject) => {
-      const own = waits ? options : untimed(options);
-      const parts = { subject: this, options: own, tries: !waits, resolve, reject };
+      const parts = { subject: this, options, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
       if (!this.#live) this.#claimAgain();
     });
@@ -140,7 +138,8 @@ export class LocalQueue implements Claimant, Subject {
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
     else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));
-    else this.#claimLater();
+    // The place in the queue is lost; a short pause avoids a busy loop on a broken store.
+    else this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
 
   failed(error: StoreError): void {
@@ -200,7 +199,10 @@ export class LocalQueue implements Claimant, Subject {
       waiter.resolve(null);
     });
     // Last, because a listener may do anything.
-    if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
+    if (quarantineMs === undefined) return;
+    const { calls, events } = this.#services;
+    const { resource } = this.spec;
+    events.emit('quarantine', { store: calls.store.name, resource, leftMs: quarantineMs });
   }
 
   /** Later waiters, also those after an aborted try, go on waiting. */
@@ -232,11 +234,6 @@ export class LocalQueue implements Claimant, Subject {
     this.#live = undefined;
     this.#claimAgain();
     return left;
-  }
-
-  /** The place in the queue is lost; a short pause avoids a busy loop on a broken store. */
-  #claimLater(): void {
-    this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
 
   #claimIn(ms: number): void {
@@ -292,9 +289,4 @@ export class LocalQueue implements Claimant, Subject {
   #leaveIfIdle(): void {
     if (!this.#line.first && !this.lease) void this.#giveUp();
   }
-}
-
-/** A try never waits, so its wait cannot run out. */
-function untimed({ wait: _, ...options }: AcquireOptions): AcquireOptions {
-  return options;
 }

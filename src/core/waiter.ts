@@ -13,7 +13,8 @@ import type { Services } from './services.ts';
 export interface Subject {
   readonly resource: string;
   readonly kind: Kind;
-  outlook(): Outlook;
+  /** What its claim knows, if it has one. */
+  outlook?(): Outlook;
   /** Leaves the line; the waiter is already settled. */
   leave(waiter: Waiter<never>): void;
 }
@@ -90,7 +91,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     warned.add(resource);
     const [oldest = ''] = warned;
     if (warned.size > MOST_WARNED) warned.delete(oldest);
-    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
+    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook?.());
     if (this.settled) {
       warned.delete(resource);
       return;
@@ -103,7 +104,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   }
 
   /** Why it waits, by a look at the queue. Never rejects. */
-  async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
+  async #waiting(waitedMs: number, outlook: Outlook | undefined): Promise<Waiting> {
     const queue = await this.#services.calls.inspectSoon(this.#subject.resource);
     return waitingOf({ ...outlook, queue, since: Date.now() - waitedMs });
   }
@@ -129,13 +130,13 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const { clock } = this.#services;
     const since = clock.now();
     this.#waitTimer = clock.setTimeout(() => {
-      const outlook = this.#subject.outlook();
+      const outlook = this.#subject.outlook?.();
       const waitedMs = Math.round(clock.now() - since);
       this.#leave(async () => this.#reject(await this.#timedOut(waitedMs, outlook)));
     }, ms);
   }
 
-  async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
+  async #timedOut(waitedMs: number, outlook: Outlook | undefined): Promise<Error> {
     const waiting = await this.#waiting(waitedMs, outlook);
     const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
     const stack = stackOf(this.options.site);
@@ -149,7 +150,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const report = async (): Promise<void> => {
       if (name === 'waiting') this.#reportLater('slow', SLOW_MS, LONG_MS);
       if (!events.of[name].isThere) return;
-      const waiting = await this.#waiting(waitedMs, this.#subject.outlook());
+      const waiting = await this.#waiting(waitedMs, this.#subject.outlook?.());
       if (this.settled) return;
       const { resource, kind } = this.#subject;
       const { acquisition } = this.options;

@@ -18,7 +18,6 @@ import type { Holder } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { evictBy } from './eviction.ts';
 import {
@@ -95,7 +94,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const engine = engineOf(locks);
   const { auth, readOnly, prefix, every: everyMs } = checkOptions(options, OPTIONS, 'dashboard');
   engine.checkOpen();
-  verbOf(engine.services.calls.store, 'list');
+  engine.services.calls.verb('list');
   const watcher = new StoreWatcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);

@@ -4,7 +4,6 @@ import { checkOptions, flag } from '../base/options.ts';
 
 import { numberOf } from '../contract/token.ts';
 import { engineOf, type Locks } from '../locks.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { checkBoolean } from '../store-calls/replies.ts';
 
 export interface EvictOptions {
@@ -60,6 +59,6 @@ async function evictFrom(
 ): Promise<boolean> {
   engine.checkOpen();
   const { calls } = engine.services;
-  const verb = verbOf(calls.store, 'evict');
+  const verb = calls.verb('evict');
   return calls.ask(() => verb(resource, numberOf(token), how), checkBoolean);
 }

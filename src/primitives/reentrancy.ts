@@ -18,7 +18,6 @@ import type { AcquireOptions } from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import { type Subject, Waiter } from '../core/waiter.ts';
-import type { Outlook } from '../store-calls/waiting.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
 let storage: AsyncLocalStorage<Frame> | undefined;
@@ -143,10 +142,6 @@ export class Frame implements Scope, Subject {
       if (next) next.resolve();
       else this.#closed?.();
     }
-  }
-
-  outlook(): Outlook {
-    return {};
   }
 
   leave(task: Waiter<void>): void {

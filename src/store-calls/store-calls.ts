@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
-import { toStoreError } from '../contract/errors.ts';
-import type { ClaimStatus, Member, Queue, Store } from '../contract/store.ts';
+import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
 import { Releases } from './release.ts';
@@ -60,6 +60,17 @@ export class StoreCalls {
     } catch (error) {
       throw toStoreError(error);
     }
+  }
+
+  /**
+   * A verb that the store may lack.
+   * @throws UnsupportedError
+   */
+  verb<V extends OptionalVerb>(verb: V): NonNullable<Store[V]> {
+    const { store } = this;
+    const found = store[verb];
+    if (!found) throw new UnsupportedError(verb, `The ${store.name} store cannot ${verb}.`);
+    return found.bind(store) as NonNullable<Store[V]>;
   }
 
   /**

@@ -25,7 +25,7 @@ import { pauseBefore } from '../../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
-import { noticeLimit, noticeQuarantine, warnOfQuarantine } from '../events.ts';
+import { noticeLimit, warnOfQuarantine } from '../events.ts';
 import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
@@ -217,11 +217,14 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
+    const { calls, events } = this.services;
     // Last, because a listener may end the claim.
-    if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
+    if (state.at === 'asking') noticeLimit(events, this.claim, status.limit);
     if (status.why === 'data-loss') {
-      noticeQuarantine(this.services, this.claim, status.retryInMs);
-      warnOfQuarantine(this.services, status.retryInMs);
+      const { store } = calls;
+      const { retryInMs: leftMs } = status;
+      events.emit('quarantine', { store: store.name, resource: this.claim.resource, leftMs });
+      warnOfQuarantine(events, store, leftMs);
     }
   }
 

@@ -193,12 +193,7 @@ class Flight<T> {
     this.#passengers++;
     return new Promise((resolve, reject) => {
       const task: Waiter<T> = new Waiter<T>(this.#engine.services, {
-        subject: {
-          resource,
-          kind: 'mutex',
-          outlook: () => ({}),
-          leave: () => this.#leave(),
-        },
+        subject: { resource, kind: 'mutex', leave: () => this.#leave() },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         resolve,
         reject,
