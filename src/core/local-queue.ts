@@ -168,7 +168,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #claim({ tries, options }: Waiter<Lease | null>): void {
-    const { resource, kind, permits, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
+    const { resource, kind, permits, limit, ttlMs, minHoldMs } = this.spec;
     this.#open.add(this);
     const { label = this.#services.settings.label, standby } = options;
     const who = { host: HOST, pid: process.pid, since: Date.now() };
@@ -184,8 +184,7 @@ export class LocalQueue implements Claimant, Subject {
       queue: !tries,
       holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
-    const terms = { heartbeat, beatTtlMs: ttlMs, minHoldMs };
-    this.#live = new LiveClaim(this.#services, claim, terms, this);
+    this.#live = new LiveClaim(this.#services, claim, this);
   }
 
   #isTry(): boolean {

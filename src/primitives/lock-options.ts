@@ -70,14 +70,9 @@ export const LOCK: Checks<LockOptions, 'ttl' | 'maxHold'> = {
   heartbeat: flag(true),
 };
 
-export const permitLimit: (given: number | undefined, name: string) => number = wholeNumber(
-  1,
-  MAX_PERMITS,
-);
-
 export const SEMAPHORE: Checks<SemaphoreOptions, 'ttl' | 'maxHold'> = {
   ...LOCK,
-  limit: permitLimit,
+  limit: wholeNumber(1, MAX_PERMITS),
 };
 
 export const LOCKS: Checks<LocksOptions, 'label' | 'ttl' | 'wait' | 'maxTtl'> = {
@@ -114,15 +109,9 @@ export function checkStore(store: Store): void {
 
 export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settings {
   const { maxTtlMs: most = MAX_TTL_MS } = store;
-  return {
-    prefix: options.prefix,
-    label: options.label,
-    ttlMs: options.ttl ?? Math.min(10_000, most),
-    waitMs: options.wait,
-    maxTtlMs: maxTtlOf(options, store),
-    driftRate: options.drift,
-    marginMs: MARGIN_MS,
-  };
+  const { prefix, label, ttl: ttlMs = Math.min(10_000, most), wait: waitMs, drift } = options;
+  const maxTtlMs = maxTtlOf(options, store);
+  return { prefix, label, ttlMs, waitMs, maxTtlMs, driftRate: drift, marginMs: MARGIN_MS };
 }
 
 /** Where no store counts on it, a program that asks for a longer TTL means it. */

@@ -29,7 +29,7 @@ import { noticeLimit, warnOfQuarantine } from '../events.ts';
 import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { type Claimant, type ClaimTerms, OVER, type State } from './state.ts';
+import { type Claimant, OVER, type State } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
@@ -41,19 +41,17 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   readonly beatTtlMs: number;
   readonly #timer: OneTimer;
   readonly services: Services;
-  readonly #terms: ClaimTerms;
   readonly #claimant: Claimant;
   readonly #watching: Disposable | undefined;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
-  constructor(services: Services, claim: Claim, terms: ClaimTerms, claimant: Claimant) {
+  constructor(services: Services, claim: Claim, claimant: Claimant) {
     const { calls, clock } = services;
     this.services = services;
     this.claim = claim;
-    this.#terms = terms;
-    this.beatTtlMs = terms.beatTtlMs;
     this.#claimant = claimant;
-    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: clock.now() };
+    this.beatTtlMs = claimant.spec.ttlMs;
+    const times = { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs, now: clock.now() };
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => calls.claim.send(this.claim, this);
@@ -81,7 +79,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   beat(): void {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
-    if (at === 'held' && !(this.awaitDeadline() && this.#terms.heartbeat)) return;
+    if (at === 'held' && !(this.awaitDeadline() && this.#claimant.spec.heartbeat)) return;
     const free = this.#question === 'none';
     this.#question = free ? 'sent' : 'again';
     if (!free) return;
@@ -110,7 +108,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
 
   /** The holder since then is done. Returns a promise if the store needs a request. */
   handOn(since: number, now: number): Promise<void> | undefined {
-    const afterMs = Math.ceil(this.#terms.minHoldMs - (now - since));
+    const afterMs = Math.ceil(this.#claimant.spec.minHoldMs - (now - since));
     return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
   }
 
@@ -160,7 +158,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       if (!this.deadline.doubt) this.#askWhenDue(hint);
     } else {
       const now = clock.now();
-      const sure = state.at === 'waiting' && !state.doubled && this.#terms.minHoldMs === 0;
+      const sure = state.at === 'waiting' && !state.doubled && this.#claimant.spec.minHoldMs === 0;
       const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);
       if (grants && hint?.state === 'held') this.#grant(hint, now);
       // The connection that calls this was opened for another caller.
@@ -178,7 +176,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
-    if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
+    if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
       this.#wait(undefined);
       // With a pause, because a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
@@ -199,7 +197,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       void this.release();
       return this.#claimant.gone({ state: 'gone', why: 'expired' });
     }
-    if (this.#terms.heartbeat) heartbeat.add(this);
+    if (this.#claimant.spec.heartbeat) heartbeat.add(this);
     else heartbeat.remove(this);
     this.#claimant.granted(now);
     // Time may have passed since `now`, and the next heartbeat may come after the deadline.
@@ -281,7 +279,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const now = this.services.clock.now();
     if (!this.check(now)) return false;
     const left = this.deadline.remaining(now);
-    if (this.#terms.heartbeat && left > this.beatTtlMs / 2) return true;
+    if (this.#claimant.spec.heartbeat && left > this.beatTtlMs / 2) return true;
     this.#timer.set(() => this.awaitDeadline(), left);
     this.#timer.unref();
     return true;

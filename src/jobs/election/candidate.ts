@@ -14,7 +14,6 @@ import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import type { AcquireOptions } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { passing } from './observing.ts';
@@ -39,7 +38,6 @@ export interface Term {
  * the loop resigns. A body that does not return keeps the candidate out of the queue.
  */
 export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
-  readonly #engine: Engine;
   readonly #seat: Lock;
   readonly #end = new AbortController();
   readonly #campaign: Promise<void>;
@@ -51,13 +49,13 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #waiting: (() => void)[] = [];
 
   /** @internal Made by `Election.campaign`. */
-  constructor(engine: Engine, seat: Lock, options: CampaignOptions) {
-    this.#engine = engine;
+  constructor(seat: Lock, options: CampaignOptions) {
     this.#seat = seat;
+    const { closing } = seat.engine;
     const { label, signal } = options;
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
-    const forgetClosing = onAbort(engine.closing.signal, () => this.close());
+    const forgetClosing = onAbort(closing.signal, () => this.close());
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;
@@ -155,7 +153,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       }
       const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
       if (!lease) {
-        await sleep(this.#engine.services.clock, RETRY_MS, signal);
+        await sleep(this.#seat.engine.services.clock, RETRY_MS, signal);
         continue;
       }
       this.#lease = lease;

@@ -6,12 +6,12 @@
  * same step in which a leader leaves, or when the TTL of a dead leader has run out.
  * What would break it: a candidate that leads without the lease (candidate.ts).
  */
-import { checkOptions, text } from '../../base/options.ts';
+import { checkOptions, text, wholeNumber } from '../../base/options.ts';
+import { MAX_PERMITS } from '../../contract/store.ts';
 import { checkSignal } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';
+import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import { type CampaignOptions, Candidate } from './candidate.ts';
 import {
   OBSERVE,
@@ -32,7 +32,7 @@ const ELECTION = {
   minHold,
   maxHold,
   heartbeat,
-  seats: (given: number = 1, name: string): number => permitLimit(given, name),
+  seats: wholeNumber(1, MAX_PERMITS, 1),
 };
 
 const CAMPAIGN = { label: text, signal: checkSignal };
@@ -53,19 +53,18 @@ export function createElection(
   name: string,
   options: ElectionOptions = {},
 ): Election {
-  const engine = engineOf(locks);
+  // Refuses what are no locks.
+  engineOf(locks);
   const { seats: limit, ...rest } = checkOptions(options, ELECTION, 'createElection');
-  return new Election(engine, locks.semaphore(name, { ...rest, limit }));
+  return new Election(locks.semaphore(name, { ...rest, limit }));
 }
 
 /** Made by `createElection`. */
 export class Election {
-  readonly #engine: Engine;
   readonly #seat: Lock;
 
   /** @internal */
-  constructor(engine: Engine, seat: Lock) {
-    this.#engine = engine;
+  constructor(seat: Lock) {
     this.#seat = seat;
   }
 
@@ -85,13 +84,12 @@ export class Election {
    * for await (const term of candidate) await lead(term.signal);
    */
   campaign(options: CampaignOptions = {}): Candidate {
-    const read = checkOptions(options, CAMPAIGN, 'campaign');
-    return new Candidate(this.#engine, this.#seat, read);
+    return new Candidate(this.#seat, checkOptions(options, CAMPAIGN, 'campaign'));
   }
 
   /** The current leaders and standbys. */
   async standings(): Promise<Standings> {
-    const { holders, waiters } = await this.#engine.inspect(this.resource);
+    const { holders, waiters } = await this.#seat.engine.inspect(this.resource);
     return { leaders: holders, standbys: waiters };
   }
 
@@ -111,6 +109,6 @@ export class Election {
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
     const read = checkOptions(options, OBSERVE, 'observe');
-    return observe(this.#engine, this.resource, read);
+    return observe(this.#seat, read);
   }
 }

@@ -13,7 +13,7 @@ import type { Checked, Checks } from '../../base/options.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Member } from '../../contract/store.ts';
 import { checkSignal } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
+import type { Lock } from '../../primitives/lock.ts';
 
 /** The leaders and the standbys, each in order. */
 export interface Standings {
@@ -39,8 +39,7 @@ export const OBSERVE: Checks<ObserveOptions, 'signal'> = {
 };
 
 export async function* observe(
-  engine: Engine,
-  resource: string,
+  { engine, resource }: Lock,
   { every: everyMs, signal }: Checked<typeof OBSERVE>,
 ): AsyncGenerator<ObservedStandings, void, void> {
   if (signal?.aborted) return;
@@ -54,7 +53,8 @@ export async function* observe(
       const missed = last !== undefined;
       // A failure of the first look reaches the caller.
       const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
-      const now = queue && orderOf([...queue.holders, undefined, ...queue.waiters]);
+      const all = queue && [...queue.holders, undefined, ...queue.waiters];
+      const now = all?.map((member) => member?.number ?? '|').join();
       if (queue && now !== last && !over.aborted) {
         last = now;
         yield { leaders: queue.holders, standbys: queue.waiters, missed };
@@ -71,8 +71,4 @@ export async function* observe(
 /** A failure of the store that may pass is no reason to give up. */
 export function passing(error: unknown): undefined {
   if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
-}
-
-function orderOf(members: readonly (Member | undefined)[]): string {
-  return members.map((member) => member?.number ?? '|').join();
 }

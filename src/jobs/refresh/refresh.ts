@@ -121,7 +121,8 @@ const flightsOf = new WeakMap<Engine, Flights>();
  *   `run`, and RefreshError if another process has just failed.
  */
 export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
-  const engine = engineOf(locks);
+  // Refuses what are no locks.
+  engineOf(locks);
   const checked = checkOptions(options, checksOf<T>(), 'refresh');
   const { read, load, staleWhileRefreshing: old, retryAfter: retryAfterMs, ...rest } = checked;
   const { ttl, maxHold, ...acquire } = rest;
@@ -133,11 +134,11 @@ export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>
     acquire,
   };
   const lock = keyLock(locks, `refresh:${checkKey(key)}`, { ttl, maxHold });
-  return doRefresh(engine, lock, terms);
+  return doRefresh(lock, terms);
 }
 
-async function doRefresh<T>(engine: Engine, lock: Lock, terms: RefreshTerms<T>): Promise<T> {
-  const { resource } = lock;
+async function doRefresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
+  const { engine, resource } = lock;
   const flights: Flights = flightsOf.get(engine) ?? new Map();
   flightsOf.set(engine, flights);
   // Inside a load of this key, this call would wait for itself.
@@ -150,29 +151,25 @@ async function doRefresh<T>(engine: Engine, lock: Lock, terms: RefreshTerms<T>):
   if (usable !== undefined) return usable;
   signal?.throwIfAborted();
   engine.checkOpen();
-  const flight = flights.get(resource) ?? new Flight<unknown>(engine, { lock, terms, flights });
+  const flight = flights.get(resource) ?? new Flight<unknown>(lock, terms, flights);
   return (flight as Flight<T>).join(terms.acquire);
-}
-
-interface FlightParts<T> {
-  readonly lock: Lock;
-  readonly terms: RefreshTerms<T>;
-  readonly flights: Flights;
 }
 
 /** One attempt, for all its waiters in this process. */
 class Flight<T> {
-  readonly #engine: Engine;
-  readonly #parts: FlightParts<T>;
+  readonly #lock: Lock;
+  readonly #terms: RefreshTerms<T>;
+  readonly #flights: Flights;
   readonly #value: Promise<T>;
   readonly #unwanted = new AbortController();
   #end: (error: unknown) => void = () => {};
   #passengers = 0;
 
-  constructor(engine: Engine, parts: FlightParts<T>) {
-    this.#engine = engine;
-    this.#parts = parts;
-    parts.flights.set(parts.lock.resource, this);
+  constructor(lock: Lock, terms: RefreshTerms<T>, flights: Flights) {
+    this.#lock = lock;
+    this.#terms = terms;
+    this.#flights = flights;
+    flights.set(lock.resource, this);
     this.#value = new Promise((resolve, reject) => {
       this.#end = reject;
       // The caller may leave before it ends, so it holds up none of the caller's locks.
@@ -183,16 +180,16 @@ class Flight<T> {
 
   /** No more callers may join. */
   readonly #close = (): void => {
-    const { flights, lock } = this.#parts;
-    if (flights.get(lock.resource) === this) flights.delete(lock.resource);
+    const { resource } = this.#lock;
+    if (this.#flights.get(resource) === this) this.#flights.delete(resource);
   };
 
   /** Waits within these options only, not those of the other waiters. */
-  join({ wait = this.#engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
-    const { resource } = this.#parts.lock;
+  join({ wait = this.#lock.engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
+    const { engine, resource } = this.#lock;
     this.#passengers++;
     return new Promise((resolve, reject) => {
-      const task: Waiter<T> = new Waiter<T>(this.#engine.services, {
+      const task: Waiter<T> = new Waiter<T>(engine.services, {
         subject: { resource, kind: 'mutex', leave: () => this.#leave() },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         resolve,
@@ -214,14 +211,15 @@ class Flight<T> {
   }
 
   async #fly(): Promise<T> {
-    const { lock, terms } = this.#parts;
-    const { label } = terms.acquire;
+    const lock = this.#lock;
+    const { acquire, old } = this.#terms;
+    const { label } = acquire;
     const options = { signal: this.#unwanted.signal, ...(label !== undefined && { label }) };
     const attempt = (lease: Lease): Promise<T> => this.#load(lease);
-    if (terms.old) {
+    if (old) {
       const tried = await lock.tryRun(options, attempt);
       if (tried.acquired) return tried.value;
-      const usable = await terms.old();
+      const usable = await old();
       if (usable !== undefined) return usable;
     }
     // Without end: each waiter has a limit of its own.
@@ -229,12 +227,12 @@ class Flight<T> {
   }
 
   async #load(lease: Lease): Promise<T> {
-    const { read, load, old, retryAfterMs } = this.#parts.terms;
+    const { read, load, old, retryAfterMs } = this.#terms;
     lease.assertHeld();
     lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;
-    const shares = retryAfterMs > 0 && this.#engine.services.calls.store.traits.records;
+    const shares = retryAfterMs > 0 && lease.live.services.calls.store.traits.records;
     const failure = shares ? await this.#failureBefore(lease) : undefined;
     if (failure) {
       const usable = await old?.();
@@ -250,7 +248,7 @@ class Flight<T> {
   }
 
   async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
-    const kept = await recall<FailureNote>(this.#engine, resource);
+    const kept = await recall<FailureNote>(this.#lock.engine, resource);
     return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
@@ -258,7 +256,6 @@ class Flight<T> {
   async #noteFailure(lease: Lease): Promise<void> {
     const { label: _, ...failed } = lease.live.claim.holder;
     const note: FailureNote = { failed };
-    const ms = this.#parts.terms.retryAfterMs;
-    await keep(this.#engine, lease, { note, ms }).catch(() => {});
+    await keep(lease, { note, ms: this.#terms.retryAfterMs }).catch(() => {});
   }
 }

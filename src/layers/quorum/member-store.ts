@@ -72,12 +72,10 @@ export class MemberStore {
 
   /** Never rejects. */
   async ask(verb: 'claim' | 'renew' | 'raise', claim: Claim, number = 0n): Promise<ClaimStatus> {
-    let status: ClaimStatus;
-    try {
-      status = checkStatus((await this.#send(verb, claim, { number })) as ClaimStatus);
-    } catch (error) {
-      status = { state: 'error', error: error as StoreError };
-    }
+    const status = await this.#send(verb, claim, { number }).then(
+      (answer) => checkStatus(answer as ClaimStatus),
+      (error: StoreError): ClaimStatus => ({ state: 'error', error }),
+    );
     const part = partOf(this.store, claim.resource);
     if (status.state === 'error') this.#suspects.add(part);
     else this.#suspects.delete(part);
@@ -104,11 +102,8 @@ export class MemberStore {
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
     const { watch } = this.store;
     if (!watch) return undefined;
-    try {
-      return await this.within(() => watch.call(this.store, claim, wake), claim.ttlMs);
-    } catch {
-      return undefined;
-    }
+    const watching = this.within(() => watch.call(this.store, claim, wake), claim.ttlMs);
+    return watching.catch(() => undefined);
   }
 
   /**

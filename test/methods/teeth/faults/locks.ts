@@ -106,7 +106,7 @@ export const LOCK_FAULTS: readonly Fault[] = [
   {
     file: 'src/jobs/records.ts',
     name: 'a record that was refused counts as written',
-    find: 'if (await keep(engine, lease, keeping)) return;',
+    find: 'if (await keep(lease, keeping)) return;',
     replace: 'await keep(engine, lease, keeping);\n      return;',
     why: 'two attempts that overlap both succeed',
     by: inTest('test/jobs/once.test.ts', 'once', 'cannot record what another has done meanwhile'),
