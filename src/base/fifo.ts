@@ -14,10 +14,6 @@ export class Fifo<T extends Linked<T>> {
     return this.#first;
   }
 
-  get last(): T | undefined {
-    return this.#last;
-  }
-
   get size(): number {
     return this.#size;
   }
