@@ -1,6 +1,6 @@
 import type { Duration } from '../base/duration.ts';
 import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
-import type { Locks } from '../locks.ts';
+import { engineOf, type Locks } from '../locks.ts';
 import type { Lock } from '../primitives/lock.ts';
 
 /** Longest key in bytes of UTF-8: a name, less the job's prefix. */
@@ -11,13 +11,11 @@ export function checkKey(key: string): string {
   return checkName(key, 'key', MAX_KEY_BYTES);
 }
 
-interface KeyLockOptions {
-  readonly ttl: Duration | undefined;
-  readonly maxHold: Duration | undefined;
-}
+type KeyTimes = Readonly<Record<'ttl' | 'maxHold', Duration | undefined>>;
 
-/** The mutex of a key. */
-export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyLockOptions): Lock {
+/** The mutex of a key. @throws UsageError unless these are locks. */
+export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyTimes): Lock {
+  engineOf(locks);
   return locks.mutex(name, {
     ...(ttl !== undefined && { ttl }),
     ...(maxHold !== undefined && { maxHold }),

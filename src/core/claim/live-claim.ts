@@ -13,6 +13,7 @@
 import { OneTimer } from '../../base/clock.ts';
 import { detached } from '../../base/event-loop.ts';
 import type { StoreError } from '../../contract/errors.ts';
+import { EXPIRED } from '../../contract/gone.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -195,7 +196,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     if (!this.deadline.fresh(now)) {
       // The grant came too late to be used, so the claim gives up its place.
       void this.release();
-      return this.#claimant.gone({ state: 'gone', why: 'expired' });
+      return this.#claimant.gone(EXPIRED);
     }
     if (this.#claimant.spec.heartbeat) heartbeat.add(this);
     else heartbeat.remove(this);

@@ -23,7 +23,7 @@ import type { Holder } from '../../contract/store.ts';
 import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
-import { engineOf, type Locks } from '../../locks.ts';
+import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
@@ -146,8 +146,6 @@ export function once<T, const O extends OnceOptions>(
   options: O,
   work: Work<Lease, T>,
 ): Promise<OnceResult<T, O>> {
-  // Refuses what are no locks.
-  engineOf(locks);
   const { ttl, maxHold, ...terms } = checkOptions<OnceOptions, typeof ONCE>(options, ONCE, 'once');
   if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
   const lock = keyLock(locks, `once:${checkKey(key)}`, { ttl, maxHold });

@@ -21,7 +21,7 @@ import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts'
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import { Waiter } from '../../core/waiter.ts';
-import { engineOf, type Locks } from '../../locks.ts';
+import type { Locks } from '../../locks.ts';
 import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
@@ -121,8 +121,6 @@ const flightsOf = new WeakMap<Engine, Flights>();
  *   `run`, and RefreshError if another process has just failed.
  */
 export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
-  // Refuses what are no locks.
-  engineOf(locks);
   const checked = checkOptions(options, checksOf<T>(), 'refresh');
   const { read, load, staleWhileRefreshing: old, retryAfter: retryAfterMs, ...rest } = checked;
   const { ttl, maxHold, ...acquire } = rest;

@@ -15,6 +15,7 @@
  * or counting a vote that was won back too late.
  */
 import type { Clock } from '../../base/clock.ts';
+import { EXPIRED, UNKNOWN } from '../../contract/gone.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -40,8 +41,6 @@ export interface QuorumClaimParts {
 
 /** Reasons that more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
-
-const OVER: GoneStatus = { state: 'gone', why: 'unknown' };
 
 export class QuorumClaim {
   readonly #claim: Claim;
@@ -73,7 +72,7 @@ export class QuorumClaim {
 
   /** One round: returns as soon as the outcome is certain. Never rejects. */
   async ask(verb: QuorumVerb): Promise<ClaimStatus> {
-    if (this.#over) return OVER;
+    if (this.#over) return UNKNOWN;
     const startedAt = this.#parts.clock.now();
     const running = this.#round;
     if (running) {
@@ -85,7 +84,7 @@ export class QuorumClaim {
     this.#round = { startedAt, status: this.#ask(verb, startedAt) };
     const status = await this.#round.status;
     this.#round = undefined;
-    return this.#over ? OVER : status;
+    return this.#over ? UNKNOWN : status;
   }
 
   /** @throws StoreError */
@@ -140,7 +139,7 @@ export class QuorumClaim {
       return this.#seek('renew', startedAt);
     }
     if (this.#quorum.count('unreachable') >= majority) return this.#fail();
-    return goneOf(votes) ?? OVER;
+    return goneOf(votes) ?? UNKNOWN;
   }
 
   /** A heartbeat of a hold, which wins back missing votes. */
@@ -158,7 +157,7 @@ export class QuorumClaim {
     if (this.#quorum.count('held', 'unreachable') >= majority) return this.#fail();
     this.#hold.end();
     if (verb === 'claim') return this.#seek(verb, startedAt);
-    this.#lost = goneOf(votes) ?? { state: 'gone', why: 'expired' };
+    this.#lost = goneOf(votes) ?? EXPIRED;
     return this.#lost;
   }
 
@@ -187,7 +186,7 @@ export class QuorumClaim {
     await this.#try(verb, place);
     for (let turn = 0; turn < 2 * quorum.votes.length; turn++) {
       this.#place = place;
-      if (this.#over) return OVER;
+      if (this.#over) return UNKNOWN;
       if (place.standing === 'waiting') return this.#wait(place);
       const { status } = place;
       if (status?.state === 'gone' && FINAL.includes(status.why)) return this.#giveUp(status);

@@ -1,5 +1,5 @@
 /** Where a claim waits: how it tries all members, and at which it waits if others were first. */
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
 import type { Vote, VoteState } from './vote.ts';
 import type { QuorumVotes } from './votes.ts';
 
@@ -56,12 +56,8 @@ export async function awaitBriefly(
 ): Promise<void> {
   if (vote.standing !== 'pending') return;
   const graceMs = Math.max(GRACE_MS, 2 * (clock.now() - since));
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimeout(resolve, graceMs);
-    void vote.settled.then(() => {
-      clock.clearTimeout(timer);
-      resolve();
-    });
-  });
+  const settled = new AbortController();
+  void vote.settled.then(() => settled.abort());
+  await sleep(clock, graceMs, settled.signal);
   if (vote.standing === 'pending') vote.member.suspect(vote.resource);
 }
