@@ -147,15 +147,9 @@ class EventListeners {
 /** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
   /** Properties, because an acquisition reads five, and a lookup by key takes ten times as long. */
-  readonly of: Readonly<Record<LockEventName, EventListeners>>;
-
-  constructor() {
-    const all = NAMES.map((name): [LockEventName, EventListeners] => [
-      name,
-      new EventListeners(name),
-    ]);
-    this.of = Object.fromEntries(all) as Record<LockEventName, EventListeners>;
-  }
+  readonly of = Object.fromEntries(
+    NAMES.map((name) => [name, new EventListeners(name)]),
+  ) as Readonly<Record<LockEventName, EventListeners>>;
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {

@@ -106,10 +106,8 @@ function makerOf({ kind, ttlMs, holder }: Member): string {
 function usualNumber(sightings: readonly Sighting[]): bigint {
   const numbers = sightings.map(({ seen }) => seen.number);
   const times = (number: bigint): number => numbers.filter((each) => each === number).length;
-  return numbers.reduce((best, each) => {
-    const more = times(each) - times(best);
-    return more > 0 || (more === 0 && each > best) ? each : best;
-  });
+  const [best] = numbers.toSorted((a, b) => times(b) - times(a) || Number(b - a));
+  return best as bigint;
 }
 
 /** The claim, with the life that so many of them grant. */
