@@ -51,7 +51,7 @@ export abstract class Lock extends Lockable<Lease> {
   /** @internal */
   scope(lease: Lease): Scope {
     const { events } = this.engine.services;
-    const frame = new Frame(this.engine, lease);
+    const frame = new Frame(lease);
     return events.of.working.isThere ? inContexts(frame, events, lease) : frame;
   }
 

@@ -102,7 +102,7 @@ export class MultiLock extends Lockable<MultiLease> {
         if (!lease) break;
         taken.set(part, lease);
         // A listener of `acquiring` may ask what this wait holds up.
-        if (events.of.acquiring.isThere) around = new Frame(this.engine, lease, around);
+        if (events.of.acquiring.isThere) around = new Frame(lease, around);
       }
       for (const lease of taken.values()) lease.assertHeld();
     } catch (error) {

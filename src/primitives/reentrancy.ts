@@ -15,7 +15,6 @@ import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
 import type { Kind, Store } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/acquire-options.ts';
-import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import { type Subject, Waiter } from '../core/waiter.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
@@ -53,14 +52,12 @@ export function innermost(): Frame | undefined {
 export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
-  readonly #engine: Engine;
   readonly #line = new Fifo<Waiter<void>>();
   #entered = false;
   #open = true;
   #closed: (() => void) | undefined;
 
-  constructor(engine: Engine, lease: Lease, parent?: Frame) {
-    this.#engine = engine;
+  constructor(lease: Lease, parent?: Frame) {
     this.lease = lease;
     this.parent = parent ?? context().getStore();
   }
@@ -99,7 +96,8 @@ export class Frame implements Scope, Subject {
 
   /** Open, and about this resource of this store. */
   isOn(store: Store, resource: string): boolean {
-    return this.#engine.services.calls.store === store && this.resource === resource && this.open;
+    const { services } = this.lease.live;
+    return services.calls.store === store && this.resource === resource && this.open;
   }
 
   /** A nested run is inside. */
@@ -126,16 +124,14 @@ export class Frame implements Scope, Subject {
     options.signal?.throwIfAborted();
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
-        this.#line.push(
-          new Waiter(this.#engine.services, { subject: this, options, resolve, reject }),
-        );
+        const parts = { subject: this, options, resolve, reject };
+        this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      const scope = new Frame(this.#engine, this.lease, this);
-      return await underLease(this.lease, () => scope, work);
+      return await underLease(this.lease, (lease) => new Frame(lease, this), work);
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;
