@@ -34,20 +34,20 @@ export interface LocksOptions {
 
 export interface LockOptions {
   /** Default that of `createLocks`. */
-  readonly ttl?: Duration;
+  readonly ttl?: Duration | undefined;
   /**
    * Strict order over all tasks of all processes. Default false: tasks of one process pass the lock
    * among themselves, in bounded batches while others wait, which is a hundred times faster.
    */
-  readonly fair?: boolean;
+  readonly fair?: boolean | undefined;
   /** A nested `run` in a holder's context enters at once; default false: it rejects. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
   /** The lock stays taken for at least this long, even if the process is gone; default 0. */
-  readonly minHold?: Duration;
+  readonly minHold?: Duration | undefined;
   /** A living process gives up the lease after this long; default never. */
-  readonly maxHold?: Duration;
+  readonly maxHold?: Duration | undefined;
   /** Default true. False: the lease ends within a ttl, unless `lease.renew()` is called. */
-  readonly heartbeat?: boolean;
+  readonly heartbeat?: boolean | undefined;
 }
 
 export interface SemaphoreOptions extends LockOptions {
