@@ -130,7 +130,6 @@ const NAMES: readonly LockEventName[] = [
 
 type Listener = (event: never) => void;
 
-/** The listeners of one event. */
 class EventListeners {
   readonly listeners: Set<Listener> = new Set();
   readonly channel: Channel;
@@ -208,7 +207,6 @@ export function warnOfQuarantine(events: Events, store: Store, leftMs: number): 
   process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });
 }
 
-/** A request with heartbeats got a reply, or failed. */
 export function noticeHeartbeat(
   events: Events,
   request: BatchOutcome<ClaimStatus> & { readonly store: string },

@@ -98,12 +98,10 @@ export class LocalQueue implements Claimant, Subject {
     });
   }
 
-  /** The waiters in line now, in order. */
   get waiters(): readonly Waiter<Lease | null>[] {
     return this.#line.all();
   }
 
-  /** Ends all waits. */
   rejectAll(error: unknown): void {
     for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
     this.#leaveIfIdle();

@@ -61,7 +61,6 @@ export class OpenQueues<Q extends OpenQueue> {
     this.#underway.end();
   }
 
-  /** Warns no more. */
   close(): void {
     if (this.#timer) this.#clock.clearTimeout(this.#timer);
   }

@@ -24,9 +24,9 @@ interface KeptNote {
  */
 export async function keep({ live }: Lease, { note, ms }: KeptNote): Promise<boolean> {
   const { claim, services } = live;
-  const { keep: verb } = recordsOf(services.calls.store);
+  const records = recordsOf(services.calls.store);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
-  return services.calls.ask(() => verb(claim, { text, ms }), checkBoolean, claim);
+  return services.calls.ask(() => records.keep(claim, { text, ms }), checkBoolean, claim);
 }
 
 /**
@@ -58,14 +58,13 @@ export async function recall<N extends object>(
   { services: { calls } }: Engine,
   resource: string,
 ): Promise<{ readonly note: N; readonly leftMs: number } | undefined> {
-  const { recall: verb } = recordsOf(calls.store);
-  const kept = await calls.ask(() => verb(resource), checkKept);
+  const records = recordsOf(calls.store);
+  const kept = await calls.ask(() => records.recall(resource), checkKept);
   return kept && { note: noteIn<N>(kept.text, resource), leftMs: kept.leftMs };
 }
 
 function recordsOf(store: Store): Required<Pick<Store, 'keep' | 'recall'>> {
-  const { keep: keeps, recall: recalls } = store;
-  if (keeps && recalls) return { keep: keeps.bind(store), recall: recalls.bind(store) };
+  if (store.keep && store.recall) return store as Required<Pick<Store, 'keep' | 'recall'>>;
   const message = `The ${store.name} store keeps no records of finished work.`;
   throw new UnsupportedError('records', message);
 }

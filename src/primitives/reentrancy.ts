@@ -69,7 +69,6 @@ export class Frame implements Scope, Subject {
     return frame;
   }
 
-  /** Permits of this resource held by the running code. */
   static permitsAround(store: Store, resource: string): number {
     let sum = 0;
     const seen = new Set<Lease>();
@@ -94,7 +93,6 @@ export class Frame implements Scope, Subject {
     return this.#open && this.lease.state !== 'released';
   }
 
-  /** Open, and about this resource of this store. */
   isOn(store: Store, resource: string): boolean {
     const { services } = this.lease.live;
     return services.calls.store === store && this.resource === resource && this.open;

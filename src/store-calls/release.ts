@@ -94,7 +94,6 @@ export class Underway {
     if (--this.#count === 0) this.#done?.();
   }
 
-  /** Resolves when nothing is under way. */
   none(): Promise<void> {
     return new Promise((resolve) => {
       this.#done = resolve;

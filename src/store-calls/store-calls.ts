@@ -17,7 +17,6 @@ export interface StoreCallsParts {
   readonly loop: EventLoop;
   /** The TTL for questions about no claim, in ms: each waits a third of it for a reply. */
   readonly ttlMs: number;
-  /** Called after each batch of heartbeats. */
   readonly renewed: (outcome: BatchOutcome<ClaimStatus>) => void;
 }
 
@@ -27,20 +26,24 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
-  readonly #parts: StoreCallsParts;
+  readonly #ttlMs: number;
   readonly #limits: TimeLimits;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
-  constructor(parts: StoreCallsParts) {
-    const { store, clock, renewed } = parts;
+  constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
-    this.#parts = parts;
+    this.#ttlMs = ttlMs;
     this.#limits = new TimeLimits(store, clock);
-    this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
-    this.renew = this.#sender((claims) => store.renew(claims), checkStatus, renewed);
-    const now = this.#sender((claims) => store.release(claims), checkBoolean);
+    const sender = <R>(
+      verb: BatcherParts<R>['verb'],
+      check: BatcherParts<R>['check'],
+      done?: BatcherParts<R>['done'],
+    ): Sender<R> => senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+    this.claim = sender((claims) => store.claim(claims), checkStatus);
+    this.renew = sender((claims) => store.renew(claims), checkStatus, renewed);
+    const now = sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
-      this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
+      sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
@@ -52,11 +55,10 @@ export class StoreCalls {
   async ask<T>(
     question: () => Promise<T>,
     check: (reply: T) => T,
-    about: { readonly ttlMs: number } = this.#parts,
+    about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
-    const limitMs = about.ttlMs / TRIES_PER_TTL;
     try {
-      return check(await this.#limits.answer(question, limitMs));
+      return check(await this.#limits.answer(question, about.ttlMs / TRIES_PER_TTL));
     } catch (error) {
       throw toStoreError(error);
     }
@@ -93,15 +95,6 @@ export class StoreCalls {
       this.#looks.set(resource, look);
     }
     return look;
-  }
-
-  #sender<R>(
-    verb: BatcherParts<R>['verb'],
-    check: BatcherParts<R>['check'],
-    done?: BatcherParts<R>['done'],
-  ): Sender<R> {
-    const { store, clock, loop } = this.#parts;
-    return senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
   }
 
   /** Sends no more releases: the store is about to close. */

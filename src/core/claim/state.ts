@@ -39,7 +39,6 @@ export type State =
   | {
       readonly at: 'waiting';
       readonly doubled: boolean;
-      /** It has stood in the store's queue. */
       readonly queued: boolean;
       /** The last reply; undefined if it is admitted, but not yet for long enough. */
       readonly status: WaitingStatus | undefined;

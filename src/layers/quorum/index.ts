@@ -143,7 +143,6 @@ class Quorum implements Store {
     yield* new Set(lists.flatMap(([, names]) => names));
   }
 
-  /** Closes the members. */
   async close(): Promise<void> {
     const closed = await Promise.allSettled(
       this.#members.map(({ store }) => Promise.resolve(store.close?.())),
@@ -181,15 +180,9 @@ class Quorum implements Store {
     const { id } = claim;
     const wake = this.#wakes.has(id) ? () => this.#wakes.get(id)?.() : undefined;
     const mark = createHash('sha256').update(`mark ${id}`).digest('hex').slice(0, 16);
-    return new QuorumClaim(
-      { ...claim, holder: { ...claim.holder, mark } },
-      {
-        members: this.#members,
-        clock: this.#clock,
-        raises: this.#raises,
-        wake,
-      },
-    );
+    const marked = { ...claim, holder: { ...claim.holder, mark } };
+    const parts = { members: this.#members, clock: this.#clock, raises: this.#raises, wake };
+    return new QuorumClaim(marked, parts);
   }
 }
 

@@ -35,7 +35,6 @@ export interface QuorumClaimParts {
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
-  /** Called when a member wakes the claim. */
   readonly wake: (() => void) | undefined;
 }
 

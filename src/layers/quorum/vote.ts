@@ -28,7 +28,6 @@ export type VoteState =
 export interface VoteParts {
   readonly member: MemberStore;
   readonly clock: Clock;
-  /** Called when the member wakes the claim. */
   readonly wake: Wake | undefined;
 }
 
@@ -114,7 +113,6 @@ export class Vote {
     return this.settled;
   }
 
-  /** Raises the number of a held vote. */
   async raise(number: bigint): Promise<void> {
     const claim = this.#claim;
     if (!claim) return;
@@ -138,7 +136,6 @@ export class Vote {
     return this.member.release(unanswered ? { ...claim, unanswered } : claim, keepsMs);
   }
 
-  /** Gives the vote back in the background. */
   letGo(): void {
     this.release().catch(() => {});
   }

@@ -16,7 +16,6 @@ export class QuorumVotes {
     return this.votes.filter((vote) => vote.held);
   }
 
-  /** A majority of the votes is `held`. */
   get won(): boolean {
     return this.held.length >= this.majority;
   }
