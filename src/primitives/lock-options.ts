@@ -115,20 +115,19 @@ export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settin
 }
 
 /** Where no store counts on it, a program that asks for a longer TTL means it. */
-function maxTtlOf(
-  { ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>,
-  { maxTtlMs = ms, name }: Store,
-): number {
-  if (ms === undefined) return maxTtlMs ?? Math.max(MAX_TTL_MS, ttl);
-  return atMost(maxTtlMs, { ms, what: 'maxTtl', where: `the ${name} store` });
+function maxTtlOf({ ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>, store: Store): number {
+  if (ms === undefined) return store.maxTtlMs ?? Math.max(MAX_TTL_MS, ttl);
+  return atMost(store.maxTtlMs ?? ms, store, { ms, what: 'maxTtl' });
 }
 
-/** @throws UsageError if it is more than the longest TTL that `where` allows. */
+/** @throws UsageError if it is more than the longest TTL, which the store or these locks set. */
 function atMost(
-  maxTtlMs: number | undefined,
-  { ms, what, where }: { readonly ms: number; readonly what: string; readonly where: string },
+  maxTtlMs: number,
+  store: Store,
+  { ms, what }: { readonly ms: number; readonly what: string },
 ): number {
-  if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
+  if (ms <= maxTtlMs) return ms;
+  const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
   const raise = `raise the option maxTtl of ${where} for all users of the store`;
   throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
 }
@@ -141,8 +140,9 @@ const MIN_TTL_MS = 100;
 /** @throws UsageError */
 export function specOf(engine: Engine, resource: string, options: CheckedLock): Spec {
   const { kind, fair, heartbeat, ttl, minHold, maxHold: maxHoldMs, ...rest } = options;
+  const { calls, settings } = engine.services;
   const ttlMs = ttlOf(engine, ttl);
-  const minHoldMs = withinMaxTtl(engine, minHold, 'minHold');
+  const minHoldMs = atMost(settings.maxTtlMs, calls.store, { ms: minHold, what: 'minHold' });
   if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
     throw new UsageError('maxHold must not be less than minHold.');
   }
@@ -160,12 +160,5 @@ export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const ttlMs = ttl ?? settings.ttlMs;
   const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs ?? 1);
   if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
-  return withinMaxTtl(engine, ttlMs, 'ttl');
-}
-
-function withinMaxTtl({ services }: Engine, ms: number, what: string): number {
-  const { store } = services.calls;
-  const { maxTtlMs } = services.settings;
-  const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
-  return atMost(maxTtlMs, { ms, what, where });
+  return atMost(settings.maxTtlMs, calls.store, { ms: ttlMs, what: 'ttl' });
 }
