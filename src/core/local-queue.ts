@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import { CANDIDATE, type Claim, type GoneStatus, type Kind } from '../contract/store.ts';
+import { CANDIDATE, type Claim, type GoneStatus } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import type { AcquireOptions } from './acquire-options.ts';
@@ -65,14 +65,6 @@ export class LocalQueue implements Claimant, Subject {
     this.#services = services;
     this.spec = spec;
     this.#open = open;
-  }
-
-  get resource(): string {
-    return this.spec.resource;
-  }
-
-  get kind(): Kind {
-    return this.spec.kind;
   }
 
   outlook(): Outlook {

@@ -3,16 +3,14 @@ import type { Timer } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import type { Linked } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
-import type { Kind } from '../contract/store.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import type { AcquireOptions, Site } from './acquire-options.ts';
 import { AcquireTimeoutError } from './errors.ts';
-import type { Services } from './services.ts';
+import type { Services, Spec } from './services.ts';
 
 /** The lock that a wait is for, for messages and events. */
 export interface Subject {
-  readonly resource: string;
-  readonly kind: Kind;
+  readonly spec: Pick<Spec, 'resource' | 'kind'>;
   /** What its claim knows, if it has one. */
   outlook?(): Outlook;
   /** Leaves the line; the waiter is already settled. */
@@ -85,7 +83,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   async warn(): Promise<void> {
     const { standby, site } = this.options;
     const warned = perProcess('slow-waits', () => new Set<string>());
-    const { resource } = this.#subject;
+    const { resource } = this.#subject.spec;
     const listened = this.#services.events.of.slow.isThere;
     if (this.settled || standby || listened || warned.has(resource)) return;
     warned.add(resource);
@@ -105,7 +103,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 
   /** Why it waits, by a look at the queue. Never rejects. */
   async #waiting(waitedMs: number, outlook: Outlook | undefined): Promise<Waiting> {
-    const queue = await this.#services.calls.inspectSoon(this.#subject.resource);
+    const queue = await this.#services.calls.inspectSoon(this.#subject.spec.resource);
     return waitingOf({ ...outlook, queue, since: Date.now() - waitedMs });
   }
 
@@ -138,7 +136,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 
   async #timedOut(waitedMs: number, outlook: Outlook | undefined): Promise<Error> {
     const waiting = await this.#waiting(waitedMs, outlook);
-    const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
+    const error = new AcquireTimeoutError(this.#subject.spec.resource, waitedMs, waiting);
     const stack = stackOf(this.options.site);
     // Its first line stands for the message.
     if (stack !== undefined) error.stack = stack.replace(/.*/, () => String(error));
@@ -152,7 +150,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
       if (!events.of[name].isThere) return;
       const waiting = await this.#waiting(waitedMs, this.#subject.outlook?.());
       if (this.settled) return;
-      const { resource, kind } = this.#subject;
+      const { resource, kind } = this.#subject.spec;
       const { acquisition } = this.options;
       const { ahead } = waiting;
       events.emit(name, { resource, kind, waitedMs, ahead, waiting, acquisition });

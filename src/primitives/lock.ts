@@ -35,7 +35,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal Whether a nested run may use the lease around it. */
   protected covers(around: Frame, _: AcquireOptions): boolean {
-    return around.kind === this.spec.kind;
+    return around.lease.kind === this.spec.kind;
   }
 
   /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
@@ -132,10 +132,11 @@ export abstract class Lock extends Lockable<Lease> {
   }
 
   #checkDeadlock(around: Frame, options: AcquireOptions): void {
-    if (!sameQueue(around.kind, this.spec.kind)) {
-      throw new MismatchError(this.resource, `this context holds it as a ${around.kind} lock`);
+    const { kind } = around.lease;
+    if (!sameQueue(kind, this.spec.kind)) {
+      throw new MismatchError(this.resource, `this context holds it as a ${kind} lock`);
     }
-    const why = this.whyNever(around.kind, options);
+    const why = this.whyNever(kind, options);
     if (why !== undefined) throw new DeadlockError(this.resource, why);
   }
 }

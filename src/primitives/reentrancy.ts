@@ -13,7 +13,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
-import type { Kind, Store } from '../contract/store.ts';
+import type { Store } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/acquire-options.ts';
 import type { Lease } from '../core/lease.ts';
 import { type Subject, Waiter } from '../core/waiter.ts';
@@ -80,12 +80,9 @@ export class Frame implements Scope, Subject {
     return sum;
   }
 
-  get resource(): string {
-    return this.lease.resource;
-  }
-
-  get kind(): Kind {
-    return this.lease.kind;
+  /** For its waiters. */
+  get spec(): Lease {
+    return this.lease;
   }
 
   /** The work inside has neither settled nor released the lease itself. */
@@ -94,8 +91,9 @@ export class Frame implements Scope, Subject {
   }
 
   isOn(store: Store, resource: string): boolean {
-    const { services } = this.lease.live;
-    return services.calls.store === store && this.resource === resource && this.open;
+    const { live } = this.lease;
+    const own = live.services.calls.store === store && live.claim.resource === resource;
+    return own && this.open;
   }
 
   /** A nested run is inside. */

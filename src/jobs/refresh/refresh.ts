@@ -188,7 +188,7 @@ class Flight<T> {
     this.#passengers++;
     return new Promise((resolve, reject) => {
       const task: Waiter<T> = new Waiter<T>(engine.services, {
-        subject: { resource, kind: 'mutex', leave: () => this.#leave() },
+        subject: { spec: { resource, kind: 'mutex' }, leave: () => this.#leave() },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         resolve,
         reject,

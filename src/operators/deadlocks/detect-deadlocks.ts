@@ -189,7 +189,7 @@ class Detector {
     await Promise.all(
       found.map(([wait, place]) => wait.posted || wait.publish(place, wait.knot, wait.told)),
     );
-    const resources = found.map(([, { queue }]) => queue.resource);
+    const resources = found.map(([, { queue }]) => queue.spec.resource);
     const notes = await notesAround(this.#engine, resources);
     const stuck = stuckOf(notes);
     await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, stuck)));
@@ -224,17 +224,18 @@ class Detector {
       this.#emit(wait, queue, { cycle, victim });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
-      waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
+      waiter.reject(new DeadlockError(queue.spec.resource, detailOf(cycle), cycle));
       queue.leave(waiter);
     }
   }
 
   #emit(
     { acquisition, began }: OwnWait,
-    { resource, kind }: LocalQueue,
+    { spec }: LocalQueue,
     found: Pick<LockEvents['deadlock'], 'cycle' | 'victim'>,
   ): void {
     const { clock, events } = this.#engine.services;
+    const { resource, kind } = spec;
     const waitedMs = clock.now() - began;
     events.emit('deadlock', { resource, kind, waitedMs, ...found, acquisition });
   }
