@@ -25,6 +25,8 @@ export type VoteState =
   | 'gone'
   | 'unreachable';
 
+export type QuorumVerb = 'claim' | 'renew';
+
 export interface VoteParts {
   readonly member: MemberStore;
   readonly clock: Clock;
@@ -100,7 +102,7 @@ export class Vote {
   }
 
   /** Asks the member, after any request under way: an old reply is no heartbeat. */
-  ask(verb: 'claim' | 'renew', queue = false): Promise<void> {
+  ask(verb: QuorumVerb, queue = false): Promise<void> {
     if (this.#next) return this.#next;
     const attempt = this.#attempt;
     const again = async (): Promise<void> => {
@@ -140,7 +142,7 @@ export class Vote {
     this.release().catch(() => {});
   }
 
-  async #ask(verb: 'claim' | 'renew', queue: boolean): Promise<void> {
+  async #ask(verb: QuorumVerb, queue: boolean): Promise<void> {
     const { wake, clock } = this.#parts;
     const own = this.#claim ?? { ...this.#whole, id: this.#id(), queue };
     const claim = queue && !own.queue ? { ...own, queue } : own;

@@ -2,6 +2,9 @@ import type { Claim } from '../../contract/store.ts';
 import type { MemberStore } from './member-store.ts';
 import { Vote, type VoteParts, type VoteState } from './vote.ts';
 
+/** The standings of members at which a claim can wait. */
+export const ABLE: readonly VoteState[] = ['unasked', 'refused', 'missing', 'waiting'];
+
 /** The votes of all members on one claim, lowest member first. */
 export class QuorumVotes {
   readonly votes: readonly Vote[];
@@ -22,6 +25,19 @@ export class QuorumVotes {
 
   count(...standings: readonly VoteState[]): number {
     return this.votes.filter((vote) => standings.includes(vote.standing)).length;
+  }
+
+  /** The lowest member that replies and remembers. */
+  lowestFit(now: number): Vote {
+    const fit = this.votes.find(({ member, resource }) => member.serves(resource, now));
+    return fit ?? (this.votes[0] as Vote);
+  }
+
+  /** The next higher member at which the claim can wait; otherwise the lowest such member. */
+  above(place: Vote): Vote | undefined {
+    const taken = this.votes.filter((vote) => vote !== place && ABLE.includes(vote.standing));
+    const at = this.votes.indexOf(place);
+    return taken.find((vote) => this.votes.indexOf(vote) > at) ?? taken[0];
   }
 
   /**
