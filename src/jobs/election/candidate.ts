@@ -12,11 +12,11 @@
  */
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
-import { ClosedError } from '../../contract/errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { ClosedError, type StoreError } from '../../contract/errors.ts';
 import type { AcquireOptions } from '../../core/acquire-options.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { passing } from './observing.ts';
 
 export type CandidateState = 'standby' | 'leader' | 'resigned';
 
@@ -170,4 +170,9 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #emit(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+/** A failure of the store that may pass is no reason to give up. */
+export function passing(error: unknown): undefined {
+  if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
 }

@@ -6,24 +6,38 @@
  * same step in which a leader leaves, or when the TTL of a dead leader has run out.
  * What would break it: a candidate that leads without the lease (candidate.ts).
  */
-import { checkOptions, text, wholeNumber } from '../../base/options.ts';
-import { MAX_PERMITS } from '../../contract/store.ts';
+import { firstOf } from '../../base/aborts.ts';
+import { sleep } from '../../base/clock.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { type Checked, checkOptions, text, wholeNumber } from '../../base/options.ts';
+import { MAX_PERMITS, type Member } from '../../contract/store.ts';
 import { checkSignal } from '../../core/acquire-options.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
-import { type CampaignOptions, Candidate } from './candidate.ts';
-import {
-  OBSERVE,
-  type ObservedStandings,
-  type ObserveOptions,
-  observe,
-  type Standings,
-} from './observing.ts';
+import { type CampaignOptions, Candidate, passing } from './candidate.ts';
 
 export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'> {
   /** How many lead at a time; default 1. */
   readonly seats?: number;
+}
+
+/** The leaders and the standbys, each in order. */
+export interface Standings {
+  readonly leaders: readonly Member[];
+  readonly standbys: readonly Member[];
+}
+
+export interface ObservedStandings extends Standings {
+  /** Others may have led and gone since the last standings; false for the first ones. */
+  readonly missed: boolean;
+}
+
+export interface ObserveOptions {
+  /** How often to look; default 500 ms. */
+  readonly every?: Duration;
+  /** Ends the observation; the loop then just ends. */
+  readonly signal?: AbortSignal;
 }
 
 const { ttl, minHold, maxHold, heartbeat } = LOCK;
@@ -36,6 +50,8 @@ const ELECTION = {
 };
 
 const CAMPAIGN = { label: text, signal: checkSignal };
+
+const OBSERVE = { every: positive(500), signal: checkSignal };
 
 /**
  * An election: `seats` of all candidates lead, the others stand by.
@@ -110,5 +126,42 @@ export class Election {
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
     const read = checkOptions(options, OBSERVE, 'observe');
     return observe(this.#seat, read);
+  }
+}
+
+/**
+ * An election from outside: the observer inspects the queue again and again.
+ *
+ * Invariant: each yielded state differs from the one before it, and they come in look order.
+ * Between two looks any candidate may have led, so every state but the first is marked `missed`.
+ * What would break it: looking while the reader is busy, because the state would be old by then.
+ */
+async function* observe(
+  { engine, resource }: Lock,
+  { every: everyMs, signal }: Checked<typeof OBSERVE>,
+): AsyncGenerator<ObservedStandings, void, void> {
+  if (signal?.aborted) return;
+  engine.checkOpen();
+  // Also frees the caller's signal if the loop is never resumed.
+  const { aborter, forget } = firstOf([engine.closing.signal, ...(signal ? [signal] : [])]);
+  const over = aborter.signal;
+  try {
+    let last: string | undefined;
+    while (!over.aborted) {
+      const missed = last !== undefined;
+      // A failure of the first look reaches the caller.
+      const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
+      const all = queue && [...queue.holders, undefined, ...queue.waiters];
+      const now = all?.map((member) => member?.number ?? '|').join();
+      if (queue && now !== last && !over.aborted) {
+        last = now;
+        yield { leaders: queue.holders, standbys: queue.waiters, missed };
+      }
+      await sleep(engine.services.clock, everyMs, over);
+    }
+  } catch (error) {
+    if (!over.aborted) throw error;
+  } finally {
+    forget();
   }
 }
