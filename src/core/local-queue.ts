@@ -120,7 +120,7 @@ export class LocalQueue implements Claimant, Subject {
   gone(status: GoneStatus): void {
     const { resource, kind } = this.spec;
     const { why, detail } = status;
-    const tried = this.#isTry();
+    const tried = this.#live?.claim.queue === false;
     this.#live = undefined;
     if (why === 'refused' && tried) this.#refused(status);
     else if (why === 'mismatch') {
@@ -133,7 +133,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   failed(error: StoreError): void {
-    const tried = this.#isTry();
+    const tried = this.#live?.claim.queue === false;
     this.#live = undefined;
     if (tried) this.#settleTry((waiter) => waiter.reject(error));
     else this.rejectAll(error);
@@ -175,10 +175,6 @@ export class LocalQueue implements Claimant, Subject {
       holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
     this.#live = new LiveClaim(this.#services, claim, this);
-  }
-
-  #isTry(): boolean {
-    return this.#live?.claim.queue === false;
   }
 
   #refused(status: GoneStatus): void {

@@ -30,7 +30,7 @@ import { noticeLimit, warnOfQuarantine } from '../events.ts';
 import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { type Claimant, OVER, type State } from './state.ts';
+import type { Claimant, State } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
@@ -287,7 +287,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   }
 
   #end(): void {
-    this.#state = OVER;
+    this.#state = { at: 'over' };
     this.#timer.clear();
     this.services.heartbeat.remove(this);
     try {

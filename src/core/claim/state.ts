@@ -53,5 +53,3 @@ export type State =
       readonly hintedAt: number;
     }
   | { readonly at: 'over' };
-
-export const OVER: State = { at: 'over' };
