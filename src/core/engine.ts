@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { EventLoop, KeepAlive } from '../base/event-loop.ts';
 import { checkName } from '../base/names.ts';
-import { ClosedError, toStoreError } from '../contract/errors.ts';
+import { ClosedError } from '../contract/errors.ts';
 import type { Queue, Store } from '../contract/store.ts';
 import { StoreCalls } from '../store-calls/store-calls.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
@@ -65,19 +65,5 @@ export class Engine {
     const { holders, waiters, quarantineMs } = queue;
     const free = holders.length + waiters.length === 0 && quarantineMs === undefined;
     return { ...queue, waiting: free ? undefined : waitingOf({ queue }) };
-  }
-
-  async closeStore(last: boolean): Promise<void> {
-    const { calls, heartbeat, keepAlive } = this.services;
-    calls.close();
-    heartbeat.close();
-    keepAlive.close();
-    this.queues.close();
-    if (!last) return;
-    try {
-      await calls.store.close?.();
-    } catch (error) {
-      throw toStoreError(error);
-    }
   }
 }
