@@ -4,7 +4,7 @@ import { parseDuration } from '../base/duration.ts';
 import type { Linked } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
-import type { AcquireOptions, Site } from './acquire-options.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import { AcquireTimeoutError } from './errors.ts';
 import type { Services, Spec } from './services.ts';
 
@@ -161,7 +161,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 }
 
 /** A program may have changed how stacks are made: then it is no text, or cannot be read. */
-function stackOf(site: Site | undefined): string | undefined {
+function stackOf(site: AcquireOptions['site']): string | undefined {
   try {
     const stack: unknown = site?.stack;
     return typeof stack === 'string' ? stack : undefined;
