@@ -3,7 +3,7 @@ import { type Duration, duration } from './base/duration.ts';
 import { UsageError } from './base/errors.ts';
 import { checkOptions, misplaced, noWork } from './base/options.ts';
 import { perProcess } from './base/per-process.ts';
-import { ClosedError } from './contract/errors.ts';
+import { ClosedError, toStoreError } from './contract/errors.ts';
 import { MAX_PERMITS, type Store } from './contract/store.ts';
 import { Engine, type Inspection } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
@@ -121,12 +121,11 @@ export class Locks {
 
   async #close(drainMs: number): Promise<void> {
     const engine = this.engine;
-    const { calls, clock } = engine.services;
-    engine.refuse();
-    for (const candidate of engine.closables) candidate.close();
+    const { calls, clock, heartbeat, keepAlive } = engine.services;
+    engine.closing.abort();
     for (const queue of engine.queues.all) queue.rejectAll(new ClosedError());
     const drained = new AbortController();
-    void engine.idle().then(() => drained.abort());
+    void calls.releases.underway.none().then(() => drained.abort());
     await sleep(clock, drainMs, drained.signal);
     if (engine.queues.all.length > 0) {
       for (const queue of engine.queues.all) queue.lose('closed');
@@ -135,7 +134,16 @@ export class Locks {
     }
     const left = (users().get(calls.store) ?? 1) - 1;
     users().set(calls.store, left);
-    await engine.closeStore(left <= 0);
+    calls.close();
+    heartbeat.close();
+    keepAlive.close();
+    engine.queues.close();
+    if (left > 0) return;
+    try {
+      await calls.store.close?.();
+    } catch (error) {
+      throw toStoreError(error);
+    }
   }
 
   #spec(name: string, options: CheckedLock): Spec {

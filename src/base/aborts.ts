@@ -10,36 +10,13 @@
  * What would break it: a signal made from long-lived ones that never forgets them.
  */
 
-/** The listeners of one signal. */
-class AbortListeners {
-  readonly #signal: AbortSignal;
-  readonly #aborted = new Set<() => void>();
+const listenersOf = new WeakMap<AbortSignal, Set<() => void>>();
 
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  add(aborted: () => void): void {
-    if (this.#aborted.size === 0) this.#signal.addEventListener('abort', this.#callAll);
-    this.#aborted.add(aborted);
-  }
-
-  remove(aborted: () => void): void {
-    if (!this.#aborted.delete(aborted) || this.#aborted.size > 0) return;
-    this.#signal.removeEventListener('abort', this.#callAll);
-  }
-
-  readonly #callAll = (): void => {
-    for (const aborted of [...this.#aborted]) {
-      // The listener before it may have removed it.
-      if (!this.#aborted.has(aborted)) continue;
-      this.remove(aborted);
-      aborted();
-    }
-  };
+function callAll({ currentTarget }: Event): void {
+  const listeners = listenersOf.get(currentTarget as AbortSignal);
+  // The listener before it may have removed it.
+  for (const aborted of [...(listeners ?? [])]) if (listeners?.delete(aborted)) aborted();
 }
-
-const audiences = new WeakMap<AbortSignal, AbortListeners>();
 
 /**
  * Calls `aborted`, a function of this caller alone, when the signal aborts; never if it has aborted
@@ -47,19 +24,21 @@ const audiences = new WeakMap<AbortSignal, AbortListeners>();
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   if (signal.aborted) return () => {};
-  const audience = audiences.get(signal) ?? new AbortListeners(signal);
-  audiences.set(signal, audience);
-  audience.add(aborted);
-  return () => audience.remove(aborted);
+  const listeners = listenersOf.get(signal) ?? new Set();
+  listenersOf.set(signal, listeners);
+  if (listeners.size === 0) signal.addEventListener('abort', callAll, { once: true });
+  listeners.add(aborted);
+  return () => {
+    if (listeners.delete(aborted) && listeners.size === 0) {
+      signal.removeEventListener('abort', callAll);
+    }
+  };
 }
 
 /** Aborts with the first of the signals, for its reason. `forget` once it is no longer needed. */
-export interface FirstOf {
-  readonly aborter: AbortController;
-  readonly forget: () => void;
-}
-
-export function firstOf(signals: readonly AbortSignal[]): FirstOf {
+export function firstOf(
+  signals: readonly AbortSignal[],
+): { readonly aborter: AbortController; readonly forget: () => void } {
   const aborter = new AbortController();
   const stops: (() => void)[] = [];
   const forget = (): void => {

@@ -33,24 +33,23 @@ export function parseDuration(value: Duration | string, what = 'duration'): numb
   throw new UsageError(`${what} is longer than 24 days: ${show(value)}.`);
 }
 
+/** The check of an option that has this default. */
+type DurationCheck<D> = (
+  given: Duration | undefined,
+  name: string,
+) => D extends Duration ? number : number | undefined;
+
 /** The option `name`, in ms. Without a default it may be left out. */
-export function duration(
-  otherwise: Duration,
-): (given: Duration | undefined, name: string) => number;
-export function duration(): (given: Duration | undefined, name: string) => number | undefined;
-export function duration(otherwise?: Duration) {
-  return (given: Duration | undefined = otherwise, name: string): number | undefined =>
+export function duration<D extends Duration | undefined>(otherwise?: D): DurationCheck<D> {
+  const check = (given: Duration | undefined = otherwise, name: string): number | undefined =>
     given === undefined ? undefined : parseDuration(given, name);
+  return check as DurationCheck<D>;
 }
 
 /** The same, and more than 0. */
-export function positive(
-  otherwise: Duration,
-): (given: Duration | undefined, name: string) => number;
-export function positive(): (given: Duration | undefined, name: string) => number | undefined;
-export function positive(otherwise?: Duration) {
-  return (given: Duration | undefined = otherwise, name: string): number | undefined => {
-    const ms = duration()(given, name);
+export function positive<D extends Duration | undefined>(otherwise?: D): DurationCheck<D> {
+  return (given, name) => {
+    const ms = duration(otherwise)(given, name);
     if (ms === 0) throw new UsageError(`${name} must be more than 0.`);
     return ms;
   };

@@ -1,3 +1,5 @@
+import { show } from './show.ts';
+
 /** Marks all errors of Holdfast, from any copy of the package. */
 const BRAND = Symbol.for('holdfast.error');
 
@@ -61,9 +63,14 @@ export function isError(value: unknown): value is Error {
   return typeof name === 'string' && typeof message === 'string';
 }
 
-/** The message of whatever was thrown. */
+/** The message of whatever was thrown, also of what cannot be read. */
 export function messageOf(error: unknown): string {
-  return isError(error) ? error.message : String(error);
+  try {
+    if (typeof error === 'string') return error;
+    return isError(error) ? `${error.message}` : show(error);
+  } catch {
+    return show(error);
+  }
 }
 
 export function quote(resource: string): string {

@@ -14,10 +14,6 @@ export class Fifo<T extends Linked<T>> {
     return this.#first;
   }
 
-  get last(): T | undefined {
-    return this.#last;
-  }
-
   get size(): number {
     return this.#size;
   }
@@ -46,7 +42,6 @@ export class Fifo<T extends Linked<T>> {
     return first;
   }
 
-  /** All of them now, in order. */
   all(): T[] {
     const all = new Array<T>(this.#size);
     let i = 0;

@@ -45,7 +45,6 @@ export function checkOptions<T extends object, C extends Checks<T, keyof T>>(
   return used as Checked<C>;
 }
 
-/** True or false. */
 export function flag(otherwise = false): (given: boolean | undefined, name: string) => boolean {
   return (given = otherwise, name) => {
     if (typeof given === 'boolean') return given;

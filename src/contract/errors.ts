@@ -1,6 +1,5 @@
 /** The errors that a store throws, and how any other failure of one is classified. */
-import { isError, isLockError, LockError, type LockErrorOptions } from '../base/errors.ts';
-import { show } from '../base/show.ts';
+import { isLockError, LockError, type LockErrorOptions, messageOf } from '../base/errors.ts';
 
 /** These locks, or this store, have been closed. */
 export class ClosedError extends LockError {
@@ -56,13 +55,4 @@ export function toStoreError(error: unknown): StoreError {
     retryable: !refused,
     outcome: refused ? 'failed' : 'unknown',
   });
-}
-
-function messageOf(error: unknown): string {
-  try {
-    if (typeof error === 'string') return error;
-    return isError(error) ? `${error.message}` : show(error);
-  } catch {
-    return show(error);
-  }
 }

@@ -5,14 +5,9 @@ import { asGiven, type Checks, checkOptions, noWork, text } from '../base/option
 import type { GoneStatus } from '../contract/store.ts';
 import type { Acquisition } from './events.ts';
 
-/** Where the caller asked, for the stack of an error that comes much later. */
-export interface Site {
-  readonly stack?: string;
-}
-
-/** The stack below this function of ours. */
-export function siteBelow(own: (...args: never[]) => unknown): Site {
-  const site: Site = {};
+/** Where the caller of this function of ours asked, for an error that comes much later. */
+export function siteBelow(own: (...args: never[]) => unknown): { readonly stack?: string } {
+  const site = {};
   Error.captureStackTrace(site, own);
   return site;
 }
@@ -32,7 +27,7 @@ export interface AcquireOptions {
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
   /** @internal Where it was asked for, if that is known. */
-  readonly site?: Site;
+  readonly site?: { readonly stack?: string };
   /** @internal For a candidate in an election, whose wait has no end that one could warn of. */
   readonly standby?: true;
   /** @internal Called with the store's reply before a try resolves with null. */

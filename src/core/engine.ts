@@ -1,9 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { EventLoop, KeepAlive } from '../base/event-loop.ts';
 import { checkName } from '../base/names.ts';
-import { ClosedError, toStoreError } from '../contract/errors.ts';
+import { ClosedError } from '../contract/errors.ts';
 import type { Queue, Store } from '../contract/store.ts';
-import { Looks } from '../store-calls/looks.ts';
 import { StoreCalls } from '../store-calls/store-calls.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { Events, noticeHeartbeat } from './events.ts';
@@ -11,7 +10,6 @@ import { Heartbeat } from './heartbeat.ts';
 import { LocalQueue } from './local-queue.ts';
 import { OpenQueues } from './open-queues.ts';
 import type { Services, Settings, Spec } from './services.ts';
-import { SlowWaits } from './slow-waits.ts';
 
 /** A queue, and what it means for a caller. */
 export interface Inspection extends Queue {
@@ -22,11 +20,9 @@ export interface Inspection extends Queue {
 /** The parts of one `Locks`, and whether it is open. Nothing else in core knows it. */
 export class Engine {
   readonly services: Services;
-  /** Closed together with the locks: candidates that stand or lead, and observers. */
-  readonly closables: Set<{ close(): void }> = new Set();
+  /** Aborts when the locks begin to close: from then on callers are refused. */
+  readonly closing: AbortController = new AbortController();
   readonly queues: OpenQueues<LocalQueue>;
-  readonly #slowWaits: SlowWaits;
-  #closed = false;
 
   constructor(store: Store, clock: Clock, settings: Settings) {
     const events = new Events();
@@ -40,21 +36,18 @@ export class Engine {
     });
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
-    const looks = new Looks(calls);
-    this.queues = new OpenQueues(calls.underway);
-    this.#slowWaits = new SlowWaits(clock, this.queues);
-    this.services = { calls, clock, events, heartbeat, keepAlive, looks, loop, settings };
+    this.queues = new OpenQueues(clock, calls.releases.underway);
+    this.services = { calls, clock, events, heartbeat, keepAlive, loop, settings };
   }
 
   /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
-    this.#slowWaits.start();
     return this.queues.get(spec.key) ?? new LocalQueue(this.services, spec, this.queues);
   }
 
   /** @throws ClosedError */
   checkOpen(): void {
-    if (this.#closed) throw new ClosedError();
+    if (this.closing.signal.aborted) throw new ClosedError();
   }
 
   /** The full name. @throws UsageError */
@@ -68,33 +61,9 @@ export class Engine {
    */
   async inspect(resource: string): Promise<Inspection> {
     this.checkOpen();
-    const queue = await this.services.looks.inspect(resource);
+    const queue = await this.services.calls.inspect(resource);
     const { holders, waiters, quarantineMs } = queue;
     const free = holders.length + waiters.length === 0 && quarantineMs === undefined;
     return { ...queue, waiting: free ? undefined : waitingOf({ queue }) };
-  }
-
-  /** Refuses callers from now on. */
-  refuse(): void {
-    this.#closed = true;
-  }
-
-  /** Resolves when no claim is left and no release is under way. */
-  idle(): Promise<void> {
-    return this.services.calls.underway.none();
-  }
-
-  async closeStore(last: boolean): Promise<void> {
-    const { calls, heartbeat, keepAlive } = this.services;
-    calls.close();
-    heartbeat.close();
-    keepAlive.close();
-    this.#slowWaits.stop();
-    if (!last) return;
-    try {
-      await calls.store.close?.();
-    } catch (error) {
-      throw toStoreError(error);
-    }
   }
 }

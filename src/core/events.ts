@@ -36,40 +36,20 @@ export interface LockEvents {
    * A caller asks for a lock; emitted in its asynchronous context. `waits` is false for
    * `tryAcquire` and `tryRun`.
    */
-  acquiring: { resource: string; kind: Kind; waits: boolean; acquisition: Acquisition };
+  acquiring: OfAcquisition & { waits: boolean };
   /**
    * The caller got no lease; `error` is the rejection, undefined if the lock is taken. `waiting`
    * says for what it waited; undefined if the wait was aborted or failed, and without holders for a
    * try, which does not look at them.
    */
-  missed: {
-    resource: string;
-    kind: Kind;
-    why: MissReason;
-    error: unknown;
-    waiting: Waiting | undefined;
-    acquisition: Acquisition;
-  };
+  missed: OfAcquisition & { why: MissReason; error: unknown; waiting: Waiting | undefined };
   /** A lease was granted. */
-  acquired: {
-    resource: string;
-    kind: Kind;
-    token: bigint;
-    takeover?: Takeover | undefined;
-    handOff?: HandOff | undefined;
-    acquisition: Acquisition;
-  };
+  acquired: OfLease & { takeover?: Takeover | undefined; handOff?: HandOff | undefined };
   /**
    * The work of `run` or `tryRun` is about to begin. `within` takes a function that runs it in an
    * asynchronous context of the listener; it must call `work`, once, before it returns.
    */
-  working: {
-    resource: string;
-    kind: Kind;
-    token: bigint;
-    acquisition: Acquisition;
-    within: (run: (work: () => void) => void) => void;
-  };
+  working: OfLease & { within: (run: (work: () => void) => void) => void };
   /** A wait has lasted for a second and continues. */
   waiting: LongWait;
   /**
@@ -81,24 +61,19 @@ export interface LockEvents {
    * A heartbeat failed; the lease is still held, until its deadline. Without a cause: the machine
    * may have been stopped together with its clocks, and the store is being asked.
    */
-  unconfirmed: { resource: string; kind: Kind; remainingMs: number; cause: StoreError | undefined };
-  /** A lease ended before its holder released it. */
-  lost: {
-    resource: string;
-    kind: Kind;
-    token: bigint;
+  unconfirmed: OfLock & { remainingMs: number; cause: StoreError | undefined };
+  /** A lease ended before its holder released it; `cause` says why the last heartbeat failed. */
+  lost: OfLease & {
     reason: LossReason;
     detail: string | undefined;
-    /** Why the last heartbeat failed. */
     cause: StoreError | undefined;
-    acquisition: Acquisition;
   };
   /** A holder released its lease. */
-  released: { resource: string; kind: Kind; token: bigint; acquisition: Acquisition };
+  released: OfLease;
   /** A request with heartbeats got a reply, or failed; `failed` is how many of its claims did. */
   heartbeat: { store: string; claims: number; failed: number; cause: StoreError | undefined };
   /** Programs disagree about the kind of a lock, or about its limit. */
-  mismatch: { resource: string; kind: Kind; detail: string };
+  mismatch: OfLock & { detail: string };
   /** The store lost its memory and grants nothing yet. */
   quarantine: { store: string; resource: string; leftMs: number };
   /**
@@ -106,20 +81,29 @@ export interface LockEvents {
    * and again if more are found. `victim` is the one that is about to be rejected; undefined if
    * none is.
    */
-  deadlock: {
-    resource: string;
-    kind: Kind;
+  deadlock: OfAcquisition & {
     waitedMs: number;
     /** This wait first, then one for which it waits, and so on. */
     cycle: readonly PublishedWait[];
     victim: PublishedWait | undefined;
-    acquisition: Acquisition;
   };
 }
 
-interface LongWait {
+interface OfLock {
   resource: string;
   kind: Kind;
+}
+
+interface OfAcquisition extends OfLock {
+  acquisition: Acquisition;
+}
+
+/** The part that all events of a lease share. */
+export interface OfLease extends OfAcquisition {
+  token: bigint;
+}
+
+interface LongWait extends OfLock {
   waitedMs: number;
   waiting: Waiting;
   /** Undefined if nothing listened for `acquiring` or `missed` when the wait began. */
@@ -146,7 +130,6 @@ const NAMES: readonly LockEventName[] = [
 
 type Listener = (event: never) => void;
 
-/** The listeners of one event. */
 class EventListeners {
   readonly listeners: Set<Listener> = new Set();
   readonly channel: Channel;
@@ -163,15 +146,9 @@ class EventListeners {
 /** Listeners of one `Locks`, and the process's channels `holdfast:<event>`. Free if unused. */
 export class Events {
   /** Properties, because an acquisition reads five, and a lookup by key takes ten times as long. */
-  readonly of: Readonly<Record<LockEventName, EventListeners>>;
-
-  constructor() {
-    const all = NAMES.map((name): [LockEventName, EventListeners] => [
-      name,
-      new EventListeners(name),
-    ]);
-    this.of = Object.fromEntries(all) as Record<LockEventName, EventListeners>;
-  }
+  readonly of = Object.fromEntries(
+    NAMES.map((name) => [name, new EventListeners(name)]),
+  ) as Readonly<Record<LockEventName, EventListeners>>;
 
   on<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void): () => void {
     if (!NAMES.includes(name)) {
@@ -216,25 +193,11 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
   events.emit('mismatch', { resource, kind, detail });
 }
 
-interface Losing {
-  readonly events: Events;
-  readonly calls: { readonly store: Store };
-}
-
-/** Reports that the store has lost its memory and grants nothing yet. */
-export function noticeQuarantine(
-  { events, calls }: Losing,
-  { resource }: Pick<Claim, 'resource'>,
-  leftMs: number,
-): void {
-  events.emit('quarantine', { store: calls.store.name, resource, leftMs });
-}
-
 /** Until when each store grants nothing, as far as the process knows; in epoch ms. */
 const closedUntil = new WeakMap<Store, number>();
 
-/** Warns the process, once for each loss, that claims wait for that, unless listeners know. */
-export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: number): void {
+/** Warns the process, once for each loss of memory, unless listeners know. */
+export function warnOfQuarantine(events: Events, store: Store, leftMs: number): void {
   const { quarantine, slow } = events.of;
   const now = Date.now();
   if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;
@@ -244,7 +207,6 @@ export function warnOfQuarantine({ events, calls: { store } }: Losing, leftMs: n
   process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });
 }
 
-/** A request with heartbeats got a reply, or failed. */
 export function noticeHeartbeat(
   events: Events,
   request: BatchOutcome<ClaimStatus> & { readonly store: string },

@@ -24,8 +24,7 @@ export interface BeatMember {
 interface BeatGroup {
   readonly everyMs: number;
   readonly members: Set<BeatMember>;
-  readonly tick: () => void;
-  timer: Timer;
+  timer: Timer | undefined;
   tickedAt: number;
 }
 
@@ -63,7 +62,7 @@ export class Heartbeat {
 
   close(): void {
     this.#forgetJumps?.();
-    for (const { timer } of this.#groups.values()) this.#clock.clearTimeout(timer);
+    for (const { timer } of this.#groups.values()) if (timer) this.#clock.clearTimeout(timer);
     this.#groups.clear();
   }
 
@@ -76,26 +75,25 @@ export class Heartbeat {
 
   #start(everyMs: number): BeatGroup {
     const tickedAt = this.#clock.now();
-    const tick = (): void => detached(() => this.#tick(group));
-    const timer = this.#arm(tick, everyMs);
-    const group: BeatGroup = { everyMs, members: new Set(), tick, tickedAt, timer };
+    const group: BeatGroup = { everyMs, members: new Set(), timer: undefined, tickedAt };
+    this.#arm(group);
     this.#groups.set(everyMs, group);
     return group;
   }
 
   #tick(group: BeatGroup): void {
     if (group.members.size === 0) return void this.#groups.delete(group.everyMs);
-    group.timer = this.#arm(group.tick, group.everyMs);
+    this.#arm(group);
     const now = this.#clock.now();
     for (const member of [...group.members]) member.beat();
     group.tickedAt = now;
   }
 
   /** A lease keeps no process alive; a wait does, but not through this timer. */
-  #arm(tick: () => void, ms: number): Timer {
-    const timer = this.#clock.setTimeout(tick, ms);
-    timer.unref();
-    return timer;
+  #arm(group: BeatGroup): void {
+    const tick = (): void => detached(() => this.#tick(group));
+    group.timer = this.#clock.setTimeout(tick, group.everyMs);
+    group.timer.unref();
   }
 }
 

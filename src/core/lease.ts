@@ -17,12 +17,14 @@ import { tokenOf } from '../contract/token.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
-import type { Acquisition, HandOff } from './events.ts';
+import type { Acquisition, HandOff, OfLease } from './events.ts';
 
 interface LeaseParts {
   /** A held claim. */
   readonly live: LiveClaim;
   readonly grant: Grant;
+  readonly nth: number;
+  readonly since: number;
   readonly acquisition: Acquisition | undefined;
 }
 
@@ -48,10 +50,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor(
-    { live, grant, acquisition }: LeaseParts,
-    { nth, since }: { readonly nth: number; readonly since: number },
-  ) {
+  constructor({ live, grant, nth, since, acquisition }: LeaseParts) {
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
@@ -198,8 +197,8 @@ export class Lease implements FencingToken, AsyncDisposable {
     events.emit('acquired', { ...this.identity(), takeover, handOff });
   }
 
-  /** @internal The part that all events of this lease share. */
-  identity(): { resource: string; kind: Kind; token: bigint; acquisition: Acquisition } {
+  /** @internal */
+  identity(): OfLease {
     const { resource, kind, token, permits } = this;
     const store = this.live.services.calls.store.name;
     this.#acquisition ??= { resource, kind, permits, store };

@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import { CANDIDATE, type Claim, type GoneStatus, type Kind } from '../contract/store.ts';
+import { CANDIDATE, type Claim, type GoneStatus } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import type { AcquireOptions } from './acquire-options.ts';
@@ -27,7 +27,6 @@ import {
   MismatchError,
   QueueFullError,
 } from './errors.ts';
-import { noticeQuarantine } from './events.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
 import type { Services, Spec } from './services.ts';
@@ -68,14 +67,6 @@ export class LocalQueue implements Claimant, Subject {
     this.#open = open;
   }
 
-  get resource(): string {
-    return this.spec.resource;
-  }
-
-  get kind(): Kind {
-    return this.spec.kind;
-  }
-
   outlook(): Outlook {
     const { state, deadline } = this.#live ?? {};
     const status = state?.at === 'waiting' ? state.status : undefined;
@@ -93,19 +84,16 @@ export class LocalQueue implements Claimant, Subject {
       }
     }
     return new Promise((resolve, reject) => {
-      const own = waits ? options : untimed(options);
-      const parts = { subject: this, options: own, tries: !waits, resolve, reject };
+      const parts = { subject: this, options, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
       if (!this.#live) this.#claimAgain();
     });
   }
 
-  /** The waiters in line now, in order. */
   get waiters(): readonly Waiter<Lease | null>[] {
     return this.#line.all();
   }
 
-  /** Ends all waits. */
   rejectAll(error: unknown): void {
     for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
     this.#leaveIfIdle();
@@ -132,7 +120,7 @@ export class LocalQueue implements Claimant, Subject {
   gone(status: GoneStatus): void {
     const { resource, kind } = this.spec;
     const { why, detail } = status;
-    const tried = this.#isTry();
+    const tried = this.#live?.claim.queue === false;
     this.#live = undefined;
     if (why === 'refused' && tried) this.#refused(status);
     else if (why === 'mismatch') {
@@ -140,11 +128,12 @@ export class LocalQueue implements Claimant, Subject {
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
     else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));
-    else this.#claimLater();
+    // The place in the queue is lost; a short pause avoids a busy loop on a broken store.
+    else this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
 
   failed(error: StoreError): void {
-    const tried = this.#isTry();
+    const tried = this.#live?.claim.queue === false;
     this.#live = undefined;
     if (tried) this.#settleTry((waiter) => waiter.reject(error));
     else this.rejectAll(error);
@@ -169,7 +158,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #claim({ tries, options }: Waiter<Lease | null>): void {
-    const { resource, kind, permits, limit, ttlMs, minHoldMs, heartbeat } = this.spec;
+    const { resource, kind, permits, limit, ttlMs, minHoldMs } = this.spec;
     this.#open.add(this);
     const { label = this.#services.settings.label, standby } = options;
     const who = { host: HOST, pid: process.pid, since: Date.now() };
@@ -185,12 +174,7 @@ export class LocalQueue implements Claimant, Subject {
       queue: !tries,
       holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
-    const terms = { heartbeat, beatTtlMs: ttlMs, minHoldMs };
-    this.#live = new LiveClaim(this.#services, claim, terms, this);
-  }
-
-  #isTry(): boolean {
-    return this.#live?.claim.queue === false;
+    this.#live = new LiveClaim(this.#services, claim, this);
   }
 
   #refused(status: GoneStatus): void {
@@ -200,7 +184,10 @@ export class LocalQueue implements Claimant, Subject {
       waiter.resolve(null);
     });
     // Last, because a listener may do anything.
-    if (quarantineMs !== undefined) noticeQuarantine(this.#services, this.spec, quarantineMs);
+    if (quarantineMs === undefined) return;
+    const { calls, events } = this.#services;
+    const { resource } = this.spec;
+    events.emit('quarantine', { store: calls.store.name, resource, leftMs: quarantineMs });
   }
 
   /** Later waiters, also those after an aborted try, go on waiting. */
@@ -234,11 +221,6 @@ export class LocalQueue implements Claimant, Subject {
     return left;
   }
 
-  /** The place in the queue is lost; a short pause avoids a busy loop on a broken store. */
-  #claimLater(): void {
-    this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
-  }
-
   #claimIn(ms: number): void {
     this.#services.clock.setTimeout(() => {
       this.#resting = false;
@@ -253,9 +235,9 @@ export class LocalQueue implements Claimant, Subject {
     if (!waiter) return this.#leaveIfIdle();
     const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
+    const { grant } = live.state;
     const { acquisition } = waiter.options;
-    const parts = { live, grant: live.state.grant, acquisition };
-    const lease = new Lease(parts, { nth: this.#issued++, since: now });
+    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);
@@ -292,9 +274,4 @@ export class LocalQueue implements Claimant, Subject {
   #leaveIfIdle(): void {
     if (!this.#line.first && !this.lease) void this.#giveUp();
   }
-}
-
-/** A try never waits, so its wait cannot run out. */
-function untimed({ wait: _, ...options }: AcquireOptions): AcquireOptions {
-  return options;
 }

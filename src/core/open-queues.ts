@@ -1,13 +1,39 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { detached } from '../base/event-loop.ts';
 import type { Underway } from '../store-calls/release.ts';
 import type { Spec } from './services.ts';
+import { SLOW_MS } from './waiter.ts';
 
-/** The queues of one `Locks` that have a claim or a waiter. */
-export class OpenQueues<Q extends { readonly spec: Spec }> {
+interface Warner {
+  warn(): Promise<void>;
+}
+
+interface OpenQueue {
+  readonly spec: Spec;
+  /** In line now, in order. */
+  readonly waiters: readonly Warner[];
+}
+
+/**
+ * The queues of one `Locks` that have a claim or a waiter. While there are any, it warns the
+ * process of waits that may never end, such as a task's for a lock that it holds itself.
+ *
+ * A timer for each wait would burden all that wait briefly, so one timer for all locks looks at
+ * both ends of each line, and warns if a waiter that it finds there is still in the line at its
+ * next look: after 30 to 60 s. All before the last have waited for longer, and the first one stays
+ * where brief waits come and go behind it. It warns once per resource and process, and not where a
+ * listener of `slow` knows what to do.
+ */
+export class OpenQueues<Q extends OpenQueue> {
   /** One that tasks share by its key, others by themselves. */
   readonly #queues = new Map<unknown, Q>();
+  readonly #clock: Clock;
   readonly #underway: Underway;
+  #timer: Timer | undefined;
+  #seen: readonly (Warner | undefined)[] = [];
 
-  constructor(underway: Underway) {
+  constructor(clock: Clock, underway: Underway) {
+    this.#clock = clock;
     this.#underway = underway;
   }
 
@@ -25,6 +51,7 @@ export class OpenQueues<Q extends { readonly spec: Spec }> {
     if (this.#queues.has(key)) return;
     this.#queues.set(key, queue);
     this.#underway.begin();
+    this.#lookLater();
   }
 
   remove(queue: Q): void {
@@ -33,4 +60,23 @@ export class OpenQueues<Q extends { readonly spec: Spec }> {
     this.#queues.delete(key);
     this.#underway.end();
   }
+
+  close(): void {
+    if (this.#timer) this.#clock.clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (this.#timer) return;
+    this.#timer = detached(() => this.#clock.setTimeout(this.#look, SLOW_MS));
+    this.#timer.unref();
+  }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    const queues = this.all;
+    if (queues.length > 0) this.#lookLater();
+    for (const waiter of this.#seen) void waiter?.warn();
+    // In a line that is stuck the first stays, in a slow one the last.
+    this.#seen = queues.flatMap(({ waiters }) => [waiters[0], waiters.at(-1)]);
+  };
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop, KeepAlive } from '../base/event-loop.ts';
 import type { Kind } from '../contract/store.ts';
-import type { Looks } from '../store-calls/looks.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -24,7 +23,6 @@ export interface Services {
   readonly events: Events;
   readonly heartbeat: Heartbeat;
   readonly keepAlive: KeepAlive;
-  readonly looks: Looks;
   readonly loop: EventLoop;
   readonly settings: Settings;
 }

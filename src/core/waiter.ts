@@ -3,17 +3,16 @@ import type { Timer } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import type { Linked } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
-import type { Kind } from '../contract/store.ts';
 import { type Outlook, type Waiting, waitingOf } from '../store-calls/waiting.ts';
-import type { AcquireOptions, Site } from './acquire-options.ts';
+import type { AcquireOptions } from './acquire-options.ts';
 import { AcquireTimeoutError } from './errors.ts';
-import type { Services } from './services.ts';
+import type { Services, Spec } from './services.ts';
 
 /** The lock that a wait is for, for messages and events. */
 export interface Subject {
-  readonly resource: string;
-  readonly kind: Kind;
-  outlook(): Outlook;
+  readonly spec: Pick<Spec, 'resource' | 'kind'>;
+  /** What its claim knows, if it has one. */
+  outlook?(): Outlook;
   /** Leaves the line; the waiter is already settled. */
   leave(waiter: Waiter<never>): void;
 }
@@ -84,13 +83,13 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   async warn(): Promise<void> {
     const { standby, site } = this.options;
     const warned = perProcess('slow-waits', () => new Set<string>());
-    const { resource } = this.#subject;
+    const { resource } = this.#subject.spec;
     const listened = this.#services.events.of.slow.isThere;
     if (this.settled || standby || listened || warned.has(resource)) return;
     warned.add(resource);
     const [oldest = ''] = warned;
     if (warned.size > MOST_WARNED) warned.delete(oldest);
-    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook());
+    const { message, stack } = await this.#timedOut(SLOW_MS, this.#subject.outlook?.());
     if (this.settled) {
       warned.delete(resource);
       return;
@@ -103,8 +102,8 @@ export class Waiter<T> implements Linked<Waiter<T>> {
   }
 
   /** Why it waits, by a look at the queue. Never rejects. */
-  async #waiting(waitedMs: number, outlook: Outlook): Promise<Waiting> {
-    const queue = await this.#services.looks.soon(this.#subject.resource);
+  async #waiting(waitedMs: number, outlook: Outlook | undefined): Promise<Waiting> {
+    const queue = await this.#services.calls.inspectSoon(this.#subject.spec.resource);
     return waitingOf({ ...outlook, queue, since: Date.now() - waitedMs });
   }
 
@@ -129,15 +128,15 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const { clock } = this.#services;
     const since = clock.now();
     this.#waitTimer = clock.setTimeout(() => {
-      const outlook = this.#subject.outlook();
+      const outlook = this.#subject.outlook?.();
       const waitedMs = Math.round(clock.now() - since);
       this.#leave(async () => this.#reject(await this.#timedOut(waitedMs, outlook)));
     }, ms);
   }
 
-  async #timedOut(waitedMs: number, outlook: Outlook): Promise<Error> {
+  async #timedOut(waitedMs: number, outlook: Outlook | undefined): Promise<Error> {
     const waiting = await this.#waiting(waitedMs, outlook);
-    const error = new AcquireTimeoutError(this.#subject.resource, waitedMs, waiting);
+    const error = new AcquireTimeoutError(this.#subject.spec.resource, waitedMs, waiting);
     const stack = stackOf(this.options.site);
     // Its first line stands for the message.
     if (stack !== undefined) error.stack = stack.replace(/.*/, () => String(error));
@@ -149,9 +148,9 @@ export class Waiter<T> implements Linked<Waiter<T>> {
     const report = async (): Promise<void> => {
       if (name === 'waiting') this.#reportLater('slow', SLOW_MS, LONG_MS);
       if (!events.of[name].isThere) return;
-      const waiting = await this.#waiting(waitedMs, this.#subject.outlook());
+      const waiting = await this.#waiting(waitedMs, this.#subject.outlook?.());
       if (this.settled) return;
-      const { resource, kind } = this.#subject;
+      const { resource, kind } = this.#subject.spec;
       const { acquisition } = this.options;
       const { ahead } = waiting;
       events.emit(name, { resource, kind, waitedMs, ahead, waiting, acquisition });
@@ -162,7 +161,7 @@ export class Waiter<T> implements Linked<Waiter<T>> {
 }
 
 /** A program may have changed how stacks are made: then it is no text, or cannot be read. */
-function stackOf(site: Site | undefined): string | undefined {
+function stackOf(site: AcquireOptions['site']): string | undefined {
   try {
     const stack: unknown = site?.stack;
     return typeof stack === 'string' ? stack : undefined;

@@ -10,6 +10,7 @@
  * What would break it: a route that is looked up before `auth`; a piece of a name in HTML.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onAbort } from '../base/aborts.ts';
 import { type Duration, millisecondsOf } from '../base/duration.ts';
 import { isError, isLockError, UsageError } from '../base/errors.ts';
 import { checkOptions, flag, text } from '../base/options.ts';
@@ -18,7 +19,6 @@ import type { Engine } from '../core/engine.ts';
 import { recall } from '../jobs/records.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { evict } from '../operators/evict.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { type Admits, type AuthGate, gateOf, isSameOrigin, MIN_TOKEN } from './auth.ts';
 import { whoOf, whoText } from './board.ts';
 import { bodyOf, type HttpAnswer, LongBody, lastOf, protect, send } from './http.ts';
@@ -86,16 +86,17 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
   const engine = engineOf(locks);
   const { auth, readOnly, prefix, every: everyMs } = checkOptions(options, OPTIONS, 'dashboard');
   engine.checkOpen();
-  verbOf(engine.services.calls.store, 'list');
+  engine.services.calls.verb('list');
   const watcher = new StoreWatcher({ locks, engine, readOnly, prefix, everyMs });
   const streams = new Streams(watcher);
   const gate = gateOf(auth);
   const stopListening = listen(engine, (report, by) => watcher.report(report, by));
   const close = (): void => {
-    engine.closables.delete(shown);
+    forgetClosing();
     stopListening();
     streams.close();
   };
+  const forgetClosing = onAbort(engine.closing.signal, close);
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<HttpAnswer> => {
     const last = lastOf(request);
@@ -138,9 +139,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
       })
       .catch(() => response.destroy());
   };
-  const shown: Dashboard = Object.assign(serve, { close });
-  engine.closables.add(shown);
-  return shown;
+  return Object.assign(serve, { close });
 }
 
 /** The response is a stream and goes on, or it is over. */

@@ -1,7 +1,7 @@
-import type { Duration } from '../base/duration.ts';
 import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
-import type { Locks } from '../locks.ts';
+import { engineOf, type Locks } from '../locks.ts';
 import type { Lock } from '../primitives/lock.ts';
+import type { LockOptions } from '../primitives/lock-options.ts';
 
 /** Longest key in bytes of UTF-8: a name, less the job's prefix. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
@@ -11,15 +11,8 @@ export function checkKey(key: string): string {
   return checkName(key, 'key', MAX_KEY_BYTES);
 }
 
-interface KeyLockOptions {
-  readonly ttl: Duration | undefined;
-  readonly maxHold: Duration | undefined;
-}
-
-/** The mutex of a key. */
-export function keyLock(locks: Locks, name: string, { ttl, maxHold }: KeyLockOptions): Lock {
-  return locks.mutex(name, {
-    ...(ttl !== undefined && { ttl }),
-    ...(maxHold !== undefined && { maxHold }),
-  });
+/** The mutex of a key. @throws UsageError, also unless these are locks. */
+export function keyLock(locks: Locks, name: string, options: LockOptions): Lock {
+  engineOf(locks);
+  return locks.mutex(name, options);
 }

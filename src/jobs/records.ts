@@ -22,31 +22,31 @@ interface KeptNote {
  * Keeps a note about the lease's resource; false if the lease is not held.
  * @throws StoreError if it may not be there, UnsupportedError
  */
-export async function keep(engine: Engine, lease: Lease, { note, ms }: KeptNote): Promise<boolean> {
-  const { keep: verb } = recordsOf(engine);
+export async function keep({ live }: Lease, { note, ms }: KeptNote): Promise<boolean> {
+  const { claim, services } = live;
+  const records = recordsOf(services.calls.store);
   const text = JSON.stringify({ layout: LAYOUT, ...note });
-  const { claim } = lease.live;
-  return engine.services.calls.ask(() => verb(claim, { text, ms }), checkBoolean, claim);
+  return services.calls.ask(() => records.keep(claim, { text, ms }), checkBoolean, claim);
 }
 
 /**
  * The same, repeated until the store confirms the note.
  * @throws LeaseLostError, StoreError if it may not be there, UnsupportedError
  */
-export async function keepSurely(engine: Engine, lease: Lease, keeping: KeptNote): Promise<void> {
+export async function keepSurely(lease: Lease, keeping: KeptNote): Promise<void> {
   let failure: unknown;
   for (;;) {
     if (failure !== undefined && !lease.held) throw failure;
     lease.assertHeld();
     try {
-      if (await keep(engine, lease, keeping)) return;
+      if (await keep(lease, keeping)) return;
       // The heartbeat finds out why.
       await lease.renew();
     } catch (error) {
       if (!toStoreError(error).retryable) throw error;
       failure = error;
     }
-    await sleep(engine.services.clock, RETRY_MS, lease.signal);
+    await sleep(lease.live.services.clock, RETRY_MS, lease.signal);
   }
 }
 
@@ -55,18 +55,16 @@ export async function keepSurely(engine: Engine, lease: Lease, keeping: KeptNote
  * @throws StoreError, UnsupportedError
  */
 export async function recall<N extends object>(
-  engine: Engine,
+  { services: { calls } }: Engine,
   resource: string,
 ): Promise<{ readonly note: N; readonly leftMs: number } | undefined> {
-  const { recall: verb } = recordsOf(engine);
-  const kept = await engine.services.calls.ask(() => verb(resource), checkKept);
+  const records = recordsOf(calls.store);
+  const kept = await calls.ask(() => records.recall(resource), checkKept);
   return kept && { note: noteIn<N>(kept.text, resource), leftMs: kept.leftMs };
 }
 
-function recordsOf({ services }: Engine): Required<Pick<Store, 'keep' | 'recall'>> {
-  const { store } = services.calls;
-  const { keep: keeps, recall: recalls } = store;
-  if (keeps && recalls) return { keep: keeps.bind(store), recall: recalls.bind(store) };
+function recordsOf(store: Store): Required<Pick<Store, 'keep' | 'recall'>> {
+  if (store.keep && store.recall) return store as Required<Pick<Store, 'keep' | 'recall'>>;
   const message = `The ${store.name} store keeps no records of finished work.`;
   throw new UnsupportedError('records', message);
 }

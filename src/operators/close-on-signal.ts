@@ -7,6 +7,7 @@
  * So there the process exits, with the status that a shell reports for the signal.
  */
 import { constants } from 'node:os';
+import { onAbort } from '../base/aborts.ts';
 import type { Duration } from '../base/duration.ts';
 import { checkOptions } from '../base/options.ts';
 import { perProcess } from '../base/per-process.ts';
@@ -39,10 +40,9 @@ export function closeOnSignal(locks: Locks, options: { readonly drain?: Duration
   const { drains, listener } = perProcess('closing-on-signal', newRegistry);
   if (drains.size === 0) for (const signal of SIGNALS) process.on(signal, listener);
   drains.set(locks, drain);
-  const close = (): void => {
+  onAbort(engine.closing.signal, () => {
     if (drains.delete(locks) && drains.size === 0) stop(listener);
-  };
-  engine.closables.add({ close });
+  });
   return locks;
 }
 

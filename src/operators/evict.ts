@@ -3,7 +3,6 @@ import { checkName } from '../base/names.ts';
 import { checkOptions, flag } from '../base/options.ts';
 import { numberOf } from '../contract/token.ts';
 import { engineOf, type Locks } from '../locks.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { checkBoolean } from '../store-calls/replies.ts';
 
 export interface EvictOptions {
@@ -49,7 +48,7 @@ export function evict(locks: Locks, name: string, options: EvictOptions): Promis
   const { token, ...how } = readEvict(options);
   const send = async (): Promise<boolean> => {
     engine.checkOpen();
-    const verb = verbOf(calls.store, 'evict');
+    const verb = calls.verb('evict');
     return calls.ask(() => verb(resource, numberOf(token), how), checkBoolean);
   };
   return send();

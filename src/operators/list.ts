@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import type { Engine } from '../core/engine.ts';
 import { engineOf, type Locks } from '../locks.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { checkNext } from '../store-calls/replies.ts';
 
 /** Names that begin with this are not locks of a program: `list` leaves them out. */
@@ -40,7 +39,7 @@ export async function* namesFrom(
 ): AsyncGenerator<string, void, void> {
   engine.checkOpen();
   const { calls } = engine.services;
-  const all = verbOf(calls.store, 'list');
+  const all = calls.verb('list');
   const open = async () => all(prefix)[Symbol.asyncIterator]();
   const found = await calls.ask(open, same);
   for (;;) {

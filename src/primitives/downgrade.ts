@@ -1,8 +1,7 @@
 import { UsageError } from '../base/errors.ts';
-import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import { type StoreError, UnsupportedError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../contract/store.ts';
 import type { Lease } from '../core/lease.ts';
-import { verbOf } from '../store-calls/optional.ts';
 import { checkStatus } from '../store-calls/replies.ts';
 
 /**
@@ -32,17 +31,14 @@ async function becomeReader(lease: Lease): Promise<void> {
   }
   lease.assertHeld();
   const { calls, clock } = live.services;
-  const verb = verbOf(calls.store, 'downgrade');
+  const verb = calls.verb('downgrade');
   // A reader from the moment the request leaves, because the store may have admitted others.
   const claim: Claim = { ...live.claim, kind: 'read', permits: 1 };
   live.claim = claim;
   const sentAt = clock.now();
-  let status: ClaimStatus;
-  try {
-    status = await calls.ask(() => verb(claim), checkStatus, claim);
-  } catch (error) {
-    status = { state: 'error', error: toStoreError(error) };
-  }
+  const status = await calls
+    .ask(() => verb(claim), checkStatus, claim)
+    .catch((error: StoreError): ClaimStatus => ({ state: 'error', error }));
   live.receive(status, undefined, sentAt);
   lease.assertHeld();
   if (status.state === 'error') throw status.error;

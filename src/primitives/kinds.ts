@@ -44,8 +44,8 @@ export interface RwLock {
 /** Shares the resource with other readers. */
 export class ReadLock extends Lock {
   /** @internal A writer may read what it writes. */
-  protected override covers(around: Frame): boolean {
-    return around.kind === 'read' || around.kind === 'write';
+  protected override covers({ lease }: Frame): boolean {
+    return lease.kind === 'read' || lease.kind === 'write';
   }
 }
 

@@ -34,20 +34,20 @@ export interface LocksOptions {
 
 export interface LockOptions {
   /** Default that of `createLocks`. */
-  readonly ttl?: Duration;
+  readonly ttl?: Duration | undefined;
   /**
    * Strict order over all tasks of all processes. Default false: tasks of one process pass the lock
    * among themselves, in bounded batches while others wait, which is a hundred times faster.
    */
-  readonly fair?: boolean;
+  readonly fair?: boolean | undefined;
   /** A nested `run` in a holder's context enters at once; default false: it rejects. */
-  readonly reentrant?: boolean;
+  readonly reentrant?: boolean | undefined;
   /** The lock stays taken for at least this long, even if the process is gone; default 0. */
-  readonly minHold?: Duration;
+  readonly minHold?: Duration | undefined;
   /** A living process gives up the lease after this long; default never. */
-  readonly maxHold?: Duration;
+  readonly maxHold?: Duration | undefined;
   /** Default true. False: the lease ends within a ttl, unless `lease.renew()` is called. */
-  readonly heartbeat?: boolean;
+  readonly heartbeat?: boolean | undefined;
 }
 
 export interface SemaphoreOptions extends LockOptions {
@@ -70,14 +70,9 @@ export const LOCK: Checks<LockOptions, 'ttl' | 'maxHold'> = {
   heartbeat: flag(true),
 };
 
-export const permitLimit: (given: number | undefined, name: string) => number = wholeNumber(
-  1,
-  MAX_PERMITS,
-);
-
 export const SEMAPHORE: Checks<SemaphoreOptions, 'ttl' | 'maxHold'> = {
   ...LOCK,
-  limit: permitLimit,
+  limit: wholeNumber(1, MAX_PERMITS),
 };
 
 export const LOCKS: Checks<LocksOptions, 'label' | 'ttl' | 'wait' | 'maxTtl'> = {
@@ -114,32 +109,25 @@ export function checkStore(store: Store): void {
 
 export function settingsOf(options: Checked<typeof LOCKS>, store: Store): Settings {
   const { maxTtlMs: most = MAX_TTL_MS } = store;
-  return {
-    prefix: options.prefix,
-    label: options.label,
-    ttlMs: options.ttl ?? Math.min(10_000, most),
-    waitMs: options.wait,
-    maxTtlMs: maxTtlOf(options, store),
-    driftRate: options.drift,
-    marginMs: MARGIN_MS,
-  };
+  const { prefix, label, ttl: ttlMs = Math.min(10_000, most), wait: waitMs, drift } = options;
+  const maxTtlMs = maxTtlOf(options, store);
+  return { prefix, label, ttlMs, waitMs, maxTtlMs, driftRate: drift, marginMs: MARGIN_MS };
 }
 
 /** Where no store counts on it, a program that asks for a longer TTL means it. */
-function maxTtlOf(
-  { ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>,
-  { maxTtlMs = ms, name }: Store,
-): number {
-  if (ms === undefined) return maxTtlMs ?? Math.max(MAX_TTL_MS, ttl);
-  return atMost(maxTtlMs, { ms, what: 'maxTtl', where: `the ${name} store` });
+function maxTtlOf({ ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>, store: Store): number {
+  if (ms === undefined) return store.maxTtlMs ?? Math.max(MAX_TTL_MS, ttl);
+  return atMost(store.maxTtlMs ?? ms, store, { ms, what: 'maxTtl' });
 }
 
-/** @throws UsageError if it is more than the longest TTL that `where` allows. */
+/** @throws UsageError if it is more than the longest TTL, which the store or these locks set. */
 function atMost(
-  maxTtlMs: number | undefined,
-  { ms, what, where }: { readonly ms: number; readonly what: string; readonly where: string },
+  maxTtlMs: number,
+  store: Store,
+  { ms, what }: { readonly ms: number; readonly what: string },
 ): number {
-  if (maxTtlMs === undefined || ms <= maxTtlMs) return ms;
+  if (ms <= maxTtlMs) return ms;
+  const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
   const raise = `raise the option maxTtl of ${where} for all users of the store`;
   throw new UsageError(`${what} is ${ms} ms, more than maxTtl, ${maxTtlMs} ms: ${raise}.`);
 }
@@ -152,8 +140,9 @@ const MIN_TTL_MS = 100;
 /** @throws UsageError */
 export function specOf(engine: Engine, resource: string, options: CheckedLock): Spec {
   const { kind, fair, heartbeat, ttl, minHold, maxHold: maxHoldMs, ...rest } = options;
+  const { calls, settings } = engine.services;
   const ttlMs = ttlOf(engine, ttl);
-  const minHoldMs = withinMaxTtl(engine, minHold, 'minHold');
+  const minHoldMs = atMost(settings.maxTtlMs, calls.store, { ms: minHold, what: 'minHold' });
   if (maxHoldMs !== undefined && maxHoldMs < minHoldMs) {
     throw new UsageError('maxHold must not be less than minHold.');
   }
@@ -171,12 +160,5 @@ export function ttlOf(engine: Engine, ttl: number | undefined): number {
   const ttlMs = ttl ?? settings.ttlMs;
   const least = Math.max(MIN_TTL_MS, calls.store.traits.ttlStepMs ?? 1);
   if (ttlMs < least) throw new UsageError(`ttl must be at least ${least} ms, not ${ttlMs}.`);
-  return withinMaxTtl(engine, ttlMs, 'ttl');
-}
-
-function withinMaxTtl({ services }: Engine, ms: number, what: string): number {
-  const { store } = services.calls;
-  const { maxTtlMs } = services.settings;
-  const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
-  return atMost(maxTtlMs, { ms, what, where });
+  return atMost(settings.maxTtlMs, calls.store, { ms: ttlMs, what: 'ttl' });
 }

@@ -1,14 +1,24 @@
-import { UsageError } from '../base/errors.ts';
+/**
+ * Locks on one resource, and the events around the life of their leases: a caller asks for a lock,
+ * gets none, or the work of `run` begins.
+ *
+ * Invariant: every `acquiring` is followed by one `acquired` or one `missed` with the same
+ * acquisition. It is emitted in the caller's asynchronous context, before any request to the store,
+ * so a listener may read that context. A listener can only choose the context of the work: the work
+ * runs once, and the listener cannot change its outcome.
+ * What would break it: awaiting before the first event, or leaving the outcome to the listener.
+ */
+import { isLockError, UsageError } from '../base/errors.ts';
 import { sameQueue } from '../contract/admission.ts';
 import { UnsupportedError } from '../contract/errors.ts';
-import type { Kind } from '../contract/store.ts';
+import type { GoneStatus, Kind } from '../contract/store.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
-import { DeadlockError, MismatchError } from '../core/errors.ts';
+import { type AcquireTimeoutError, DeadlockError, MismatchError } from '../core/errors.ts';
+import { type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/services.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
-import { inContexts, withEvents } from './acquisition-events.ts';
 import { Lockable, type Scope, type Work } from './lockable.ts';
 import { Frame } from './reentrancy.ts';
 
@@ -35,7 +45,7 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal Whether a nested run may use the lease around it. */
   protected covers(around: Frame, _: AcquireOptions): boolean {
-    return around.kind === this.spec.kind;
+    return around.lease.kind === this.spec.kind;
   }
 
   /** @internal Why a wait inside a lease on the same queue would never end; undefined if it may. */
@@ -51,7 +61,7 @@ export abstract class Lock extends Lockable<Lease> {
   /** @internal */
   scope(lease: Lease): Scope {
     const { events } = this.engine.services;
-    const frame = new Frame(this.engine, lease);
+    const frame = new Frame(lease);
     return events.of.working.isThere ? inContexts(frame, events, lease) : frame;
   }
 
@@ -74,13 +84,33 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** @internal */
   take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
+    const { acquiring, missed } = this.engine.services.events.of;
+    const listened = acquiring.isThere || missed.isThere;
+    return listened ? this.#takeWithEvents(options, waits) : this.#take(options, waits);
+  }
+
+  /** Emits `acquiring`, takes the lock, and emits `missed` if it got none. */
+  #takeWithEvents(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     const { calls, events } = this.engine.services;
-    const { acquiring, missed } = events.of;
-    if (!acquiring.isThere && !missed.isThere) return this.#take(options, waits);
     const { resource, kind } = this.spec;
     const acquisition = { resource, kind, permits: options.permits ?? 1, store: calls.store.name };
-    const take = (given: AcquireOptions) => this.#take(given, waits);
-    return withEvents(events, { acquisition, waits, options, take });
+    let refusal: GoneStatus | undefined;
+    const refused = (status: GoneStatus): void => {
+      refusal = status;
+    };
+    const missed = (why: MissReason, error: unknown, waiting: Waiting | undefined): void => {
+      events.emit('missed', { resource, kind, why, error, waiting, acquisition });
+    };
+    events.emit('acquiring', { resource, kind, waits, acquisition });
+    const taking = this.#take({ ...options, acquisition, refused }, waits);
+    taking.then(
+      (lease) => lease ?? missed('taken', undefined, waitingOf({ queue: refusal })),
+      (error: unknown) => {
+        const why = reasonOf(error, options.signal);
+        missed(why, error, why === 'timeout' ? (error as AcquireTimeoutError) : undefined);
+      },
+    );
+    return taking;
   }
 
   #take(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
@@ -124,7 +154,7 @@ export abstract class Lock extends Lockable<Lease> {
   /** @internal */
   async waiting(): Promise<Waiting> {
     const { resource, limit } = this.spec;
-    return waitingOf({ queue: await this.engine.services.looks.soon(resource), limit });
+    return waitingOf({ queue: await this.engine.services.calls.inspectSoon(resource), limit });
   }
 
   #around(): Frame | undefined {
@@ -132,10 +162,55 @@ export abstract class Lock extends Lockable<Lease> {
   }
 
   #checkDeadlock(around: Frame, options: AcquireOptions): void {
-    if (!sameQueue(around.kind, this.spec.kind)) {
-      throw new MismatchError(this.resource, `this context holds it as a ${around.kind} lock`);
+    const { kind } = around.lease;
+    if (!sameQueue(kind, this.spec.kind)) {
+      throw new MismatchError(this.resource, `this context holds it as a ${kind} lock`);
     }
-    const why = this.whyNever(around.kind, options);
+    const why = this.whyNever(kind, options);
     if (why !== undefined) throw new DeadlockError(this.resource, why);
   }
+}
+
+function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
+  if (signal?.aborted && error === signal.reason) return 'aborted';
+  return isLockError(error, 'ACQUIRE_TIMEOUT') ? 'timeout' : 'failed';
+}
+
+/** The same scope, with work in the contexts that the listeners of `working` choose. */
+function inContexts(scope: Scope, events: Events, lease: Lease): Scope {
+  const contextsOf = <T>(work: () => T): (() => T) => {
+    let around = work;
+    const within = (run: (work: () => void) => void): void => {
+      const inner = around;
+      around = () => runBy(run, inner);
+    };
+    events.emit('working', { ...lease.identity(), within });
+    return around;
+  };
+  return {
+    inside: (work) => scope.inside(contextsOf(work)),
+    close: () => scope.close(),
+  };
+}
+
+function runBy<T>(run: (work: () => void) => void, work: () => T): T {
+  let outcome: (() => T) | undefined;
+  const once = (): void => {
+    if (outcome) return;
+    try {
+      const value = work();
+      outcome = () => value;
+    } catch (error) {
+      outcome = () => {
+        throw error;
+      };
+    }
+  };
+  try {
+    run(once);
+  } catch (error) {
+    warnOf('working', error);
+  }
+  once();
+  return (outcome as unknown as () => T)();
 }

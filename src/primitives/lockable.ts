@@ -191,10 +191,7 @@ export interface Scope {
   close(): Promise<void> | undefined;
 }
 
-/**
- * Does the work, closes its scope, then does `after`. Rejects with `LeaseLostError` if the lease
- * was lost meanwhile, even if the work succeeded; its cause is the work's error.
- */
+/** Does the work, closes its scope, then does `after`. Rejects as `run` does. */
 export async function underLease<L extends Pick<Held, 'loss'>, T>(
   taking: L | Promise<L>,
   scopeOf: (lease: L) => Scope,

@@ -93,6 +93,7 @@ export class MultiLock extends Lockable<MultiLease> {
     const { wait } = options;
     const until = wait === undefined ? undefined : clock.now() + parseDuration(wait, 'wait');
     const taken = new Map<Lock, Lease>();
+    const release = () => Promise.all([...taken.values()].map((lease) => lease.release()));
     let around: Frame | undefined;
     try {
       for (const part of this.#ordered) {
@@ -102,17 +103,17 @@ export class MultiLock extends Lockable<MultiLease> {
         if (!lease) break;
         taken.set(part, lease);
         // A listener of `acquiring` may ask what this wait holds up.
-        if (events.of.acquiring.isThere) around = new Frame(this.engine, lease, around);
+        if (events.of.acquiring.isThere) around = new Frame(lease, around);
       }
       for (const lease of taken.values()) lease.assertHeld();
     } catch (error) {
-      await release(taken);
+      await release();
       throw error;
     }
     if (taken.size === this.#parts.length) {
       return new MultiLease(this.#parts.map((part) => taken.get(part) as Lease));
     }
-    await release(taken);
+    await release();
     return null;
   }
 
@@ -173,8 +174,4 @@ export function allOf(locks: readonly Lock[]): MultiLock {
     }
     return new MultiLock(engine, parts);
   });
-}
-
-async function release(taken: ReadonlyMap<Lock, Lease>): Promise<void> {
-  await Promise.all([...taken.values()].map((lease) => lease.release()));
 }

@@ -13,12 +13,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Fifo } from '../base/fifo.ts';
 import { perProcess } from '../base/per-process.ts';
-import type { Kind, Store } from '../contract/store.ts';
+import type { Store } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/acquire-options.ts';
-import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
 import { type Subject, Waiter } from '../core/waiter.ts';
-import type { Outlook } from '../store-calls/waiting.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
 let storage: AsyncLocalStorage<Frame> | undefined;
@@ -54,14 +52,12 @@ export function innermost(): Frame | undefined {
 export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
-  readonly #engine: Engine;
   readonly #line = new Fifo<Waiter<void>>();
   #entered = false;
   #open = true;
   #closed: (() => void) | undefined;
 
-  constructor(engine: Engine, lease: Lease, parent?: Frame) {
-    this.#engine = engine;
+  constructor(lease: Lease, parent?: Frame) {
     this.lease = lease;
     this.parent = parent ?? context().getStore();
   }
@@ -73,7 +69,6 @@ export class Frame implements Scope, Subject {
     return frame;
   }
 
-  /** Permits of this resource held by the running code. */
   static permitsAround(store: Store, resource: string): number {
     let sum = 0;
     const seen = new Set<Lease>();
@@ -85,12 +80,9 @@ export class Frame implements Scope, Subject {
     return sum;
   }
 
-  get resource(): string {
-    return this.lease.resource;
-  }
-
-  get kind(): Kind {
-    return this.lease.kind;
+  /** For its waiters. */
+  get spec(): Lease {
+    return this.lease;
   }
 
   /** The work inside has neither settled nor released the lease itself. */
@@ -98,9 +90,10 @@ export class Frame implements Scope, Subject {
     return this.#open && this.lease.state !== 'released';
   }
 
-  /** Open, and about this resource of this store. */
   isOn(store: Store, resource: string): boolean {
-    return this.#engine.services.calls.store === store && this.resource === resource && this.open;
+    const { live } = this.lease;
+    const own = live.services.calls.store === store && live.claim.resource === resource;
+    return own && this.open;
   }
 
   /** A nested run is inside. */
@@ -127,26 +120,20 @@ export class Frame implements Scope, Subject {
     options.signal?.throwIfAborted();
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
-        this.#line.push(
-          new Waiter(this.#engine.services, { subject: this, options, resolve, reject }),
-        );
+        const parts = { subject: this, options, resolve, reject };
+        this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      const scope = new Frame(this.#engine, this.lease, this);
-      return await underLease(this.lease, () => scope, work);
+      return await underLease(this.lease, (lease) => new Frame(lease, this), work);
     } finally {
       const next = this.#line.shift();
       this.#entered = next !== undefined;
       if (next) next.resolve();
       else this.#closed?.();
     }
-  }
-
-  outlook(): Outlook {
-    return {};
   }
 
   leave(task: Waiter<void>): void {

@@ -18,14 +18,14 @@ const FIRST_PAUSE_MS = 25;
 export class Releases {
   readonly #senderFor: (afterMs: number) => Sender<boolean>;
   readonly #clock: Clock;
-  readonly #underway: Underway;
+  /** Releases that wait for a reply, and what core keeps open. */
+  readonly underway: Underway = new Underway();
   #closed = false;
 
   /** @param senderFor returns a sender of releases that take effect this many ms later. */
-  constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock, underway: Underway) {
+  constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock) {
     this.#senderFor = senderFor;
     this.#clock = clock;
-    this.#underway = underway;
   }
 
   /** Sends no more: the store is about to close. */
@@ -43,11 +43,11 @@ export class Releases {
   #try(claim: Claim, attempt: ReleaseAttempt): void {
     const { sender, resolve } = attempt;
     if (this.#closed) return resolve();
-    this.#underway.begin();
+    this.underway.begin();
     const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
       resolve();
       if (error) this.#repeat(claim, attempt);
-      this.#underway.end();
+      this.underway.end();
     };
     sender.send(claim, { settle });
   }
@@ -94,7 +94,6 @@ export class Underway {
     if (--this.#count === 0) this.#done?.();
   }
 
-  /** Resolves when nothing is under way. */
   none(): Promise<void> {
     return new Promise((resolve) => {
       this.#done = resolve;

@@ -1,11 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
-import { toStoreError } from '../contract/errors.ts';
-import type { ClaimStatus, Store } from '../contract/store.ts';
+import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
+import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
-import { Releases, Underway } from './release.ts';
-import { checkBoolean, checkStatus } from './replies.ts';
+import { Releases } from './release.ts';
+import { checkBoolean, checkQueue, checkStatus } from './replies.ts';
 import { TimeLimits, TRIES_PER_TTL } from './time-limit.ts';
+
+/** How long a failed wait asks who holds, in ms: the answer is a courtesy. */
+const LAST_LOOK_MS = 250;
 
 export interface StoreCallsParts {
   readonly store: Store;
@@ -13,7 +17,6 @@ export interface StoreCallsParts {
   readonly loop: EventLoop;
   /** The TTL for questions about no claim, in ms: each waits a third of it for a reply. */
   readonly ttlMs: number;
-  /** Called after each batch of heartbeats. */
   readonly renewed: (outcome: BatchOutcome<ClaimStatus>) => void;
 }
 
@@ -23,22 +26,25 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
-  /** Releases that wait for a reply, and what core keeps open. */
-  readonly underway: Underway = new Underway();
-  readonly #parts: StoreCallsParts;
+  readonly #ttlMs: number;
   readonly #limits: TimeLimits;
+  readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
-  constructor(parts: StoreCallsParts) {
-    const { store, clock, renewed } = parts;
+  constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
-    this.#parts = parts;
+    this.#ttlMs = ttlMs;
     this.#limits = new TimeLimits(store, clock);
-    this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
-    this.renew = this.#sender((claims) => store.renew(claims), checkStatus, renewed);
-    const now = this.#sender((claims) => store.release(claims), checkBoolean);
+    const sender = <R>(
+      verb: BatcherParts<R>['verb'],
+      check: BatcherParts<R>['check'],
+      done?: BatcherParts<R>['done'],
+    ): Sender<R> => senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+    this.claim = sender((claims) => store.claim(claims), checkStatus);
+    this.renew = sender((claims) => store.renew(claims), checkStatus, renewed);
+    const now = sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
-      this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
-    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock, this.underway);
+      sender((claims) => store.release(claims, { ms }), checkBoolean);
+    this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
   /**
@@ -49,23 +55,46 @@ export class StoreCalls {
   async ask<T>(
     question: () => Promise<T>,
     check: (reply: T) => T,
-    about: { readonly ttlMs: number } = this.#parts,
+    about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
-    const limitMs = about.ttlMs / TRIES_PER_TTL;
     try {
-      return check(await this.#limits.answer(question, limitMs));
+      return check(await this.#limits.answer(question, about.ttlMs / TRIES_PER_TTL));
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  #sender<R>(
-    verb: BatcherParts<R>['verb'],
-    check: BatcherParts<R>['check'],
-    done?: BatcherParts<R>['done'],
-  ): Sender<R> {
-    const { store, clock, loop } = this.#parts;
-    return senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+  /**
+   * A verb that the store may lack.
+   * @throws UnsupportedError
+   */
+  verb<V extends OptionalVerb>(verb: V): NonNullable<Store[V]> {
+    const { store } = this;
+    const found = store[verb];
+    if (!found) throw new UnsupportedError(verb, `The ${store.name} store cannot ${verb}.`);
+    return found.bind(store) as NonNullable<Store[V]>;
+  }
+
+  /**
+   * The queue, holders first, with numbers as the tokens of leases.
+   * @throws StoreError
+   */
+  async inspect(resource: string, about?: { readonly ttlMs: number }): Promise<Queue> {
+    const queue = await this.ask(() => this.store.inspect(resource), checkQueue, about);
+    const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
+    return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
+  }
+
+  /** As `inspect`; undefined if the store does not reply soon. Never rejects. */
+  inspectSoon(resource: string): Promise<Queue | undefined> {
+    let look = this.#looks.get(resource);
+    if (!look) {
+      look = this.inspect(resource, { ttlMs: LAST_LOOK_MS * TRIES_PER_TTL })
+        .catch(() => undefined)
+        .finally(() => this.#looks.delete(resource));
+      this.#looks.set(resource, look);
+    }
+    return look;
   }
 
   /** Sends no more releases: the store is about to close. */

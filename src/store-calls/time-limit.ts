@@ -17,12 +17,6 @@ import type { Store } from '../contract/store.ts';
 /** The time limit of one request is the TTL divided by this: three tries fit into one life. */
 export const TRIES_PER_TTL = 3;
 
-/** Called once, with the reply or with why there is none. */
-export interface LimitedCaller<T> {
-  reply(value: T): void;
-  fail(error: StoreError): void;
-}
-
 interface LimitedRequest {
   readonly ms: number;
   readonly dueAt: number;
@@ -50,7 +44,7 @@ export class TimeLimits {
   ask<T>(
     question: () => T | PromiseLike<T>,
     { ms, sentAt }: { readonly ms: number; readonly sentAt: number },
-    answered: LimitedCaller<T>,
+    answered: { reply(value: T): void; fail(error: StoreError): void },
   ): void {
     const request = { ms, dueAt: sentAt + ms, fail: (error: StoreError) => answered.fail(error) };
     this.#open.add(request);

@@ -13,6 +13,7 @@
 import { OneTimer } from '../../base/clock.ts';
 import { detached } from '../../base/event-loop.ts';
 import type { StoreError } from '../../contract/errors.ts';
+import { EXPIRED } from '../../contract/gone.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -25,11 +26,11 @@ import { pauseBefore } from '../../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
-import { noticeLimit, noticeQuarantine, warnOfQuarantine } from '../events.ts';
+import { noticeLimit, warnOfQuarantine } from '../events.ts';
 import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import { type Claimant, type ClaimTerms, OVER, type State } from './state.ts';
+import type { Claimant, State } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
@@ -41,19 +42,17 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   readonly beatTtlMs: number;
   readonly #timer: OneTimer;
   readonly services: Services;
-  readonly #terms: ClaimTerms;
   readonly #claimant: Claimant;
   readonly #watching: Disposable | undefined;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
-  constructor(services: Services, claim: Claim, terms: ClaimTerms, claimant: Claimant) {
+  constructor(services: Services, claim: Claim, claimant: Claimant) {
     const { calls, clock } = services;
     this.services = services;
     this.claim = claim;
-    this.#terms = terms;
-    this.beatTtlMs = terms.beatTtlMs;
     this.#claimant = claimant;
-    const times = { ttlMs: claim.ttlMs, beatTtlMs: terms.beatTtlMs, now: clock.now() };
+    this.beatTtlMs = claimant.spec.ttlMs;
+    const times = { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs, now: clock.now() };
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => calls.claim.send(this.claim, this);
@@ -81,7 +80,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   beat(): void {
     const { at } = this.#state;
     if (at === 'over' || at === 'asking') return;
-    if (at === 'held' && !(this.awaitDeadline() && this.#terms.heartbeat)) return;
+    if (at === 'held' && !(this.awaitDeadline() && this.#claimant.spec.heartbeat)) return;
     const free = this.#question === 'none';
     this.#question = free ? 'sent' : 'again';
     if (!free) return;
@@ -110,7 +109,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
 
   /** The holder since then is done. Returns a promise if the store needs a request. */
   handOn(since: number, now: number): Promise<void> | undefined {
-    const afterMs = Math.ceil(this.#terms.minHoldMs - (now - since));
+    const afterMs = Math.ceil(this.#claimant.spec.minHoldMs - (now - since));
     return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
   }
 
@@ -160,7 +159,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       if (!this.deadline.doubt) this.#askWhenDue(hint);
     } else {
       const now = clock.now();
-      const sure = state.at === 'waiting' && !state.doubled && this.#terms.minHoldMs === 0;
+      const sure = state.at === 'waiting' && !state.doubled && this.#claimant.spec.minHoldMs === 0;
       const grants = sure && calls.store.traits.hintsGrant && this.deadline.fresh(now);
       if (grants && hint?.state === 'held') this.#grant(hint, now);
       // The connection that calls this was opened for another caller.
@@ -178,7 +177,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
-    if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
+    if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
       this.#wait(undefined);
       // With a pause, because a store may never confirm a whole TTL.
       return this.#timer.set(() => this.beat(), 1);
@@ -197,9 +196,9 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     if (!this.deadline.fresh(now)) {
       // The grant came too late to be used, so the claim gives up its place.
       void this.release();
-      return this.#claimant.gone({ state: 'gone', why: 'expired' });
+      return this.#claimant.gone(EXPIRED);
     }
-    if (this.#terms.heartbeat) heartbeat.add(this);
+    if (this.#claimant.spec.heartbeat) heartbeat.add(this);
     else heartbeat.remove(this);
     this.#claimant.granted(now);
     // Time may have passed since `now`, and the next heartbeat may come after the deadline.
@@ -217,11 +216,14 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline.confirm(status.leftMs, sentAt);
     this.#wait(status);
     this.#askWhenDue(status);
+    const { calls, events } = this.services;
     // Last, because a listener may end the claim.
-    if (state.at === 'asking') noticeLimit(this.services.events, this.claim, status.limit);
+    if (state.at === 'asking') noticeLimit(events, this.claim, status.limit);
     if (status.why === 'data-loss') {
-      noticeQuarantine(this.services, this.claim, status.retryInMs);
-      warnOfQuarantine(this.services, status.retryInMs);
+      const { store } = calls;
+      const { retryInMs: leftMs } = status;
+      events.emit('quarantine', { store: store.name, resource: this.claim.resource, leftMs });
+      warnOfQuarantine(events, store, leftMs);
     }
   }
 
@@ -278,14 +280,14 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const now = this.services.clock.now();
     if (!this.check(now)) return false;
     const left = this.deadline.remaining(now);
-    if (this.#terms.heartbeat && left > this.beatTtlMs / 2) return true;
+    if (this.#claimant.spec.heartbeat && left > this.beatTtlMs / 2) return true;
     this.#timer.set(() => this.awaitDeadline(), left);
     this.#timer.unref();
     return true;
   }
 
   #end(): void {
-    this.#state = OVER;
+    this.#state = { at: 'over' };
     this.#timer.clear();
     this.services.heartbeat.remove(this);
     try {

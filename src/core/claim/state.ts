@@ -1,9 +1,15 @@
 import type { StoreError } from '../../contract/errors.ts';
 import type { GoneStatus, Takeover, WaitingStatus } from '../../contract/store.ts';
 import type { Loss } from '../errors.ts';
+import type { Spec } from '../services.ts';
 
 /** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
 export interface Claimant {
+  /**
+   * Its claim beats at a third of `ttlMs`. With `minHoldMs`, a hint is not enough: the claim must
+   * live for its whole TTL from the grant.
+   */
+  readonly spec: Pick<Spec, 'heartbeat' | 'ttlMs' | 'minHoldMs'>;
   granted(now: number): void;
   /**
    * The holder is done: passes the claim on, or releases it to take effect `afterMs` from now.
@@ -15,16 +21,6 @@ export interface Claimant {
   /** The store failed for too long to go on waiting. */
   failed(error: StoreError): void;
   lost(loss: Loss): void;
-}
-
-export interface ClaimTerms {
-  readonly heartbeat: boolean;
-  /** Heartbeat at a third of this, in ms. */
-  readonly beatTtlMs: number;
-  /**
-   * Above 0, a hint is not enough: the claim must live for its whole TTL from the grant. In ms.
-   */
-  readonly minHoldMs: number;
 }
 
 /** The store's reply that admitted the claim. */
@@ -43,7 +39,6 @@ export type State =
   | {
       readonly at: 'waiting';
       readonly doubled: boolean;
-      /** It has stood in the store's queue. */
       readonly queued: boolean;
       /** The last reply; undefined if it is admitted, but not yet for long enough. */
       readonly status: WaitingStatus | undefined;
@@ -58,5 +53,3 @@ export type State =
       readonly hintedAt: number;
     }
   | { readonly at: 'over' };
-
-export const OVER: State = { at: 'over' };

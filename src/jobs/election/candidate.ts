@@ -12,12 +12,11 @@
  */
 import { firstOf, onAbort } from '../../base/aborts.ts';
 import { sleep } from '../../base/clock.ts';
-import { ClosedError } from '../../contract/errors.ts';
+import { isLockError } from '../../base/errors.ts';
+import { ClosedError, type StoreError } from '../../contract/errors.ts';
 import type { AcquireOptions } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { passing } from './observing.ts';
 
 export type CandidateState = 'standby' | 'leader' | 'resigned';
 
@@ -39,7 +38,6 @@ export interface Term {
  * the loop resigns. A body that does not return keeps the candidate out of the queue.
  */
 export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
-  readonly #engine: Engine;
   readonly #seat: Lock;
   readonly #end = new AbortController();
   readonly #campaign: Promise<void>;
@@ -51,20 +49,20 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #waiting: (() => void)[] = [];
 
   /** @internal Made by `Election.campaign`. */
-  constructor(engine: Engine, seat: Lock, options: CampaignOptions) {
-    this.#engine = engine;
+  constructor(seat: Lock, options: CampaignOptions) {
     this.#seat = seat;
+    const { closing } = seat.engine;
     const { label, signal } = options;
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
-    engine.closables.add(this);
+    const forgetClosing = onAbort(closing.signal, () => this.close());
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })
       .then(() => {
         forgetSignal?.();
-        engine.closables.delete(this);
+        forgetClosing();
         this.#end.abort(new ClosedError('The candidacy is over'));
         this.#emit();
       });
@@ -155,7 +153,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
       }
       const lease = await this.#seat.stand({ ...options, signal }).catch(passing);
       if (!lease) {
-        await sleep(this.#engine.services.clock, RETRY_MS, signal);
+        await sleep(this.#seat.engine.services.clock, RETRY_MS, signal);
         continue;
       }
       this.#lease = lease;
@@ -172,4 +170,9 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   #emit(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+/** A failure of the store that may pass is no reason to give up. */
+export function passing(error: unknown): undefined {
+  if (!isLockError(error, 'STORE') || !(error as StoreError).retryable) throw error;
 }

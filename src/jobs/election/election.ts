@@ -6,23 +6,38 @@
  * same step in which a leader leaves, or when the TTL of a dead leader has run out.
  * What would break it: a candidate that leads without the lease (candidate.ts).
  */
-import { checkOptions, text } from '../../base/options.ts';
+import { firstOf } from '../../base/aborts.ts';
+import { sleep } from '../../base/clock.ts';
+import { type Duration, positive } from '../../base/duration.ts';
+import { type Checked, checkOptions, text, wholeNumber } from '../../base/options.ts';
+import { MAX_PERMITS, type Member } from '../../contract/store.ts';
 import { checkSignal } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { LOCK, type LockOptions, permitLimit } from '../../primitives/lock-options.ts';
-import { type CampaignOptions, Candidate } from './candidate.ts';
-import {
-  type ObservedStandings,
-  type ObserveOptions,
-  observe,
-  type Standings,
-} from './observing.ts';
+import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
+import { type CampaignOptions, Candidate, passing } from './candidate.ts';
 
 export interface ElectionOptions extends Omit<LockOptions, 'reentrant' | 'fair'> {
   /** How many lead at a time; default 1. */
   readonly seats?: number;
+}
+
+/** The leaders and the standbys, each in order. */
+export interface Standings {
+  readonly leaders: readonly Member[];
+  readonly standbys: readonly Member[];
+}
+
+export interface ObservedStandings extends Standings {
+  /** Others may have led and gone since the last standings; false for the first ones. */
+  readonly missed: boolean;
+}
+
+export interface ObserveOptions {
+  /** How often to look; default 500 ms. */
+  readonly every?: Duration;
+  /** Ends the observation; the loop then just ends. */
+  readonly signal?: AbortSignal;
 }
 
 const { ttl, minHold, maxHold, heartbeat } = LOCK;
@@ -31,10 +46,12 @@ const ELECTION = {
   minHold,
   maxHold,
   heartbeat,
-  seats: (given: number = 1, name: string): number => permitLimit(given, name),
+  seats: wholeNumber(1, MAX_PERMITS, 1),
 };
 
 const CAMPAIGN = { label: text, signal: checkSignal };
+
+const OBSERVE = { every: positive(500), signal: checkSignal };
 
 /**
  * An election: `seats` of all candidates lead, the others stand by.
@@ -52,19 +69,18 @@ export function createElection(
   name: string,
   options: ElectionOptions = {},
 ): Election {
-  const engine = engineOf(locks);
+  // Refuses what are no locks.
+  engineOf(locks);
   const { seats: limit, ...rest } = checkOptions(options, ELECTION, 'createElection');
-  return new Election(engine, locks.semaphore(name, { ...rest, limit }));
+  return new Election(locks.semaphore(name, { ...rest, limit }));
 }
 
 /** Made by `createElection`. */
 export class Election {
-  readonly #engine: Engine;
   readonly #seat: Lock;
 
   /** @internal */
-  constructor(engine: Engine, seat: Lock) {
-    this.#engine = engine;
+  constructor(seat: Lock) {
     this.#seat = seat;
   }
 
@@ -84,13 +100,12 @@ export class Election {
    * for await (const term of candidate) await lead(term.signal);
    */
   campaign(options: CampaignOptions = {}): Candidate {
-    const read = checkOptions(options, CAMPAIGN, 'campaign');
-    return new Candidate(this.#engine, this.#seat, read);
+    return new Candidate(this.#seat, checkOptions(options, CAMPAIGN, 'campaign'));
   }
 
   /** The current leaders and standbys. */
   async standings(): Promise<Standings> {
-    const { holders, waiters } = await this.#engine.inspect(this.resource);
+    const { holders, waiters } = await this.#seat.engine.inspect(this.resource);
     return { leaders: holders, standbys: waiters };
   }
 
@@ -109,6 +124,44 @@ export class Election {
    * }
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
-    return observe(this.#engine, this.resource, options);
+    const read = checkOptions(options, OBSERVE, 'observe');
+    return observe(this.#seat, read);
+  }
+}
+
+/**
+ * An election from outside: the observer inspects the queue again and again.
+ *
+ * Invariant: each yielded state differs from the one before it, and they come in look order.
+ * Between two looks any candidate may have led, so every state but the first is marked `missed`.
+ * What would break it: looking while the reader is busy, because the state would be old by then.
+ */
+async function* observe(
+  { engine, resource }: Lock,
+  { every: everyMs, signal }: Checked<typeof OBSERVE>,
+): AsyncGenerator<ObservedStandings, void, void> {
+  if (signal?.aborted) return;
+  engine.checkOpen();
+  // Also frees the caller's signal if the loop is never resumed.
+  const { aborter, forget } = firstOf([engine.closing.signal, ...(signal ? [signal] : [])]);
+  const over = aborter.signal;
+  try {
+    let last: string | undefined;
+    while (!over.aborted) {
+      const missed = last !== undefined;
+      // A failure of the first look reaches the caller.
+      const queue = await engine.inspect(resource).catch(missed ? passing : undefined);
+      const all = queue && [...queue.holders, undefined, ...queue.waiters];
+      const now = all?.map((member) => member?.number ?? '|').join();
+      if (queue && now !== last && !over.aborted) {
+        last = now;
+        yield { leaders: queue.holders, standbys: queue.waiters, missed };
+      }
+      await sleep(engine.services.clock, everyMs, over);
+    }
+  } catch (error) {
+    if (!over.aborted) throw error;
+  } finally {
+    forget();
   }
 }

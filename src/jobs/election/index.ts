@@ -1,3 +1,9 @@
 export type { CampaignOptions, Candidate, CandidateState, Term } from './candidate.ts';
-export { createElection, type Election, type ElectionOptions } from './election.ts';
-export type { ObservedStandings, ObserveOptions, Standings } from './observing.ts';
+export {
+  createElection,
+  type Election,
+  type ElectionOptions,
+  type ObservedStandings,
+  type ObserveOptions,
+  type Standings,
+} from './election.ts';

@@ -21,10 +21,9 @@ import { StoreError, toStoreError } from '../../contract/errors.ts';
 import { MAX_KEPT_MS } from '../../contract/records.ts';
 import type { Holder } from '../../contract/store.ts';
 import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
-import type { Engine } from '../../core/engine.ts';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
-import { engineOf, type Locks } from '../../locks.ts';
+import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
@@ -147,36 +146,29 @@ export function once<T, const O extends OnceOptions>(
   options: O,
   work: Work<Lease, T>,
 ): Promise<OnceResult<T, O>> {
-  const engine = engineOf(locks);
   const { ttl, maxHold, ...terms } = checkOptions<OnceOptions, typeof ONCE>(options, ONCE, 'once');
   if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
   const lock = keyLock(locks, `once:${checkKey(key)}`, { ttl, maxHold });
-  return doOnce<T>({ engine, lock, terms }, work) as Promise<OnceResult<T, O>>;
-}
-
-interface OnceParts {
-  readonly engine: Engine;
-  readonly lock: Lock;
-  readonly terms: Omit<Checked<typeof ONCE>, 'ttl' | 'maxHold'>;
+  return doOnce<T>(lock, terms, work) as Promise<OnceResult<T, O>>;
 }
 
 async function doOnce<T>(
-  { engine, lock, terms }: OnceParts,
+  lock: Lock,
+  { keepFor: ms, ifRunning, keepResult, ...acquire }: Omit<Checked<typeof ONCE>, 'ttl' | 'maxHold'>,
   work: Work<Lease, T>,
 ): Promise<Ran<T> | Done<T | undefined> | Running> {
-  const { keepFor: ms, ifRunning, keepResult, ...acquire } = terms;
-  engine.checkOpen();
-  const known = await doneBefore<T>(engine, lock.resource);
+  lock.engine.checkOpen();
+  const known = await doneBefore<T>(lock);
   if (known) return known;
   let answer: Ran<T> | Done<T | undefined> | undefined;
   let problem: LockError | undefined;
   const attempt = async (lease: Lease): Promise<Ran<T> | Done<T | undefined>> => {
-    answer = await doneBefore<T>(engine, lock.resource);
+    answer = await doneBefore<T>(lock);
     if (answer) return answer;
     const value = await work(lease);
     const { note, kept, unfit } = noteOf(lease, { value, keepResult });
     problem = unfit;
-    await keepSurely(engine, lease, { note, ms }).catch((error: unknown) => {
+    await keepSurely(lease, { note, ms }).catch((error: unknown) => {
       problem = unrecorded(lease, error);
     });
     if (problem) throw problem;
@@ -188,7 +180,7 @@ async function doOnce<T>(
     const { wait: _, ...tries } = acquire;
     const tried = await lock.tryRun(tries, attempt);
     if (tried.acquired) return tried.value;
-    const meanwhile = await doneBefore<T>(engine, lock.resource);
+    const meanwhile = await doneBefore<T>(lock);
     const { acquired: __, ...waiting } = tried;
     return meanwhile ?? { state: 'running', ...waiting };
   } catch (error) {
@@ -219,10 +211,7 @@ interface OnceNote {
   readonly result?: unknown;
 }
 
-async function doneBefore<T>(
-  engine: Engine,
-  resource: string,
-): Promise<Done<T | undefined> | undefined> {
+async function doneBefore<T>({ engine, resource }: Lock): Promise<Done<T | undefined> | undefined> {
   const found = await recall<OnceNote>(engine, resource);
   if (!found) return undefined;
   const { by, token, result } = found.note;

@@ -1,2 +1,1 @@
-export { type RefreshOptions, refresh } from './refresh.ts';
-export { RefreshError } from './refresh-error.ts';
+export { RefreshError, type RefreshOptions, refresh } from './refresh.ts';

@@ -14,20 +14,19 @@
  */
 
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
-import { UsageError } from '../../base/errors.ts';
+import { LockError, quote, UsageError } from '../../base/errors.ts';
 import { callable, checkOptions } from '../../base/options.ts';
 import type { Holder } from '../../contract/store.ts';
 import { ACQUISITION, type AcquireOptions } from '../../core/acquire-options.ts';
 import type { Engine } from '../../core/engine.ts';
 import type { Lease } from '../../core/lease.ts';
 import { Waiter } from '../../core/waiter.ts';
-import { engineOf, type Locks } from '../../locks.ts';
+import type { Locks } from '../../locks.ts';
 import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import { checkKey, keyLock } from '../key-lock.ts';
 import { keep, recall } from '../records.ts';
-import { RefreshError } from './refresh-error.ts';
 
 /** Clients of caches return null for a missing key. */
 type Maybe<T> = T | undefined | null;
@@ -49,6 +48,23 @@ export interface RefreshOptions<T>
    * next waiter tries at once.
    */
   readonly retryAfter?: Duration;
+}
+
+/** Another process has just failed to refresh this; its log says why. */
+export class RefreshError extends LockError {
+  /** The process that failed, for people. */
+  readonly by: Holder;
+  /** No process tries again for this long. */
+  readonly retryInMs: number;
+
+  constructor(resource: string, seen: { readonly by: Holder; readonly retryInMs: number }) {
+    const { host, pid } = seen.by;
+    const who = `${host}, pid ${pid}, has just failed to`;
+    const again = `the next try is in ${Math.ceil(seen.retryInMs)} ms`;
+    super('REFRESH', `${who} refresh ${quote(resource)}: ${again}.`, { resource });
+    this.by = seen.by;
+    this.retryInMs = seen.retryInMs;
+  }
 }
 
 /** Longest `retryAfter`, in ms: a typing error must not stop all processes for hours. */
@@ -85,7 +101,10 @@ interface RefreshTerms<T> {
   readonly acquire: AcquireOptions;
 }
 
-const refreshesOf = new WeakMap<Engine, Refreshes>();
+/** The attempts of one `Locks` that callers may join, by resource. */
+type Flights = Map<string, Flight<unknown>>;
+
+const flightsOf = new WeakMap<Engine, Flights>();
 
 /**
  * A value that many callers use and one renews: of all that find it stale, in all processes, one
@@ -102,7 +121,6 @@ const refreshesOf = new WeakMap<Engine, Refreshes>();
  *   `run`, and RefreshError if another process has just failed.
  */
 export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>): Promise<T> {
-  const engine = engineOf(locks);
   const checked = checkOptions(options, checksOf<T>(), 'refresh');
   const { read, load, staleWhileRefreshing: old, retryAfter: retryAfterMs, ...rest } = checked;
   const { ttl, maxHold, ...acquire } = rest;
@@ -114,85 +132,63 @@ export function refresh<T>(locks: Locks, key: string, options: RefreshOptions<T>
     acquire,
   };
   const lock = keyLock(locks, `refresh:${checkKey(key)}`, { ttl, maxHold });
-  const refreshes = refreshesOf.get(engine) ?? new Refreshes(engine);
-  refreshesOf.set(engine, refreshes);
-  return refreshes.refresh(lock, terms);
+  return doRefresh(lock, terms);
 }
 
-/** All refreshes of one `Locks`. */
-class Refreshes {
-  readonly #engine: Engine;
-  readonly #flights = new Map<string, Flight<unknown>>();
-
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
-
-  async refresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
-    // Inside a load of this key, this call would wait for itself.
-    lock.checkStranger();
-    const { signal } = terms.acquire;
-    signal?.throwIfAborted();
-    const fresh = await terms.read();
-    if (fresh !== undefined) return fresh;
-    const usable = this.#flights.has(lock.resource) ? await terms.old?.() : undefined;
-    if (usable !== undefined) return usable;
-    signal?.throwIfAborted();
-    this.#engine.checkOpen();
-    const flight = this.#flights.get(lock.resource) as Flight<T> | undefined;
-    return (flight ?? this.#begin(lock, terms)).join(terms.acquire);
-  }
-
-  #begin<T>(lock: Lock, terms: RefreshTerms<T>): Flight<T> {
-    const { resource } = lock;
-    const over = (): void => {
-      if (this.#flights.get(resource) === flight) this.#flights.delete(resource);
-    };
-    const flight: Flight<T> = new Flight(this.#engine, { lock, terms, over });
-    this.#flights.set(resource, flight);
-    return flight;
-  }
-}
-
-interface FlightParts<T> {
-  readonly lock: Lock;
-  readonly terms: RefreshTerms<T>;
-  /** Called when no more callers may join; perhaps twice. */
-  readonly over: () => void;
+async function doRefresh<T>(lock: Lock, terms: RefreshTerms<T>): Promise<T> {
+  const { engine, resource } = lock;
+  const flights: Flights = flightsOf.get(engine) ?? new Map();
+  flightsOf.set(engine, flights);
+  // Inside a load of this key, this call would wait for itself.
+  lock.checkStranger();
+  const { signal } = terms.acquire;
+  signal?.throwIfAborted();
+  const fresh = await terms.read();
+  if (fresh !== undefined) return fresh;
+  const usable = flights.has(resource) ? await terms.old?.() : undefined;
+  if (usable !== undefined) return usable;
+  signal?.throwIfAborted();
+  engine.checkOpen();
+  const flight = flights.get(resource) ?? new Flight<unknown>(lock, terms, flights);
+  return (flight as Flight<T>).join(terms.acquire);
 }
 
 /** One attempt, for all its waiters in this process. */
 class Flight<T> {
-  readonly #engine: Engine;
-  readonly #parts: FlightParts<T>;
+  readonly #lock: Lock;
+  readonly #terms: RefreshTerms<T>;
+  readonly #flights: Flights;
   readonly #value: Promise<T>;
   readonly #unwanted = new AbortController();
   #end: (error: unknown) => void = () => {};
   #passengers = 0;
 
-  constructor(engine: Engine, parts: FlightParts<T>) {
-    this.#engine = engine;
-    this.#parts = parts;
+  constructor(lock: Lock, terms: RefreshTerms<T>, flights: Flights) {
+    this.#lock = lock;
+    this.#terms = terms;
+    this.#flights = flights;
+    flights.set(lock.resource, this);
     this.#value = new Promise((resolve, reject) => {
       this.#end = reject;
       // The caller may leave before it ends, so it holds up none of the caller's locks.
       holding([], () => this.#fly()).then(resolve, reject);
     });
-    this.#value.then(parts.over, parts.over);
+    this.#value.then(this.#close, this.#close);
   }
 
+  /** No more callers may join. */
+  readonly #close = (): void => {
+    const { resource } = this.#lock;
+    if (this.#flights.get(resource) === this) this.#flights.delete(resource);
+  };
+
   /** Waits within these options only, not those of the other waiters. */
-  join({ wait = this.#engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
-    const { resource } = this.#parts.lock;
+  join({ wait = this.#lock.engine.services.settings.waitMs, signal }: AcquireOptions): Promise<T> {
+    const { engine, resource } = this.#lock;
     this.#passengers++;
     return new Promise((resolve, reject) => {
-      const task: Waiter<T> = new Waiter<T>(this.#engine.services, {
-        subject: {
-          resource,
-          kind: 'mutex',
-          outlook: () => ({}),
-          leave: () => this.#leave(),
-        },
+      const task: Waiter<T> = new Waiter<T>(engine.services, {
+        subject: { spec: { resource, kind: 'mutex' }, leave: () => this.#leave() },
         options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
         resolve,
         reject,
@@ -208,19 +204,20 @@ class Flight<T> {
   #leave(): void {
     this.#passengers--;
     if (this.#passengers > 0) return;
-    this.#parts.over();
+    this.#close();
     this.#unwanted.abort();
   }
 
   async #fly(): Promise<T> {
-    const { lock, terms } = this.#parts;
-    const { label } = terms.acquire;
+    const lock = this.#lock;
+    const { acquire, old } = this.#terms;
+    const { label } = acquire;
     const options = { signal: this.#unwanted.signal, ...(label !== undefined && { label }) };
     const attempt = (lease: Lease): Promise<T> => this.#load(lease);
-    if (terms.old) {
+    if (old) {
       const tried = await lock.tryRun(options, attempt);
       if (tried.acquired) return tried.value;
-      const usable = await terms.old();
+      const usable = await old();
       if (usable !== undefined) return usable;
     }
     // Without end: each waiter has a limit of its own.
@@ -228,12 +225,12 @@ class Flight<T> {
   }
 
   async #load(lease: Lease): Promise<T> {
-    const { read, load, old, retryAfterMs } = this.#parts.terms;
+    const { read, load, old, retryAfterMs } = this.#terms;
     lease.assertHeld();
     lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;
-    const shares = retryAfterMs > 0 && this.#engine.services.calls.store.traits.records;
+    const shares = retryAfterMs > 0 && lease.live.services.calls.store.traits.records;
     const failure = shares ? await this.#failureBefore(lease) : undefined;
     if (failure) {
       const usable = await old?.();
@@ -249,7 +246,7 @@ class Flight<T> {
   }
 
   async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
-    const kept = await recall<FailureNote>(this.#engine, resource);
+    const kept = await recall<FailureNote>(this.#lock.engine, resource);
     return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
@@ -257,7 +254,6 @@ class Flight<T> {
   async #noteFailure(lease: Lease): Promise<void> {
     const { label: _, ...failed } = lease.live.claim.holder;
     const note: FailureNote = { failed };
-    const ms = this.#parts.terms.retryAfterMs;
-    await keep(this.#engine, lease, { note, ms }).catch(() => {});
+    await keep(lease, { note, ms: this.#terms.retryAfterMs }).catch(() => {});
   }
 }

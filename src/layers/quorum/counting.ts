@@ -36,10 +36,7 @@ export function refusalOf({ votes, majority }: QuorumVotes): GoneStatus {
  * The least life in the best majority, counted from `startedAt`. A vote asked for before that has
  * lost life since, by a clock that may run up to twice as fast as ours.
  */
-export function leftOf(
-  held: readonly Vote[],
-  { majority, startedAt }: { readonly majority: number; readonly startedAt: number },
-): number {
+export function leftOf({ held, majority }: QuorumVotes, startedAt: number): number {
   const lives = held.map((vote) => {
     const { leftMs } = vote.held as HeldStatus;
     return leftMs - 2 * Math.max(0, startedAt - vote.sentAt);
@@ -48,7 +45,7 @@ export function leftOf(
 }
 
 /** The greatest number in a majority of the votes, the lowest members first. */
-export function tokenOf(held: readonly Vote[], majority: number): bigint {
+export function tokenOf({ held, majority }: QuorumVotes): bigint {
   let token = 0n;
   for (const { held: status } of held.slice(0, majority)) {
     if (status && status.token > token) token = status.token;
@@ -61,7 +58,7 @@ export function tokenOf(held: readonly Vote[], majority: number): bigint {
  * been part of a hold: an end that left work undone comes first, then the one that most members
  * report.
  */
-export function takeoverOf(held: readonly Vote[]): Takeover | undefined {
+export function takeoverOf({ held }: QuorumVotes): Takeover | undefined {
   const all = held.flatMap((vote) => vote.held?.takeover ?? []);
   const says = (one: Takeover): number =>
     all.filter(({ reason, token }) => reason === one.reason && token === one.token).length;

@@ -49,7 +49,7 @@ export class QuorumHold {
   /** On the votes of a majority; false if the token is not that of a majority. */
   async begin(): Promise<boolean> {
     const quorum = this.#quorum;
-    const token = tokenOf(quorum.held, quorum.majority);
+    const token = tokenOf(quorum);
     const low = quorum.held.filter((vote) => (vote.held?.token ?? token) < token);
     const raised = (): boolean =>
       quorum.held.filter((vote) => (vote.held?.token ?? 0n) >= token).length >= quorum.majority;
@@ -62,17 +62,17 @@ export class QuorumHold {
       if (!raised()) return false;
     }
     this.#token = token;
-    this.#takeover = takeoverOf(quorum.held);
+    this.#takeover = takeoverOf(quorum);
     return true;
   }
 
   /** On the votes of a round that began then; the claim itself lives for this long from then on. */
   prolong(startedAt: number, lifeMs: number): HeldStatus {
-    const { held, votes, majority } = this.#quorum;
+    const quorum = this.#quorum;
     // Fresh votes may outlive the claim, which only heartbeats prolong.
-    const leftMs = Math.min(lifeMs, leftOf(held, { majority, startedAt }));
+    const leftMs = Math.min(lifeMs, leftOf(quorum, startedAt));
     this.#lapsesAt = Math.max(this.#lapsesAt, startedAt + leftMs * SURE);
-    const waiters = Math.max(...votes.map((vote) => vote.held?.waiters ?? 0));
+    const waiters = Math.max(...quorum.votes.map((vote) => vote.held?.waiters ?? 0));
     return { state: 'held', token: this.#token ?? 0n, leftMs, waiters, takeover: this.#takeover };
   }
 

@@ -17,7 +17,6 @@ import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contr
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
 import { MemberStore } from './member-store.ts';
 import { QuorumClaim } from './quorum-claim.ts';
-import { traitsOf } from './traits.ts';
 import { find, inspect, majorityAnswers } from './view.ts';
 
 export interface QuorumOptions {
@@ -144,7 +143,6 @@ class Quorum implements Store {
     yield* new Set(lists.flatMap(([, names]) => names));
   }
 
-  /** Closes the members. */
   async close(): Promise<void> {
     const closed = await Promise.allSettled(
       this.#members.map(({ store }) => Promise.resolve(store.close?.())),
@@ -182,15 +180,9 @@ class Quorum implements Store {
     const { id } = claim;
     const wake = this.#wakes.has(id) ? () => this.#wakes.get(id)?.() : undefined;
     const mark = createHash('sha256').update(`mark ${id}`).digest('hex').slice(0, 16);
-    return new QuorumClaim(
-      { ...claim, holder: { ...claim.holder, mark } },
-      {
-        members: this.#members,
-        clock: this.#clock,
-        raises: this.#raises,
-        wake,
-      },
-    );
+    const marked = { ...claim, holder: { ...claim.holder, mark } };
+    const parts = { members: this.#members, clock: this.#clock, raises: this.#raises, wake };
+    return new QuorumClaim(marked, parts);
   }
 }
 
@@ -209,4 +201,22 @@ function checkMembers(given: readonly Store[]): readonly Store[] {
       throw new UsageError('quorum takes stores, such as redisStore(client).');
   }
   return stores;
+}
+
+/** The traits of a quorum of these stores. A try may fail: two may each get a few votes. */
+function traitsOf(members: readonly Store[]): Traits {
+  const all = members.map(({ traits }) => traits);
+  const any = <K extends keyof Traits>(name: K, value: Traits[K]): boolean =>
+    all.some((traits) => traits[name] === value);
+  const raised = members.every(({ raise, traits }) => raise && traits.tokens !== undefined);
+  return {
+    // The order is that at the waiting place, as long as that stays the same.
+    queue: all.every(({ queue }) => queue),
+    tokens: raised ? 'majority' : undefined,
+    liveness: any('liveness', 'session') ? 'session' : 'ttl',
+    clock: any('clock', 'server') ? 'server' : any('clock', 'machine') ? 'machine' : 'process',
+    failover: 'best-effort',
+    reach: any('reach', 'process') ? 'process' : any('reach', 'machine') ? 'machine' : 'network',
+    ttlStepMs: Math.max(...all.map(({ ttlStepMs = 1 }) => ttlStepMs)),
+  };
 }

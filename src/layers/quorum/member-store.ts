@@ -35,6 +35,8 @@ interface MemberRequest {
   readonly fail: (error: StoreError) => void;
 }
 
+type MemberCall = (batch: readonly MemberRequest[]) => Promise<readonly unknown[]>;
+
 export interface MemberTerms {
   readonly clock: Clock;
   /** Overrides the share of the TTL. */
@@ -69,17 +71,11 @@ export class MemberStore {
   }
 
   /** Never rejects. */
-  async ask(
-    verb: 'claim' | 'renew' | 'raise',
-    claim: Claim,
-    number: bigint = 0n,
-  ): Promise<ClaimStatus> {
-    let status: ClaimStatus;
-    try {
-      status = checkStatus((await this.#send(verb, claim, { number })) as ClaimStatus);
-    } catch (error) {
-      status = { state: 'error', error: error as StoreError };
-    }
+  async ask(verb: 'claim' | 'renew' | 'raise', claim: Claim, number = 0n): Promise<ClaimStatus> {
+    const status = await this.#send(verb, claim, { number }).then(
+      (answer) => checkStatus(answer as ClaimStatus),
+      (error: StoreError): ClaimStatus => ({ state: 'error', error }),
+    );
     const part = partOf(this.store, claim.resource);
     if (status.state === 'error') this.#suspects.add(part);
     else this.#suspects.delete(part);
@@ -106,11 +102,8 @@ export class MemberStore {
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable | undefined> {
     const { watch } = this.store;
     if (!watch) return undefined;
-    try {
-      return await this.within(() => watch.call(this.store, claim, wake), claim.ttlMs);
-    } catch {
-      return undefined;
-    }
+    const watching = this.within(() => watch.call(this.store, claim, wake), claim.ttlMs);
+    return watching.catch(() => undefined);
   }
 
   /**
@@ -136,11 +129,11 @@ export class MemberStore {
       const waiting = this.#pending.get(key);
       if (waiting) return void waiting.push(request);
       this.#pending.set(key, [request]);
-      timers.queueMicrotask(() => this.#flush(key, verb, afterMs));
+      timers.queueMicrotask(() => this.#flush(key, this.#callOf(verb, afterMs)));
     });
   }
 
-  #flush(key: string, verb: MemberVerb, afterMs: number): void {
+  #flush(key: string, call: MemberCall): void {
     let left = this.#pending.get(key) ?? [];
     this.#pending.delete(key);
     while (left.length > 0) {
@@ -151,20 +144,15 @@ export class MemberStore {
         return false;
       });
       const sorted = [...batch].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
-      void this.#deliver(sorted, verb, afterMs);
+      void this.#deliver(sorted, call);
     }
   }
 
   /** Never rejects. */
-  async #deliver(
-    batch: readonly MemberRequest[],
-    verb: MemberVerb,
-    afterMs: number,
-  ): Promise<void> {
+  async #deliver(batch: readonly MemberRequest[], call: MemberCall): Promise<void> {
     try {
       const ttlMs = Math.min(...batch.map(({ claim }) => claim.ttlMs));
-      const call = (): Promise<readonly unknown[]> => this.#call(batch, verb, afterMs);
-      const answers = await this.within(call, ttlMs);
+      const answers = await this.within(() => call(batch), ttlMs);
       const checked = checkReplies(answers, batch.length, (answer) => answer);
       batch.forEach((request, i) => request.settle(checked[i]));
     } catch (cause) {
@@ -173,22 +161,21 @@ export class MemberStore {
       // One request may be the cause, so each is sent alone.
       for (const request of batch) {
         if (alone) request.fail(error);
-        else void this.#deliver([request], verb, afterMs);
+        else void this.#deliver([request], call);
       }
     }
   }
 
-  #call(
-    batch: readonly MemberRequest[],
-    verb: MemberVerb,
-    afterMs: number,
-  ): Promise<readonly unknown[]> {
+  #callOf(verb: MemberVerb, afterMs: number): MemberCall {
     const { store } = this;
-    const claims = batch.map(({ claim }) => claim);
-    if (verb === 'release') return store.release(claims, afterMs > 0 ? { ms: afterMs } : undefined);
-    if (verb !== 'raise') return store[verb](claims);
-    const numbers = batch.map(({ number }) => number);
-    return store.raise?.(claims, numbers) ?? Promise.resolve([]);
+    const after = afterMs > 0 ? { ms: afterMs } : undefined;
+    return (batch) => {
+      const claims = batch.map(({ claim }) => claim);
+      if (verb === 'release') return store.release(claims, after);
+      if (verb !== 'raise') return store[verb](claims);
+      const numbers = batch.map(({ number }) => number);
+      return store.raise?.(claims, numbers) ?? Promise.resolve([]);
+    };
   }
 
   #repeat(claim: Claim, afterMs: number): void {

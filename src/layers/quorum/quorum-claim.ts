@@ -14,7 +14,8 @@
  * What would break it: keeping a vote above the place, waiting for a member that lost its memory,
  * or counting a vote that was won back too late.
  */
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { EXPIRED, UNKNOWN } from '../../contract/gone.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -25,23 +26,22 @@ import type {
 import { closedMs, failureOf, goneOf, refusalOf } from './counting.ts';
 import { QuorumHold } from './hold.ts';
 import { type MemberStore, PATIENCES_PER_TTL } from './member-store.ts';
-import type { Vote } from './vote.ts';
-import { QuorumVotes } from './votes.ts';
-import { ABLE, above, awaitBriefly, lowestFit, type QuorumVerb, tryAll } from './waiting-place.ts';
+import type { QuorumVerb, Vote } from './vote.ts';
+import { ABLE, QuorumVotes } from './votes.ts';
 
 export interface QuorumClaimParts {
   readonly members: readonly MemberStore[];
   readonly clock: Clock;
   /** All members can be raised. */
   readonly raises: boolean;
-  /** Called when a member wakes the claim. */
   readonly wake: (() => void) | undefined;
 }
 
+/** Least time in ms to wait for a silent member when the others have granted. */
+const GRACE_MS = 10;
+
 /** Reasons that more waiting cannot change. */
 const FINAL: readonly GoneReason[] = ['mismatch', 'full', 'unknown', 'evicted'];
-
-const OVER: GoneStatus = { state: 'gone', why: 'unknown' };
 
 export class QuorumClaim {
   readonly #claim: Claim;
@@ -73,7 +73,7 @@ export class QuorumClaim {
 
   /** One round: returns as soon as the outcome is certain. Never rejects. */
   async ask(verb: QuorumVerb): Promise<ClaimStatus> {
-    if (this.#over) return OVER;
+    if (this.#over) return UNKNOWN;
     const startedAt = this.#parts.clock.now();
     const running = this.#round;
     if (running) {
@@ -85,7 +85,7 @@ export class QuorumClaim {
     this.#round = { startedAt, status: this.#ask(verb, startedAt) };
     const status = await this.#round.status;
     this.#round = undefined;
-    return this.#over ? OVER : status;
+    return this.#over ? UNKNOWN : status;
   }
 
   /** @throws StoreError */
@@ -140,7 +140,7 @@ export class QuorumClaim {
       return this.#seek('renew', startedAt);
     }
     if (this.#quorum.count('unreachable') >= majority) return this.#fail();
-    return goneOf(votes) ?? OVER;
+    return goneOf(votes) ?? UNKNOWN;
   }
 
   /** A heartbeat of a hold, which wins back missing votes. */
@@ -152,13 +152,13 @@ export class QuorumClaim {
       () => this.#quorum.won || this.#quorum.count('held', 'pending', 'unreachable') < majority,
     );
     const [lowest] = votes.filter(({ cast }) => cast);
-    if (lowest) await awaitBriefly(lowest, { clock: this.#parts.clock, since: startedAt });
+    if (lowest) await this.#awaitBriefly(lowest, startedAt);
     this.#evicted ||= goneOf(votes)?.why === 'evicted';
     if (this.#quorum.won) return this.#held(startedAt);
     if (this.#quorum.count('held', 'unreachable') >= majority) return this.#fail();
     this.#hold.end();
     if (verb === 'claim') return this.#seek(verb, startedAt);
-    this.#lost = goneOf(votes) ?? { state: 'gone', why: 'expired' };
+    this.#lost = goneOf(votes) ?? EXPIRED;
     return this.#lost;
   }
 
@@ -183,11 +183,11 @@ export class QuorumClaim {
   /** Tries all members at once; then waits for one after the other, upwards. */
   async #seek(verb: QuorumVerb, startedAt: number): Promise<ClaimStatus> {
     const quorum = this.#quorum;
-    let place = this.#place ?? lowestFit(quorum, startedAt);
+    let place = this.#place ?? quorum.lowestFit(startedAt);
     await this.#try(verb, place);
     for (let turn = 0; turn < 2 * quorum.votes.length; turn++) {
       this.#place = place;
-      if (this.#over) return OVER;
+      if (this.#over) return UNKNOWN;
       if (place.standing === 'waiting') return this.#wait(place);
       const { status } = place;
       if (status?.state === 'gone' && FINAL.includes(status.why)) return this.#giveUp(status);
@@ -195,7 +195,7 @@ export class QuorumClaim {
       if (quorum.won && !yields) return this.#grant(startedAt);
       const able = quorum.count(...ABLE, 'held', 'pending') >= quorum.majority;
       if (able && !this.#claim.queue) return this.#giveUp(refusalOf(quorum));
-      const next = able ? above(quorum, place) : undefined;
+      const next = able ? quorum.above(place) : undefined;
       if (!next) return this.#despair();
       place = next;
       quorum.letGo(place);
@@ -207,9 +207,34 @@ export class QuorumClaim {
     return this.#soon();
   }
 
-  #try(verb: QuorumVerb, place: Vote): Promise<void> {
+  /** Asks the members that have not granted, until it is certain whether a majority does. */
+  async #try(verb: QuorumVerb, place: Vote): Promise<void> {
+    const quorum = this.#quorum;
     const { queue } = this.#claim;
-    return tryAll(this.#quorum, { clock: this.#parts.clock, verb, place, queue });
+    const since = this.#parts.clock.now();
+    await quorum.poll(
+      (vote) => {
+        const open = vote.standing === 'unasked' || vote.standing === 'refused';
+        return open ? vote.ask(verb, queue && vote === place) : undefined;
+      },
+      () => {
+        if (place.standing === 'waiting' || quorum.won) return true;
+        const lost = quorum.count('held', 'pending') < quorum.majority;
+        return place.standing !== 'pending' && (lost || (!queue && place.standing === 'refused'));
+      },
+    );
+    // Waiters at the place come first.
+    await this.#awaitBriefly(place, since);
+  }
+
+  /** Waits only briefly for a silent member when the outcome is certain without it. */
+  async #awaitBriefly(vote: Vote, since: number): Promise<void> {
+    if (vote.standing !== 'pending') return;
+    const { clock } = this.#parts;
+    const settled = new AbortController();
+    void vote.settled.then(() => settled.abort());
+    await sleep(clock, Math.max(GRACE_MS, 2 * (clock.now() - since)), settled.signal);
+    if (vote.standing === 'pending') vote.member.suspect(vote.resource);
   }
 
   async #grant(startedAt: number): Promise<ClaimStatus> {

@@ -20,26 +20,28 @@ export interface Sighting {
   readonly holds: boolean;
 }
 
+/** What the members show of one claim, and how it is shown. */
 interface SightingGroup {
-  readonly sightings: Sighting[];
-  readonly number: bigint;
+  readonly sightings: readonly Sighting[];
   readonly holds: boolean;
+  readonly shown: Member;
 }
 
 interface QuorumLook {
   readonly groups: readonly SightingGroup[];
-  readonly limits: readonly number[];
-  /** How long until a majority grants, of those that replied. */
-  readonly quarantineMs: number | undefined;
+  /** Those of the members that replied. */
+  readonly queues: readonly Queue[];
 }
 
 export async function inspect(members: readonly MemberStore[], resource: string): Promise<Queue> {
-  const { groups, limits, quarantineMs } = await look(members, resource);
-  const shown = groups.map((group) => ({ holds: group.holds, member: shownAs(group, members) }));
-  const holders = shown.flatMap(({ holds, member }) => (holds ? [member] : []));
-  const waiters = shown.flatMap(({ holds, member }) => (holds ? [] : [member]));
+  const { groups, queues } = await look(members, resource);
+  const shown = (holders: boolean): Member[] =>
+    groups.filter(({ holds }) => holds === holders).map((group) => group.shown);
+  const limits = queues.flatMap((queue) => queue.limit ?? []);
   const limit = limits.length > 0 ? Math.min(...limits) : undefined;
-  return { resource, limit, holders, waiters, quarantineMs };
+  const closed = queues.map(({ quarantineMs = 0 }) => quarantineMs).sort((a, b) => a - b);
+  const quarantineMs = closed[majorityOf(members.length) - 1] || undefined;
+  return { resource, limit, holders: shown(true), waiters: shown(false), quarantineMs };
 }
 
 /** The members' views of the claim with this number. */
@@ -48,7 +50,7 @@ export async function find(
   { resource, number }: { readonly resource: string; readonly number: bigint },
 ): Promise<readonly Sighting[]> {
   const { groups } = await look(members, resource);
-  return groups.find((group) => group.number === number)?.sightings ?? [];
+  return groups.find(({ shown }) => shown.number === number)?.sightings ?? [];
 }
 
 /**
@@ -76,31 +78,23 @@ async function look(members: readonly MemberStore[], resource: string): Promise<
     checkQueue(await store.inspect(resource)),
   );
   const byMaker = new Map<string, Sighting[]>();
+  const add = (member: MemberStore, seen: Member, holds: boolean): void => {
+    const maker = makerOf(seen);
+    byMaker.set(maker, [...(byMaker.get(maker) ?? []), { member, seen, holds }]);
+  };
   for (const [member, { holders, waiters }] of answers) {
-    const seen = [
-      ...holders.map((each) => ({ member, seen: each, holds: true })),
-      ...waiters.map((each) => ({ member, seen: each, holds: false })),
-    ];
-    for (const each of seen) {
-      const maker = makerOf(each.seen);
-      const known = byMaker.get(maker);
-      if (known) known.push(each);
-      else byMaker.set(maker, [each]);
-    }
+    for (const each of holders) add(member, each, true);
+    for (const each of waiters) add(member, each, false);
   }
   const majority = majorityOf(members.length);
   const groups = [...byMaker.values()].map((sightings): SightingGroup => {
-    const holding = sightings.filter(({ holds }) => holds);
+    const holding = sightings.filter((each) => each.holds);
     const holds = holding.length >= majority;
-    return { sightings, holds, number: usualNumber(holds ? holding : sightings) };
+    const shown = holds ? shownAs(holding, majority) : shownAs(sightings, 1);
+    return { sightings, holds, shown };
   });
   groups.sort((a, b) => Number(b.holds) - Number(a.holds));
-  const closed = answers.map(([, { quarantineMs = 0 }]) => quarantineMs).sort((a, b) => a - b);
-  return {
-    groups,
-    limits: answers.flatMap(([, { limit }]) => limit ?? []),
-    quarantineMs: closed[majority - 1] || undefined,
-  };
+  return { groups, queues: answers.map(([, queue]) => queue) };
 }
 
 function makerOf({ kind, ttlMs, holder }: Member): string {
@@ -112,21 +106,14 @@ function makerOf({ kind, ttlMs, holder }: Member): string {
 function usualNumber(sightings: readonly Sighting[]): bigint {
   const numbers = sightings.map(({ seen }) => seen.number);
   const times = (number: bigint): number => numbers.filter((each) => each === number).length;
-  return numbers.reduce((best, each) => {
-    const more = times(each) - times(best);
-    return more > 0 || (more === 0 && each > best) ? each : best;
-  });
+  const [best] = numbers.toSorted((a, b) => times(b) - times(a) || Number(b - a));
+  return best as bigint;
 }
 
-/** The claim as shown; a holder, with the life that a majority grants. */
-function shownAs(
-  { sightings, number, holds }: SightingGroup,
-  members: readonly MemberStore[],
-): Member {
-  const lives = sightings.filter((each) => each.holds || !holds).map(({ seen }) => seen.leftMs);
-  lives.sort((a, b) => b - a);
-  const leftMs = lives[holds ? majorityOf(members.length) - 1 : 0] ?? 0;
+/** The claim, with the life that so many of them grant. */
+function shownAs(sightings: readonly Sighting[], majority: number): Member {
+  const lives = sightings.map(({ seen }) => seen.leftMs).sort((a, b) => b - a);
   const { seen } = sightings[0] as Sighting;
   const { mark: _, ...holder } = seen.holder;
-  return { ...seen, number, leftMs, holder };
+  return { ...seen, number: usualNumber(sightings), leftMs: lives[majority - 1] ?? 0, holder };
 }

@@ -25,10 +25,11 @@ export type VoteState =
   | 'gone'
   | 'unreachable';
 
+export type QuorumVerb = 'claim' | 'renew';
+
 export interface VoteParts {
   readonly member: MemberStore;
   readonly clock: Clock;
-  /** Called when the member wakes the claim. */
   readonly wake: Wake | undefined;
 }
 
@@ -101,7 +102,7 @@ export class Vote {
   }
 
   /** Asks the member, after any request under way: an old reply is no heartbeat. */
-  ask(verb: 'claim' | 'renew', queue = false): Promise<void> {
+  ask(verb: QuorumVerb, queue = false): Promise<void> {
     if (this.#next) return this.#next;
     const attempt = this.#attempt;
     const again = async (): Promise<void> => {
@@ -114,7 +115,6 @@ export class Vote {
     return this.settled;
   }
 
-  /** Raises the number of a held vote. */
   async raise(number: bigint): Promise<void> {
     const claim = this.#claim;
     if (!claim) return;
@@ -138,12 +138,11 @@ export class Vote {
     return this.member.release(unanswered ? { ...claim, unanswered } : claim, keepsMs);
   }
 
-  /** Gives the vote back in the background. */
   letGo(): void {
     this.release().catch(() => {});
   }
 
-  async #ask(verb: 'claim' | 'renew', queue: boolean): Promise<void> {
+  async #ask(verb: QuorumVerb, queue: boolean): Promise<void> {
     const { wake, clock } = this.#parts;
     const own = this.#claim ?? { ...this.#whole, id: this.#id(), queue };
     const claim = queue && !own.queue ? { ...own, queue } : own;

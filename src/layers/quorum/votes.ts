@@ -2,6 +2,9 @@ import type { Claim } from '../../contract/store.ts';
 import type { MemberStore } from './member-store.ts';
 import { Vote, type VoteParts, type VoteState } from './vote.ts';
 
+/** The standings of members at which a claim can wait. */
+export const ABLE: readonly VoteState[] = ['unasked', 'refused', 'missing', 'waiting'];
+
 /** The votes of all members on one claim, lowest member first. */
 export class QuorumVotes {
   readonly votes: readonly Vote[];
@@ -16,13 +19,25 @@ export class QuorumVotes {
     return this.votes.filter((vote) => vote.held);
   }
 
-  /** A majority of the votes is `held`. */
   get won(): boolean {
     return this.held.length >= this.majority;
   }
 
   count(...standings: readonly VoteState[]): number {
     return this.votes.filter((vote) => standings.includes(vote.standing)).length;
+  }
+
+  /** The lowest member that replies and remembers. */
+  lowestFit(now: number): Vote {
+    const fit = this.votes.find(({ member, resource }) => member.serves(resource, now));
+    return fit ?? (this.votes[0] as Vote);
+  }
+
+  /** The next higher member at which the claim can wait; otherwise the lowest such member. */
+  above(place: Vote): Vote | undefined {
+    const taken = this.votes.filter((vote) => vote !== place && ABLE.includes(vote.standing));
+    const at = this.votes.indexOf(place);
+    return taken.find((vote) => this.votes.indexOf(vote) > at) ?? taken[0];
   }
 
   /**
@@ -53,34 +68,26 @@ export class QuorumVotes {
    * majority has confirmed it; the others do so in the background.
    * @throws StoreError
    */
-  release(afterMs: number): Promise<boolean> {
+  async release(afterMs: number): Promise<boolean> {
     const cast = this.votes.filter((vote) => vote.cast);
+    const enough = Math.min(this.majority, cast.length);
+    const answers: boolean[] = [];
+    let failure: unknown;
+    const release = async (vote: Vote): Promise<void> => {
+      try {
+        answers.push(await vote.release(afterMs));
+      } catch (error) {
+        failure = error;
+      }
+    };
     // A refused vote has a subscription at most.
     for (const vote of this.votes) if (!vote.cast) vote.letGo();
-    const enough = Math.min(this.majority, cast.length);
-    return new Promise((resolve, reject) => {
-      const answers: boolean[] = [];
-      let failed = 0;
-      const look = (error?: unknown): void => {
-        const all = answers.length + failed === cast.length;
-        if (answers.length >= enough && (all || answers.includes(true)))
-          resolve(answers.includes(true));
-        else if (all) reject(error);
-      };
-      if (cast.length === 0) look();
-      for (const vote of cast) {
-        vote.release(afterMs).then(
-          (released) => {
-            answers.push(released);
-            look();
-          },
-          (error) => {
-            failed++;
-            look(error);
-          },
-        );
-      }
-    });
+    await this.poll(
+      (vote) => (vote.cast ? release(vote) : undefined),
+      () => answers.length >= enough && answers.includes(true),
+    );
+    if (answers.length < enough) throw failure;
+    return answers.includes(true);
   }
 }
 

@@ -16,6 +16,7 @@
  * Such a wait belongs in `holding([], …)`. And a hold that is evicted at once counts until its
  * holder knows.
  */
+import { onAbort } from '../../base/aborts.ts';
 import { OneTimer } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -97,6 +98,7 @@ class Detector {
   #timerAt = Number.POSITIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking = false;
+  #closed = false;
 
   constructor(engine: Engine, onDeadlock: WaitNote['onDeadlock'], afterMs: number) {
     this.#engine = engine;
@@ -109,13 +111,14 @@ class Detector {
       events.on('acquiring', ({ acquisition, waits }) => waits && this.#begin(acquisition)),
       events.on('acquired', ({ acquisition }) => this.#end(acquisition)),
       events.on('missed', (event) => this.#miss(event)),
+      onAbort(engine.closing.signal, () => this.close()),
     ];
-    engine.closables.add(this);
   }
 
   close(): void {
     // A later one may have begun on the same locks.
-    if (!this.#engine.closables.delete(this)) return;
+    if (this.#closed) return;
+    this.#closed = true;
     for (const stop of this.#stops) stop();
     this.#timer.clear();
     for (const acquisition of [...this.#waits.keys()]) this.#end(acquisition);
@@ -184,7 +187,7 @@ class Detector {
     await Promise.all(
       found.map(([wait, place]) => wait.posted || wait.publish(place, wait.knot, wait.told)),
     );
-    const resources = found.map(([, { queue }]) => queue.resource);
+    const resources = found.map(([, { queue }]) => queue.spec.resource);
     const notes = await notesAround(this.#engine, resources);
     const stuck = stuckOf(notes);
     await Promise.all(found.map(([wait, place]) => this.#judge(wait, place, stuck)));
@@ -212,13 +215,13 @@ class Detector {
     wait.dueAt = this.#next(wait, isVictim || !wait.told);
     if (agreed && !wait.told) {
       const { clock, events } = this.#engine.services;
-      const { resource, kind } = queue;
+      const { resource, kind } = queue.spec;
       const { acquisition, began } = wait;
       const waitedMs = clock.now() - began;
       events.emit('deadlock', { resource, kind, waitedMs, cycle, victim, acquisition });
       await wait.publish(place, wait.knot, true);
     } else if (agreed && isVictim && knot.every(({ told }) => told)) {
-      waiter.reject(new DeadlockError(queue.resource, detailOf(cycle), cycle));
+      waiter.reject(new DeadlockError(queue.spec.resource, detailOf(cycle), cycle));
       queue.leave(waiter);
     }
   }

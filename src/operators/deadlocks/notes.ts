@@ -104,7 +104,7 @@ export function waitOf(note: WaitNote): PublishedWait {
 
 /** The notes in one queue; none if the store fails: then there is no verdict. */
 async function notesIn({ services }: Engine, name: string): Promise<readonly WaitNote[]> {
-  const queue = await services.looks.inspect(name).catch(() => undefined);
+  const queue = await services.calls.inspect(name).catch(() => undefined);
   return queue?.holders.flatMap(noteIn) ?? [];
 }
 

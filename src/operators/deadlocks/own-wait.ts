@@ -134,15 +134,15 @@ export class OwnWait {
       ...{ resource, id: randomId(), kind: 'permits', permits: 1, limit: MAX_PERMITS },
       ...{ ttlMs, queue: false, holder: { ...this.#who, label } },
     };
-    const terms = { heartbeat: true, beatTtlMs: ttlMs, minHoldMs: 0 };
+    const spec = { heartbeat: true, ttlMs, minHoldMs: 0 };
     const gone = (): void => {
       // The next look publishes it again.
       this.#posted = this.#posted.filter((each) => each.claim !== live);
       settle();
     };
     const handOn = (): undefined => undefined;
-    const claimant = { granted: settle, gone, failed: gone, lost: gone, handOn };
-    const live: LiveClaim = new LiveClaim(this.#services, claim, terms, claimant);
+    const claimant = { spec, granted: settle, gone, failed: gone, lost: gone, handOn };
+    const live: LiveClaim = new LiveClaim(this.#services, claim, claimant);
     return live;
   }
 }

@@ -140,7 +140,7 @@ export const CORE_FAULTS: readonly Fault[] = [
   {
     ...liveClaim,
     name: 'minHold begins with an old claim',
-    find: 'if (this.#terms.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
+    find: 'if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
     replace: 'if (!this.claim) {',
     why: 'a job that must not run again for an hour may do so sooner',
     by: inTest(

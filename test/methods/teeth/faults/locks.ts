@@ -55,7 +55,7 @@ export const LOCK_FAULTS: readonly Fault[] = [
     ...reentrancy,
     name: 'parallel siblings share the lock',
     find: 'if (this.#entered) {\n      await',
-    replace: 'if (!this.#engine) {\n      await',
+    replace: 'if (!this.lease) {\n      await',
     why: 'Promise.all inside a lock runs its branches without exclusion',
     by: inTest(REENTRANCY, 'a nested run', 'excludes its siblings, in order'),
   },
@@ -70,8 +70,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
   {
     file: 'src/primitives/lock.ts',
     name: 'a reader may enter as a writer',
-    find: 'return around.kind === this.spec.kind;',
-    replace: "return around.kind === this.spec.kind || around.kind === 'read';",
+    find: 'return around.lease.kind === this.spec.kind;',
+    replace: "return around.lease.kind === this.spec.kind || around.lease.kind === 'read';",
     why: 'a writer beside readers',
     by: inTest(
       REENTRANCY,
@@ -106,8 +106,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
   {
     file: 'src/jobs/records.ts',
     name: 'a record that was refused counts as written',
-    find: 'if (await keep(engine, lease, keeping)) return;',
-    replace: 'await keep(engine, lease, keeping);\n      return;',
+    find: 'if (await keep(lease, keeping)) return;',
+    replace: 'await keep(lease, keeping);\n      return;',
     why: 'two attempts that overlap both succeed',
     by: inTest('test/jobs/once.test.ts', 'once', 'cannot record what another has done meanwhile'),
   },
