@@ -1,3 +1,4 @@
+import { asJson } from './json.ts';
 import { show } from './show.ts';
 
 /** Marks all errors of Holdfast, from any copy of the package. */
@@ -36,6 +37,12 @@ export class LockError extends Error {
     this.resource = options.resource;
     this.name = new.target.name;
     Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** For logs: its fields, with tokens as text, and the message of its cause. */
+  toJSON(): unknown {
+    const { message, cause } = this;
+    return asJson({ ...this, message, cause: cause === undefined ? cause : messageOf(cause) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { UsageError } from '../base/errors.ts';
+import { withJson } from '../base/json.ts';
 import { show } from '../base/show.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Kind, Store, Takeover } from '../contract/store.ts';
@@ -168,6 +169,7 @@ export class Events {
   emit<N extends LockEventName>(name: N, event: LockEvents[N]): void {
     const warn = (error: unknown): void => warnOf(name, error);
     const { listeners, channel } = this.of[name];
+    withJson(event);
     // A copy, because a listener that is added now gets only later events.
     for (const listener of [...listeners]) {
       try {

@@ -10,6 +10,7 @@
  */
 import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
+import { withJson } from '../base/json.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
@@ -85,9 +86,9 @@ export class Lease implements FencingToken, AsyncDisposable {
    * be unfinished work.
    */
   get takeover(): Takeover | undefined {
-    if (this.#nth > 0) return { reason: 'released', token: this.token - 1n };
+    if (this.#nth > 0) return withJson({ reason: 'released', token: this.token - 1n });
     const { takeover } = this.#grant;
-    return takeover && { ...takeover, token: tokenOf(takeover.token) };
+    return takeover && withJson({ ...takeover, token: tokenOf(takeover.token) });
   }
 
   /** Reads the clock now. */

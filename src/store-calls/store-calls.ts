@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
+import { withJson } from '../base/json.ts';
 import { toStoreError, UnsupportedError } from '../contract/errors.ts';
 import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
@@ -81,7 +82,8 @@ export class StoreCalls {
    */
   async inspect(resource: string, about?: { readonly ttlMs: number }): Promise<Queue> {
     const queue = await this.ask(() => this.store.inspect(resource), checkQueue, about);
-    const scale = (member: Member): Member => ({ ...member, number: tokenOf(member.number) });
+    const scale = (member: Member): Member =>
+      withJson({ ...member, number: tokenOf(member.number) });
     return { ...queue, holders: queue.holders.map(scale), waiters: queue.waiters.map(scale) };
   }
 

@@ -15,6 +15,7 @@
 import { Buffer } from 'node:buffer';
 import { type Duration, millisecondsOf } from '../../base/duration.ts';
 import { isLockError, type LockError, UsageError } from '../../base/errors.ts';
+import { withJson } from '../../base/json.ts';
 import { type Checked, checkOptions, flag, oneOf } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
@@ -215,7 +216,8 @@ async function doneBefore<T>({ engine, resource }: Lock): Promise<Done<T | undef
   const found = await recall<OnceNote>(engine, resource);
   if (!found) return undefined;
   const { by, token, result } = found.note;
-  return { state: 'done', value: result as T, by, token: BigInt(token), leftMs: found.leftMs };
+  const done = { value: result as T, by, token: BigInt(token), leftMs: found.leftMs };
+  return withJson({ state: 'done', ...done });
 }
 
 /** Always makes a record, without the result if it cannot be kept: repeating the work is worse. */
