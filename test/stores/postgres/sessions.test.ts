@@ -229,7 +229,9 @@ describe.each(CLIENTS)('%s', (client) => {
     await other.query('ROLLBACK');
     expect((await claim)[0]?.state).toBe('held');
     expect((await two.inspect(name)).holders).toHaveLength(1);
-    expect(await sessionsOf(server)).toEqual(before);
+    // The server may not have heard yet, before, of a store that was closed.
+    const after = await sessionsOf(server);
+    expect([after.length, after.filter((pid) => !before.includes(pid))]).toEqual([2, []]);
   });
 });
 
