@@ -191,7 +191,8 @@ describe.each(CLIENTS)('%s', (client) => {
     const locks = bed.locks(server, { client }, PATIENT_TTL_MS);
     const lease = await locks.mutex('a').acquire();
     await server.restart();
-    await lease.renew();
+    // A heartbeat may have begun to connect while the server was starting.
+    await until('was confirmed', () => lease.renew().then(() => true));
     expect(lease.state).toBe('held');
     const others = bed.locks(server, { client }, PATIENT_TTL_MS);
     expect(await others.mutex('a').tryAcquire()).toBeNull();
@@ -213,7 +214,8 @@ describe.each(CLIENTS)('%s', (client) => {
     ]) {
       await server.query(`ALTER ROLE limited SET ${setting}`);
     }
-    const [one, two] = [bed.store(server, { client }), bed.store(server, { client })];
+    const limited = { url: server.urlOf({ user: 'limited' }) };
+    const [one, two] = [bed.store(limited, { client }), bed.store(limited, { client })];
     const name = "naïve 🔒 \u0000 \\ '";
     const claims = [claimOf(name), claimOf(name)] as const;
     await one.release(await entered(one, 'a'));
@@ -227,7 +229,9 @@ describe.each(CLIENTS)('%s', (client) => {
     await other.query('ROLLBACK');
     expect((await claim)[0]?.state).toBe('held');
     expect((await two.inspect(name)).holders).toHaveLength(1);
-    expect(await sessionsOf(server)).toEqual(before);
+    // The server may not have heard yet, before, of a store that was closed.
+    const after = await sessionsOf(server);
+    expect([after.length, after.filter((pid) => !before.includes(pid))]).toEqual([2, []]);
   });
 });
 
