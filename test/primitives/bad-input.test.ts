@@ -5,10 +5,10 @@ import {
   createLocks,
   downgrade,
   evict,
-  list,
   type LockOptions,
   type Locks,
   type LocksOptions,
+  list,
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';

@@ -284,4 +284,12 @@ describe('good input', () => {
   ] as const) {
     it(`is understood: ${text}`, () => expect(parseDuration(text)).toBe(ms));
   }
+
+  it('is a duration as the documentation says, rounded up', () => {
+    const good = HOSTILE.filter(lasts());
+    const property = fc.property(good, (value) => {
+      expect(parseDuration(value as Duration)).toBe(millisecondsOf(value));
+    });
+    fc.assert(property, cases(100));
+  });
 });
