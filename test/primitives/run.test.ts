@@ -12,6 +12,17 @@ describe('run', () => {
     expect(ran.value).toBe(1);
   });
 
+  it('waits for what has a `then`, though it is no promise', async () => {
+    const { clock, locks, late } = setUp();
+    const given = late(50, 5);
+    const thenable = Object.defineProperty({}, 'then', { value: given.then.bind(given) });
+    const ran = watchOutcome(locks.mutex('a').run(() => thenable as PromiseLike<number>));
+    await clock.advance(49);
+    expect(ran.done).toBe(false);
+    await clock.advance(1);
+    expect(ran.value).toBe(5);
+  });
+
   it('does not mind work that releases by itself', async () => {
     const { clock, store, locks } = setUp();
     const ran = watchOutcome(locks.mutex('a').run(({ release }) => release().then(() => 5)));

@@ -125,8 +125,8 @@ const MORE: Readonly<Record<string, Deed>> = {
     if (n > 5) void calls.sleep(n * 100).then(() => calls.settles(candidate.resign()));
   },
   observe: (calls, n) => {
-    const observed = createElection(calls.own, 'e').observe({ signal: calls.signal(n) });
-    calls.generators.push(observed);
+    const how = { signal: calls.signal(n) };
+    calls.generators.push(createElection(calls.own, 'e').observe(how));
   },
   'list slowly': (calls) => calls.generators.push(list(calls.own)),
   next: (calls, n) => {
@@ -178,9 +178,7 @@ async function play(
   all: readonly (readonly [deed: string, n: number, work: string])[],
 ): Promise<void> {
   const calls = new Calls(script);
-  for (const [deed, n, work] of all) {
-    await ALL[deed]!(calls, n, WORKS[work]!(calls, n));
-  }
+  for (const [deed, n, work] of all) await ALL[deed]!(calls, n, WORKS[work]!(calls, n));
   await calls.end();
   expect(calls.problems).toEqual([]);
 }
