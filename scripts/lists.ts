@@ -11,7 +11,7 @@ import { chosen, touched } from './changed.ts';
 import { program, type Step, script } from './steps.ts';
 import { tests } from './vitest-step.ts';
 
-/** Each world and each call is another one in each run. */
+/** Each world is another one in each run. */
 const SEED = String(RUN * 1000 + 1);
 
 /** One file for each promise that only several processes can break. */
@@ -28,10 +28,6 @@ const format = program(
 const worlds = (runs: number, seconds: number): Step => {
   const args = ['--runs', String(runs), '--seed', SEED];
   return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
-};
-const calls = (count: number, seconds: number): Step => {
-  const args = ['--calls', String(count), '--seed', SEED];
-  return script('fuzz', { seconds, beside: true }, 'scripts/fuzz.ts', ...args);
 };
 /** The compiler of TypeScript itself judges. */
 const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
@@ -55,7 +51,6 @@ export const QUICK: readonly Step[] = [
   tests('conformance', { seconds: 15 }),
   tests('processes', { seconds: 25, files: async () => FEW }),
   worlds(500, 7),
-  calls(10_000, 7),
   script('package', { seconds: 25, beside: true }, 'scripts/package.ts'),
   // These two use both cores, when the others leave them.
   script('types', { seconds: 40, beside: true }, 'scripts/types.ts'),
@@ -199,11 +194,6 @@ export const BATTERY: readonly Proof[] = [
     step: worlds(10_000, 150),
     what: 'simulated worlds under every fault',
     from: 'test/methods/simulation/world.ts',
-  },
-  {
-    step: calls(500_000, 220),
-    what: 'calls with wrong arguments, garbled replies, names that are nearly the same',
-    from: 'test/methods/fuzz/run.ts',
   },
 ];
 

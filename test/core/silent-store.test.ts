@@ -1,4 +1,4 @@
-import { createLocks, evict, list } from 'holdfast';
+import { createLocks, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { aroundStore, faultyStore, type Verb } from 'holdfast/testkit';
@@ -15,35 +15,18 @@ function silent(verb: Verb) {
 
 const UNKNOWN = { code: 'STORE', retryable: true, outcome: 'unknown' };
 
-it('inspect ends although the store is silent', async () => {
-  const { clock, locks } = silent('inspect');
-  const rejected = expect(locks.inspect('a')).rejects.toMatchObject(UNKNOWN);
+const CALLS: readonly [what: string, verb: Verb, call: (locks: Locks) => Promise<unknown>][] = [
+  ['inspect', 'inspect', (locks) => locks.inspect('a')],
+  ['evict', 'evict', (locks) => evict(locks, 'a', { token: 1024n, reason: 'stuck' })],
+  ['an observation', 'inspect', (locks) => createElection(locks, 'a').observe().next()],
+  ['a list', 'list', (locks) => list(locks).next()],
+];
+
+it.each(CALLS)('%s ends although the store is silent', async (_, verb, call) => {
+  const { clock, locks } = silent(verb);
+  const rejected = expect(call(locks)).rejects.toMatchObject(UNKNOWN);
   await clock.advance(10_000);
   await rejected;
-  expect(clock.timers).toBe(0);
-});
-
-it('evict ends although the store is silent', async () => {
-  const { clock, locks } = silent('evict');
-  const evicted = evict(locks, 'a', { token: 1024n, reason: 'stuck' });
-  const rejected = expect(evicted).rejects.toMatchObject(UNKNOWN);
-  await clock.advance(10_000);
-  await rejected;
-});
-
-it('whoever observes an election hears that the store is silent', async () => {
-  const { clock, locks } = silent('inspect');
-  const first = createElection(locks, 'a').observe().next();
-  const rejected = expect(first).rejects.toMatchObject(UNKNOWN);
-  await clock.advance(10_000);
-  await rejected;
-});
-
-it('a list ends although the store is silent', async () => {
-  const { clock, locks } = silent('list');
-  const first = expect(list(locks).next()).rejects.toMatchObject(UNKNOWN);
-  await clock.advance(10_000);
-  await first;
   expect(clock.timers).toBe(0);
 });
 

@@ -206,12 +206,16 @@ describe('a fence', () => {
   });
 
   test('refuses dialects it does not have and tables that are no identifiers', () => {
-    for (const options of [{ dialect: 'oracle' }, { dialect: 'sqlite', table: 'x; DROP' }]) {
+    const tables = ['x; DROP', '1x', 'a b', 'a"', 'a\n', 'x'.repeat(64)];
+    const wrong = tables.map((table) => ({ dialect: 'sqlite', table }));
+    for (const options of [{ dialect: 'oracle' }, ...wrong]) {
       expect(() => sqlFence(options as { dialect: 'sqlite' })).toThrow(
         expect.objectContaining({ code: 'USAGE' }),
       );
     }
-    expect(sqlFence({ dialect: 'sqlite', table: 'fences' }).schema).toContain('fences');
+    for (const table of ['fences', 'T_1', 'x'.repeat(63)]) {
+      expect(sqlFence({ dialect: 'sqlite', table }).schema).toContain(table);
+    }
   });
 });
 

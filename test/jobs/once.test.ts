@@ -1,4 +1,4 @@
-import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
+import { createLocks, evict, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type FromJson, type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -52,22 +52,6 @@ describe('once', () => {
     expect(skipped.state).toBe('running');
     await clock.advance(10_100);
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
-  });
-
-  it('is not done when its lease was lost, and the next one does it', async () => {
-    const { clock, locks, other } = setUp();
-    const stalled = watchOutcome(
-      once(locks, 'a', DAY, async () => {
-        clock.stall(60_000);
-        return 'late';
-      }),
-    );
-    await clock.rest();
-    expect(stalled.error).toMatchObject({
-      ...{ code: 'LEASE_LOST', reason: 'stalled' },
-      message: expect.stringContaining('the work is done, but may not be on record'),
-    });
-    expect(await once(other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
   it('that lost its lease and failed as well has its own error as the cause', async () => {
@@ -191,17 +175,6 @@ describe('once', () => {
       ...{ code: 'LEASE_LOST', cause: { code: 'STORE' } },
       message: expect.stringContaining('the work is done, but may not be on record'),
     });
-  });
-
-  it('gives the token of its lease to the work', async () => {
-    const { locks } = setUp();
-    const tokens: bigint[] = [];
-    const note = ({ token }: Lease): void => void tokens.push(token);
-    await once(locks, 'a', DAY, note);
-    await once(locks, 'b', DAY, note);
-    const done = await once(locks, 'a', DAY, note);
-    expect(done).toMatchObject({ state: 'done', token: tokens[0] });
-    expect(tokens).toHaveLength(2);
   });
 
   it('is known for ten years, if that is asked for', async () => {

@@ -7,6 +7,7 @@ import { createElection } from 'holdfast/election';
 import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
+import { zookeeperStore } from 'holdfast/zookeeper';
 import { describe, expect, it } from 'vitest';
 import { setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -21,16 +22,19 @@ function refused(call: () => unknown, what = String(call)): void {
 }
 
 describe('options', () => {
-  it('that an object inherits count', async () => {
+  it('count that an object inherits, that is frozen, or that has no prototype', async () => {
     class Terms {
       get ttl(): number {
         return 500;
       }
     }
     const { clock, store, locks } = setUp();
-    void locks.mutex('a', new Terms()).acquire();
+    const bare = Object.assign(Object.create(null) as object, { ttl: 500 });
+    for (const terms of [new Terms(), Object.freeze({ ttl: 500 }), bare]) {
+      void locks.mutex('a', terms).acquire();
+    }
     await clock.rest();
-    expect(store.entered[0]?.ttlMs).toBe(500);
+    expect(store.entered.map(({ ttlMs }) => ttlMs)).toEqual([500]);
   });
 
   it('may be undefined before the work, but no function', async () => {
@@ -78,6 +82,7 @@ describe('refused', () => {
       (quarantine) => memoryStore({ quarantine }),
       (value) => sqliteStore('x.db', value),
       (maxWaiters) => sqliteStore('x.db', { maxWaiters }),
+      (maxWaiters) => zookeeperStore('zookeeper://h', { maxWaiters }),
       (value) => sqlFence(value),
       (dialect) => sqlFence({ dialect }),
       (table) => sqlFence({ dialect: 'sqlite', table }),
@@ -92,6 +97,7 @@ describe('refused', () => {
     for (const call of calls)
       for (const value of values) refused(() => call(value as never), `${call} of ${typeof value}`);
     refused(() => createLocks({ ...store, claim: store.claim } as never));
+    refused(() => zookeeperStore('zookeeper://h', { path: '/zookeeper/a' }));
     for (const url of [['memory:'], Symbol('s'), null]) {
       await expect(openStore(url as never)).rejects.toMatchObject({ code: 'USAGE' });
     }

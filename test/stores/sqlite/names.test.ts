@@ -1,7 +1,9 @@
 /** Two different names never share a lock, whatever SQLite and its bindings think of text. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fromText, toText } from '../../../src/clients/sql/name-text.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
+import { cases } from '../../support/cases.ts';
 import { claimOf, connect, newFile, one, open } from './bed.ts';
 
 /** Pairs that some layer or other might take for one. */
@@ -82,9 +84,39 @@ test('a database in UTF-16 keeps them apart as well', async () => {
   await store.close?.();
 });
 
-test('the text in the file is another for another name, and has no NUL', () => {
-  const texts = NAMES.map(toText);
-  expect(new Set(texts).size).toBe(NAMES.length);
-  for (const text of texts) expect(text).not.toContain('\0');
-  expect(texts.map(fromText)).toEqual(NAMES);
+/** Texts in which what is written for a NUL, and the mark before it, are near each other. */
+const nearly = fc.string({
+  unit: fc.constantFrom('a', '0', '1', '\0', '\u0001', '\u0002'),
+  minLength: 1,
+});
+
+test('the text in the file gives the name back, has no NUL, and begins as the name does', () => {
+  const names = fc.oneof(nearly, fc.string({ unit: 'binary' }));
+  const property = fc.property(names, names, (name, more) => {
+    const text = toText(name);
+    expect(fromText(text)).toBe(name);
+    expect(text).not.toContain('\0');
+    expect(toText(name + more).startsWith(text)).toBe(true);
+  });
+  fc.assert(property, cases(1_000));
+});
+
+test('any names are locks of their own, and are listed by how they begin', async () => {
+  const store = open(newFile());
+  const pieces = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 });
+  const joined = pieces.map((all) => all.join(''));
+  const some = fc.uniqueArray(fc.oneof(nearly, joined), { minLength: 2, maxLength: 40 });
+  const property = fc.asyncProperty(some, async (names) => {
+    const claims = names.map((each) => claimOf(each));
+    const statuses = await store.claim(claims);
+    expect(statuses.map(({ state }) => state)).toEqual(names.map(() => 'held'));
+    const [first = ''] = names;
+    for (const prefix of ['', first, [...first].slice(0, 1).join('')]) {
+      const found: string[] = [];
+      for await (const each of store.list(prefix)) found.push(each);
+      expect(found.sort()).toEqual(names.filter((each) => each.startsWith(prefix)).sort());
+    }
+    await store.release(claims);
+  });
+  await fc.assert(property, cases(200));
 });
