@@ -36,8 +36,8 @@ function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): o
   };
 }
 
-function holderJson({ host, pid, label = null, since }: Holder): object {
-  return { host, pid, label, since: new Date(since).toISOString() };
+function holderJson({ host, pid, label, since }: Holder): object {
+  return { host, pid, label: label ?? null, since: new Date(since).toISOString() };
 }
 
 /** A heading, and a line per member: holders first, then waiters in order. */

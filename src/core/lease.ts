@@ -86,7 +86,7 @@ export class Lease implements FencingToken, AsyncDisposable {
    * be unfinished work.
    */
   get takeover(): Takeover | undefined {
-    if (this.#nth > 0) return withJson({ reason: 'released', token: this.token - 1n });
+    if (this.#nth > 0) return withJson<Takeover>({ reason: 'released', token: this.token - 1n });
     const { takeover } = this.#grant;
     return takeover && withJson({ ...takeover, token: tokenOf(takeover.token) });
   }

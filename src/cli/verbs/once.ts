@@ -49,7 +49,7 @@ interface OnceTerms {
   readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
   readonly wait?: number;
-  readonly maxHold?: Duration;
+  readonly maxHold?: Duration | undefined;
   readonly verbose: boolean;
 }
 

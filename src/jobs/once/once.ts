@@ -217,7 +217,7 @@ async function doneBefore<T>({ engine, resource }: Lock): Promise<Done<T | undef
   if (!found) return undefined;
   const { by, token, result } = found.note;
   const done = { value: result as T, by, token: BigInt(token), leftMs: found.leftMs };
-  return withJson({ state: 'done', ...done });
+  return withJson<Done<T | undefined>>({ state: 'done', ...done });
 }
 
 /** Always makes a record, without the result if it cannot be kept: repeating the work is worse. */
