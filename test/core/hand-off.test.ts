@@ -25,6 +25,16 @@ function tasks(lock: Lock, count: number): { tokens: bigint[]; done: Promise<unk
 }
 
 describe('the local hand-off', () => {
+  it('passes the lease in the order of the tasks without a trip to the store', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const order: number[] = [];
+    const runs = [0, 1, 2, 3].map((n) => mutex.run(() => void order.push(n)));
+    await Promise.all([...runs, bed.clock.rest()]);
+    expect(order).toEqual([0, 1, 2, 3]);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'release']);
+  });
+
   it('gives each a new token inside STEP, and claims afresh after 1024', async () => {
     const bed = setUp();
     const { tokens, done } = tasks(bed.locks.mutex('a'), 2_500);

@@ -96,6 +96,17 @@ describe('a candidate', () => {
     expect(bed.store.sent('release')).toHaveLength(1);
   });
 
+  it('stands again for a lost seat only when its body is done', async () => {
+    const bed = setUp();
+    const candidate = createElection(bed.locks, 'e', { maxHold: '2s' }).campaign();
+    const { terms } = lead(bed, candidate, 60_000);
+    await bed.clock.advance(59_000);
+    expect(terms[0]?.signal.reason).toMatchObject({ reason: 'max-hold' });
+    expect([candidate.state, bed.store.entered.length]).toEqual(['standby', 1]);
+    await bed.clock.advance(1_100);
+    expect([candidate.state, terms.length, bed.store.entered.length]).toEqual(['leader', 2, 2]);
+  });
+
   it('with a body that hangs in a lost term resigns, and so does closing the locks', async () => {
     for (const way of ['resign', 'close'] as const) {
       const bed = setUp();

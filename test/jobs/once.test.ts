@@ -54,6 +54,22 @@ describe('once', () => {
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
   });
 
+  it('is not done when its lease was lost, and the next one does it', async () => {
+    const { clock, locks, other } = setUp();
+    const stalled = watchOutcome(
+      once(locks, 'a', DAY, async () => {
+        clock.stall(60_000);
+        return 'late';
+      }),
+    );
+    await clock.rest();
+    expect(stalled.error).toMatchObject({
+      ...{ code: 'LEASE_LOST', reason: 'stalled' },
+      message: expect.stringContaining('the work is done, but may not be on record'),
+    });
+    expect(await once(other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+  });
+
   it('that lost its lease and failed as well has its own error as the cause', async () => {
     const { clock, locks } = setUp();
     const failure = new Error('no stock');

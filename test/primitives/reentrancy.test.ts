@@ -53,6 +53,23 @@ describe('a nested run', () => {
     });
   });
 
+  it('that is left floating is waited for before the release', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { reentrant: true });
+    const log: string[] = [];
+    bed.store.onRelease = () => Boolean(log.push('released'));
+    await inside(bed, mutex, async () => {
+      for (const n of [0, 1]) {
+        void mutex.run(async (lease) => {
+          await sleep(bed, 100);
+          log.push(`floating ${n}, ${lease.state}`);
+        });
+      }
+      log.push('done');
+    });
+    expect(log).toEqual(['done', 'floating 0, held', 'floating 1, held', 'released']);
+  });
+
   it('never runs on a released lease, whenever floating work asks for it', async () => {
     for (let delay = 0; delay < 24; delay++) {
       const bed = setUp();
