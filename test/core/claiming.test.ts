@@ -87,6 +87,14 @@ describe('a claim', () => {
     expect(tried.error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
   });
 
+  it('enters without hints if subscribing fails', async () => {
+    const { clock, store, locks } = setUp();
+    store.onWatch = () => Promise.reject(new Error('no subscription'));
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.rest();
+    expect(acquired.value?.held).toBe(true);
+  });
+
   it('enters without hints if subscribing is not answered', async () => {
     const { clock, store, locks } = setUp();
     store.onWatch = silence;
@@ -198,6 +206,25 @@ describe('an aborted wait', () => {
     expect(second.error).toBe('enough');
     expect(third.value?.held).toBe(true);
   });
+
+  it('keeps no listener on a signal that outlives it', async () => {
+    const { clock, locks } = setUp();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const { addEventListener, removeEventListener } = AbortSignal.prototype;
+    Object.assign(signal, {
+      addEventListener(...args: Parameters<AbortSignal['addEventListener']>) {
+        listeners++;
+        addEventListener.apply(signal, args);
+      },
+      removeEventListener(...args: Parameters<AbortSignal['removeEventListener']>) {
+        listeners--;
+        removeEventListener.apply(signal, args);
+      },
+    });
+    await Promise.all([locks.mutex('a').run({ signal }, () => 1), clock.rest()]);
+    expect(listeners).toBe(0);
+  });
 });
 
 describe('a wait that runs out', () => {
@@ -250,6 +277,15 @@ describe('a wait that runs out', () => {
     const behind = watchOutcome(mutex.acquire({ wait: 100 }));
     await clock.advance(400);
     expect(behind.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', ahead: undefined });
+  });
+
+  it('takes the default of createLocks', async () => {
+    const { clock, store, locks } = setUp({}, { wait: '1s' });
+    store.onClaim = () => waiting();
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    const patient = watchOutcome(locks.mutex('a').acquire({ wait: '3s' }));
+    await clock.advance(1_300);
+    expect([acquired.done, patient.done]).toEqual([true, false]);
   });
 
   it('is reported as slow after 30 s, once', async () => {

@@ -35,6 +35,18 @@ describe('close', () => {
     expect([bed.store.closed, bed.clock.timers]).toEqual([1, 0]);
   });
 
+  it('lets running work finish, and refuses new', async () => {
+    const bed = setUp();
+    const ran = watchOutcome(bed.locks.mutex('a').run(stubborn(bed, 5_000)));
+    await bed.clock.rest();
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.advance(4_999);
+    expect([ran.done, closed.done]).toEqual([false, false]);
+    await bed.clock.advance(1);
+    expect([ran.value, closed.done]).toEqual(['done', true]);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'renew', 'release']);
+  });
+
   it('aborts signals after `drain`, and releases what settles then', async () => {
     const bed = setUp();
     const { locks, clock, store } = bed;

@@ -246,6 +246,16 @@ describe('the local hand-off', () => {
     expect(bed.store.entered).toHaveLength(2);
     expect([waiter.value?.held, again[0]?.value]).toEqual([true, undefined]);
   });
+
+  it('of a lease that is released twice happens once', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const [first, second, third] = [0, 1, 2].map(() => watchOutcome(mutex.acquire()));
+    await bed.clock.rest();
+    await release(bed, first?.value);
+    await release(bed, first?.value);
+    expect([second?.value?.held, third?.value]).toEqual([true, undefined]);
+  });
 });
 
 describe('a downgraded write lock', () => {

@@ -1,4 +1,4 @@
-import { createLocks, evict, type Store, StoreError, UnsupportedError } from 'holdfast';
+import { createLocks, evict, type Lease, type Store, StoreError, UnsupportedError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type FromJson, type OnceOptions, once } from 'holdfast/once';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -191,6 +191,17 @@ describe('once', () => {
       ...{ code: 'LEASE_LOST', cause: { code: 'STORE' } },
       message: expect.stringContaining('the work is done, but may not be on record'),
     });
+  });
+
+  it('gives the token of its lease to the work', async () => {
+    const { locks } = setUp();
+    const tokens: bigint[] = [];
+    const note = ({ token }: Lease): void => void tokens.push(token);
+    await once(locks, 'a', DAY, note);
+    await once(locks, 'b', DAY, note);
+    const done = await once(locks, 'a', DAY, note);
+    expect(done).toMatchObject({ state: 'done', token: tokens[0] });
+    expect(tokens).toHaveLength(2);
   });
 
   it('is known for ten years, if that is asked for', async () => {

@@ -119,4 +119,30 @@ describe('several locks', () => {
     await clock.advance(1_000);
     expect(ran).toEqual({ done: true, value: undefined });
   });
+
+  it('never hold what another waits for in the opposite order', async () => {
+    const { clock, store, locks } = setUp();
+    const taken = new Map<string, string>();
+    store.onClaim = ({ resource, id }) => {
+      const by = taken.get(resource);
+      if (by === undefined) taken.set(resource, id);
+      return (by ?? id) === id ? held() : waiting({ retryInMs: 10 });
+    };
+    store.onRenew = (claim, call) => store.onClaim(claim, call);
+    store.onRelease = ({ resource, id }) => taken.get(resource) === id && taken.delete(resource);
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => locks.mutex(name, { fair: true }));
+    if (!a || !b || !c) return;
+    const orders = [
+      [a, b, c],
+      [c, b, a],
+      [b, a],
+      [c, a],
+      [b, c],
+    ];
+    let done = 0;
+    for (const parts of [...orders, ...orders]) void allOf(parts).run(() => void done++);
+    await clock.advance(2_000);
+    expect(done).toBe(10);
+    expect(taken.size).toBe(0);
+  });
 });

@@ -1,4 +1,4 @@
-import { DeadlockError, downgrade, type Lock } from 'holdfast';
+import { allOf, DeadlockError, downgrade, type Lock } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { type Bed, setUp, watchOutcome } from '../support/scripted-store.ts';
 
@@ -15,6 +15,36 @@ async function inside(bed: Bed, lock: Lock, work: () => Promise<unknown>): Promi
 }
 
 describe('a nested run', () => {
+  it('without `reentrant` rejects at once instead of waiting for ever', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    await inside(bed, mutex, async () => {
+      const nested = watchOutcome(bed.locks.mutex('a').run({ wait: '1h' }, () => 1));
+      const multi = watchOutcome(allOf([mutex, bed.locks.mutex('b')]).run(() => 1));
+      await sleep(bed, 1);
+      for (const { error } of [nested, multi]) expect(error).toBeInstanceOf(DeadlockError);
+      expect(await mutex.tryRun(() => 1)).toMatchObject({ acquired: false });
+    });
+    expect(bed.store.entered).toHaveLength(1);
+  });
+
+  it('with `reentrant` enters at once, on the same lease', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { reentrant: true });
+    const tokens: bigint[] = [];
+    await inside(bed, mutex, () =>
+      mutex.run(async ({ token }) => {
+        tokens.push(token);
+        await sleep(bed, 10);
+        await mutex.run((lease) => void tokens.push(lease.token));
+        const tried = await mutex.tryRun((lease) => void tokens.push(lease.token));
+        expect(tried.acquired).toBe(true);
+      }),
+    );
+    expect(tokens).toEqual([1024n, 1024n, 1024n]);
+    expect(bed.store.calls.filter(({ verb }) => verb !== 'renew')).toHaveLength(2);
+  });
+
   it('excludes its siblings, in order', async () => {
     const bed = setUp();
     const mutex = bed.locks.mutex('a', { reentrant: true });
@@ -93,6 +123,19 @@ describe('a nested run', () => {
       });
       expect(states, `after ${delay} microtasks`).toEqual(['held', 'held']);
     }
+  });
+
+  it('of work left behind is a stranger once the lock is released', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { reentrant: true });
+    let floating: { value?: bigint } = {};
+    await inside(bed, mutex, async () => {
+      void sleep(bed, 1_000).then(() => {
+        floating = watchOutcome(mutex.run(({ token }) => token));
+      });
+    });
+    expect(floating.value).toBe(2n * 1024n);
+    expect(bed.store.entered).toHaveLength(2);
   });
 
   it('on a lease that was lost rejects', async () => {

@@ -1,7 +1,21 @@
+import { LeaseLostError } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 describe('run', () => {
+  it('gives what the work gives, and releases afterwards', async () => {
+    const { clock, store, locks } = setUp();
+    const ran = locks.mutex('a').run({ label: 'job' }, async (lease) => {
+      expect(lease.held).toBe(true);
+      expect(store.sent('release')).toHaveLength(0);
+      return 42;
+    });
+    await clock.rest();
+    expect(await ran).toBe(42);
+    expect(store.sent('release')).toHaveLength(1);
+    expect(store.entered[0]?.holder).toMatchObject({ label: 'job', pid: process.pid });
+  });
+
   it('settles when the store was told', async () => {
     const { clock, store, locks, late } = setUp();
     store.onRelease = () => late(50, true);
@@ -23,11 +37,95 @@ describe('run', () => {
     expect(ran.value).toBe(5);
   });
 
+  for (const work of ['throws', 'rejects'] as const) {
+    it(`rejects with the work's own error when it ${work}, and releases`, async () => {
+      const { clock, store, locks } = setUp();
+      const error = new Error('mine');
+      const ran = watchOutcome(
+        locks.mutex('a').run(() => {
+          if (work === 'throws') throw error;
+          return Promise.reject(error);
+        }),
+      );
+      await clock.rest();
+      expect(ran.error).toBe(error);
+      expect(store.sent('release')).toHaveLength(1);
+    });
+  }
+
+  it('never lets a failed release hide what the work gave', async () => {
+    const { clock, store, locks } = setUp();
+    store.onRelease = () => Promise.reject(failure({ retryable: false }));
+    const error = new Error('mine');
+    const good = watchOutcome(locks.mutex('a').run(() => 1));
+    const bad = watchOutcome(locks.mutex('b').run(() => Promise.reject(error)));
+    await clock.rest();
+    expect([good.value, bad.error]).toEqual([1, error]);
+  });
+
+  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async () => {
+    const { clock, store, locks } = setUp();
+    store.onRenew = silence;
+    let settled = false;
+    const ran = watchOutcome(
+      locks.mutex('a').run(async () => {
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 20_000));
+        settled = true;
+      }),
+    );
+    await clock.advance(19_999);
+    expect([ran.done, settled], 'settles only after the work has').toEqual([false, false]);
+    await clock.advance(1);
+    expect(settled).toBe(true);
+    expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
+    expect((ran.error as Error).cause, 'of the last heartbeat').toMatchObject({ code: 'STORE' });
+  });
+
+  it('has the error of the work as the cause of the loss', async () => {
+    const { clock, locks } = setUp();
+    const error = new Error('mine');
+    const ran = watchOutcome(
+      locks.mutex('a').run(async () => {
+        clock.stall(60_000);
+        throw error;
+      }),
+    );
+    await clock.rest();
+    expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: error });
+  });
+
+  it('rejects with the very loss that the work rethrew', async () => {
+    const { clock, locks } = setUp();
+    let loss: unknown;
+    const ran = watchOutcome(
+      locks.mutex('a').run(async (lease) => {
+        clock.stall(60_000);
+        loss = lease.loss;
+        lease.assertHeld();
+      }),
+    );
+    await clock.rest();
+    expect(loss).toBeInstanceOf(LeaseLostError);
+    expect(ran.error).toBe(loss);
+  });
+
   it('does not mind work that releases by itself', async () => {
     const { clock, store, locks } = setUp();
     const ran = watchOutcome(locks.mutex('a').run(({ release }) => release().then(() => 5)));
     await clock.advance(60_000);
     expect([ran.value, store.sent('release').length]).toEqual([5, 1]);
+  });
+
+  it('tries only once when asked to try', async () => {
+    const { clock, store, locks } = setUp();
+    const ran = locks.mutex('a').tryRun(() => 'done');
+    await clock.rest();
+    expect(await ran).toEqual({ acquired: true, value: 'done' });
+    store.onClaim = () => ({ state: 'gone', why: 'refused' });
+    expect(await locks.mutex('a').tryRun(() => 'done')).toMatchObject({
+      acquired: false,
+      holders: [],
+    });
   });
 });
 
@@ -165,5 +263,27 @@ describe('a lease', () => {
       token: String(2n ** 70n),
       state: 'held',
     });
+  });
+
+  it('has methods that may be taken off it', async () => {
+    const { clock, locks } = setUp();
+    const { assertHeld, renew, release } = await locks.mutex('a').acquire();
+    assertHeld();
+    await Promise.all([renew(), clock.rest()]);
+    await Promise.all([release(), clock.rest()]);
+    expect(assertHeld).toThrow(LeaseLostError);
+  });
+
+  it('tells when it has ended, however it ended', async () => {
+    const { clock, locks } = setUp();
+    const [a, b] = [await locks.mutex('a').acquire(), await locks.mutex('b').acquire()];
+    const [endA, endB] = [watchOutcome(a.ended), watchOutcome(b.ended)];
+    void a.release();
+    await clock.rest();
+    expect([endA.done, endB.done]).toEqual([true, false]);
+    clock.stall(60_000);
+    await clock.rest();
+    expect(endB.done).toBe(true);
+    await Promise.all([a.ended, b.ended]);
   });
 });
