@@ -146,11 +146,7 @@ export class Scene<At extends Place> {
     // It has a connection before anything breaks.
     await succeeds(() => prober.inspect('probed'));
     for (const belief of [probed, queued]) bed.use(belief);
-    const leave = async (server: At): Promise<void> => {
-      await bed.leave();
-      await bed.expectNothingLeft(server);
-    };
-    return new Scene(leave, { probed, queued, prober, next });
+    return new Scene((server) => bed.end(server), { probed, queued, prober, next });
   }
 
   private constructor(
