@@ -11,19 +11,11 @@ export interface Skip {
   readonly reason: string | undefined;
 }
 
-/** How long something took, in ms. */
-export interface Timing {
-  readonly name: string;
-  readonly ms: number;
-}
-
 export interface Tally {
   readonly passed: number;
   /** What failed, by name. */
   readonly failed: readonly string[];
   readonly skipped: readonly Skip[];
-  /** Of its parts, if it knows them. */
-  readonly timings?: readonly Timing[];
   /** What it says of itself, in one line. */
   readonly said?: string;
 }
