@@ -105,7 +105,10 @@ function timeLeft(
     const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
     lanes[step.beside ? 'beside' : 'timed'] += left * slower;
   }
-  const seconds = Math.ceil(Math.max(lanes.timed, lanes.beside));
+  return minutes(Math.ceil(Math.max(lanes.timed, lanes.beside)));
+}
+
+export function minutes(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
