@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { test } from 'vitest';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Lifetime } from './lifetime.ts';
@@ -46,6 +47,12 @@ export abstract class Bed<
 
   /** When everybody has left, nothing stays but what passes. */
   abstract expectNothingLeft(server: At): Promise<void>;
+
+  /** A server, and what breaks the network before it. */
+  async behindProxy(): Promise<{ readonly server: At; readonly proxy: TcpProxy }> {
+    const server = await this.server();
+    return { server, proxy: this.serve(await TcpProxy.start(server.port)) };
+  }
 
   /** Everybody leaves, and nothing stays. */
   async end(server: At): Promise<void> {
