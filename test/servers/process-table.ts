@@ -4,8 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Whether it runs or stands still; one that has ended, though nobody took note, does not count. */
 export function alive(pid: number): boolean {
-  const [state = ''] = fieldsOf(pid);
-  return state !== '' && !/^[ZX]/.test(state);
+  return !['', 'Z', 'X'].includes(stateOf(pid));
+}
+
+/** `R`, `S`, `T` and so on, as `ps` tells it; empty if there is no such process. */
+export function stateOf(pid: number): string {
+  return fieldsOf(pid)[0]?.slice(0, 1) ?? '';
 }
 
 export function childrenOf(parent: number): number[] {
