@@ -4,7 +4,7 @@ import { startEtcd } from '../test/servers/etcd-server.ts';
 import { HAZELCAST, HazelcastCluster } from '../test/servers/hazelcast-cluster.ts';
 import { startMariadb } from '../test/servers/mariadb-server.ts';
 import { startPostgres } from '../test/servers/postgres-server.ts';
-import { startSingle } from '../test/servers/topologies.ts';
+import { RedisServer } from '../test/servers/redis-server.ts';
 import { startZookeeper } from '../test/servers/zookeeper-server.ts';
 import { scratchFolder } from './measuring/processes.ts';
 import type { Place } from './measuring/subject.ts';
@@ -36,7 +36,7 @@ const STARTS: Readonly<Record<string, () => Promise<Server>>> = {
   memory: async () => ({ url: 'memory:', pids: [] }),
   sqlite: async () => ({ url: `sqlite:${join(scratchFolder(), 'locks.db')}`, pids: [] }),
   redis: async () => {
-    const server = opened(await startSingle());
+    const server = opened(await RedisServer.start());
     const version = /redis_version:(\S+)/.exec(String(await server.command('INFO', 'server')))?.[1];
     return { url: server.url, pids: [], label: `Redis ${version}` };
   },

@@ -26,9 +26,9 @@ import { turnOf } from '../test/support/this-run.ts';
 import { ROOT } from './steps.ts';
 import { Graph, type Touched, touchedBy } from './touched.ts';
 
-export type Project = 'servers' | 'sharing' | 'kubernetes';
+const PROJECTS = ['servers', 'sharing', 'kubernetes'] as const;
 
-const PROJECTS: readonly Project[] = ['servers', 'sharing', 'kubernetes'];
+export type Project = (typeof PROJECTS)[number];
 
 /** Of the project; neither its pages nor its recordings. */
 const CODE = /^(src|test|scripts|examples)\/.*(?<!\.(md|json|png|svg))$/;
@@ -47,11 +47,9 @@ interface Look {
   readonly seen: Touched;
 }
 
-let look: Promise<Look> | undefined;
-
 /** What to run of a project, for a change and by turns. */
 export async function chosen(project: Project): Promise<string[]> {
-  const { files, seen } = await looked();
+  const { files, seen } = await look();
   const near = await touched(project);
   const all = files[project].length;
   const some = turnOf(near, Math.ceil(all / 4));
@@ -65,18 +63,19 @@ export async function chosen(project: Project): Promise<string[]> {
 
 /** What sees the change. */
 export async function touched(project: Project): Promise<string[]> {
-  const { files, changed, seen } = await looked();
+  const { files, changed, seen } = await look();
   const isNear = (path: string): boolean => CODE.test(path) && path.includes(project);
   if (project === 'kubernetes' && !changed.some(isNear)) return [];
   return files[project].filter((each) => seen.tests.has(each));
 }
 
-function looked(): Promise<Look> {
-  look ??= lookAtOnce();
-  return look;
+let looked: Promise<Look> | undefined;
+function look(): Promise<Look> {
+  looked ??= lookOnce();
+  return looked;
 }
 
-async function lookAtOnce(): Promise<Look> {
+async function lookOnce(): Promise<Look> {
   const files = await filesOfProjects();
   const changed = changedFiles();
   const tests = new Set(PROJECTS.flatMap((project) => files[project]));
@@ -98,15 +97,10 @@ function suitesOf(files: readonly string[]): string[] {
 function graph(): Graph {
   const paths = git('ls-files').filter((path) => CODE.test(path));
   const texts = paths.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
-  const { compilerOptions } = ts.readConfigFile(
-    join(ROOT, 'tsconfig.json'),
-    ts.sys.readFile,
-  ).config;
-  const names = Object.entries<readonly string[]>(compilerOptions.paths);
-  return new Graph(
-    new Map(texts),
-    new Map(names.map(([name, [path = '']]) => [name, path.replace('./', '')])),
-  );
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+  const names = Object.entries<readonly string[]>(config.compilerOptions.paths);
+  const places = names.map(([name, [path = '']]) => [name, path.replace('./', '')] as const);
+  return new Graph(new Map(texts), new Map(places));
 }
 
 /** As vitest.config.ts has them; nothing of them is run for this. */

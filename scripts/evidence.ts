@@ -6,35 +6,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { BATTERY } from './lists.ts';
-import type { Ended } from './run-steps.ts';
+import { type Ended, minutes } from './run-steps.ts';
 import { ROOT, run } from './steps.ts';
 
 export const LEDGER: string = 'docs/reference/battery.json';
 export const PAGE: string = 'docs/reference/evidence.md';
 
-const COLUMNS = [
-  'name',
-  'what is tried',
-  'passed',
-  'failed',
-  'not promised',
-  'took',
-  'on',
-  'commit',
-];
-
-interface Entry {
-  readonly step: string;
+interface Entry extends Omit<Ended, 'skipped'> {
   readonly commit: string;
   /** The day of its end. */
   readonly day: string;
   /** The number of the run, from which its chance follows. */
   readonly run: number;
-  readonly seconds: number;
-  readonly passed: number;
-  readonly failed: readonly string[];
   readonly skipped: number;
-  readonly said?: string;
   readonly machine: string;
 }
 
@@ -53,21 +37,13 @@ async function write(ended: Ended): Promise<void> {
     ...{ run: Number(process.env.HOLDFAST_RUN), seconds: Math.round(seconds) },
     ...{ passed, failed, skipped: skipped.length, ...(said && { said }), machine: machine() },
   };
-  const entries = new Map([...read(), now].map((entry) => [entry.step, entry]));
+  const before: Entry[] = JSON.parse(readFileSync(join(ROOT, LEDGER), 'utf8'));
+  const entries = new Map([...before, now].map((entry) => [entry.step, entry]));
   const known = [...BATTERY.map(({ step }) => step.name), 'soak'];
   const all = known.flatMap((name) => entries.get(name) ?? []);
   writeFileSync(join(ROOT, LEDGER), `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(ROOT, PAGE), pageOf(all));
   await run(['biome', 'format', '--write', LEDGER, PAGE]);
-}
-
-function read(): Entry[] {
-  try {
-    return JSON.parse(readFileSync(join(ROOT, LEDGER), 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 async function commitNow(): Promise<string> {
@@ -92,19 +68,20 @@ export function pageOf(entries: readonly Entry[]): string {
   const soak = entries.find(({ step }) => step === 'soak');
   if (soak) rows.push(rowOf(soak, 'the histories and the worlds, on and on'));
   const machines = [...new Set(entries.map((entry) => entry.machine))].join('; ');
+  const said = entries.flatMap((entry) => (entry.said ? `- ${entry.step}: ${entry.said}` : []));
   return `# Evidence
 
 What \`npm run battery\` tried last, when, on which commit, and how it ended. This page is made of
 its [ledger](battery.json) alone. No number of trials is a proof: none wrong in _n_ bounds the rate
 at 3/_n_ (95 %). \`npm run battery -- NAME\` repeats a row.
 
-| ${COLUMNS.join(' | ')} |
-| ${COLUMNS.map(() => '---').join(' | ')} |
+| name | what is tried | passed | failed | not promised | took | on | commit |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
 On ${machines || 'no machine yet'}. What each said of itself:
 
-${saidBy(entries) || '- nothing yet'}
+${said.join('\n') || '- nothing yet'}
 `;
 }
 
@@ -112,12 +89,4 @@ function rowOf(entry: Entry, what: string): string {
   const { step, passed, failed, skipped, seconds, day, commit } = entry;
   const cells = [step, what, passed, failed.length, skipped, minutes(seconds), day, commit];
   return `| ${cells.join(' | ')} |`;
-}
-
-function saidBy(entries: readonly Entry[]): string {
-  return entries.flatMap(({ step, said }) => (said ? [`- ${step}: ${said}`] : [])).join('\n');
-}
-
-function minutes(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

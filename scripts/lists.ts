@@ -20,29 +20,20 @@ const FEW = [
   ...['run', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
 ];
 
-const format = program(
-  'format',
-  { seconds: 10, beside: true },
-  ...['biome', 'ci', '--error-on-warnings', '.'],
-);
-const worlds = (runs: number, seconds: number): Step => {
-  const args = ['--runs', String(runs), '--seed', SEED];
+const format = program('format', 10, 'biome ci --error-on-warnings .');
+const worlds = (runs: number, seconds: number, seed = SEED): Step => {
+  const args = ['--runs', String(runs), '--seed', seed];
   return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
 };
 /** The compiler of TypeScript itself judges. */
 const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
 const documentation = script('documentation', { seconds: 20, beside: true }, 'scripts/docs.ts');
-const models = program(
-  'models',
-  { seconds: 60, beside: true },
-  ...['vitest', 'run', '--project', 'models'],
-);
+const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
-const histories = (): Step => {
-  const operations = process.env.HOLDFAST_OPERATIONS ?? '10000';
-  const args = ['--operations', operations, '--seed', SEED];
-  const file = 'test/methods/histories/run.ts';
-  return script('histories', { seconds: 0.045 * Number(operations) }, file, ...args);
+const histories = (operations = '10000', seed = SEED): Step => {
+  const args = ['--operations', operations, '--seed', seed];
+  const terms = { seconds: 0.045 * Number(operations) };
+  return script('histories', terms, 'test/methods/histories/run.ts', ...args);
 };
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
 
@@ -62,10 +53,7 @@ const ALL_FILES: readonly string[] = ['test/'];
 /** What the tests on Kubernetes need. Built once for a machine, in minutes, while others run. */
 const apiServer: Step = {
   ...{ name: 'API server', seconds: 500, beside: true },
-  async run() {
-    await buildOnce();
-    return { passed: 1, failed: [], skipped: [] };
-  },
+  run: () => buildOnce().then(() => ({ passed: 1, failed: [], skipped: [] })),
 };
 
 let building: Promise<void> | undefined;
@@ -173,7 +161,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/package/program.ts',
   },
   {
-    step: histories(),
+    step: histories(process.env.HOLDFAST_OPERATIONS),
     what: 'histories of every store, under kills and stops, judged by two checkers',
     from: 'test/methods/histories/run.ts',
   },
@@ -206,10 +194,8 @@ export function soak(hours: number): Step {
       let rounds = 0;
       for (; performance.now() < end; rounds += 1) {
         const seed = String((RUN + rounds + 1) * 1000);
-        const file = 'test/methods/histories/run.ts';
-        const args = ['--operations', '10000', '--seed', seed];
-        await script('histories', { seconds: 0 }, file, ...args).run(tell, false);
-        await script('worlds', { seconds: 0 }, 'scripts/sim.ts', '--seed', seed).run(tell, false);
+        await histories('10000', seed).run(tell, false);
+        await worlds(10_000, 150, seed).run(tell, false);
       }
       const said = `${rounds} rounds of 10,000 operations a store and 10,000 worlds, all legal`;
       return { passed: rounds, failed: [], skipped: [], said };

@@ -6,10 +6,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from './steps.ts';
 
-const HERE = fileURLToPath(new URL('..', import.meta.url));
 const COMMAND = ['--import', './scripts/sources.mjs', 'src/cli/main.ts', 'demo'];
 const PROMPT = '$ npx holdfast demo';
 /** How long the end stays before it begins again, in ms. */
@@ -36,7 +36,7 @@ const STYLE = `
 async function record(): Promise<readonly Shown[]> {
   const start = performance.now();
   const child = spawn(process.execPath, COMMAND, {
-    cwd: HERE,
+    cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: Shown[] = [];
@@ -80,4 +80,4 @@ function escaped(text: string): string {
 }
 
 const lines = await record();
-writeFileSync(fileURLToPath(new URL('../docs/images/demo.svg', import.meta.url)), draw(lines));
+writeFileSync(join(ROOT, 'docs/images/demo.svg'), draw(lines));

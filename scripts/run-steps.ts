@@ -3,14 +3,7 @@
  * as well, those that only compute. While they run, a line says how far they are: it moves on a
  * terminal, and comes once a minute in a log.
  */
-import {
-  type Progress,
-  type Skip,
-  type Step,
-  StepError,
-  type Tally,
-  type Timing,
-} from './steps.ts';
+import { type Progress, type Skip, type Step, StepError, type Tally } from './steps.ts';
 
 export interface Ended extends Tally {
   readonly step: string;
@@ -112,7 +105,10 @@ function timeLeft(
     const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
     lanes[step.beside ? 'beside' : 'timed'] += left * slower;
   }
-  const seconds = Math.ceil(Math.max(lanes.timed, lanes.beside));
+  return minutes(Math.ceil(Math.max(lanes.timed, lanes.beside)));
+}
+
+export function minutes(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
@@ -141,15 +137,11 @@ function progressLine(text: () => string): { say(line: string): void; stop(): vo
 /** How the conformance suite begins its reason for leaving out what a store does not promise. */
 const NOT_PROMISED = 'not promised: ';
 
-/** Prints the slowest, what failed, what was skipped and why, and the sum; whether all is well. */
+/** Prints what failed, what was skipped and why, and the sum; whether all is well. */
 export function summarize(ended: readonly Ended[]): boolean {
   const failed = ended.flatMap((each) => each.failed);
   const skipped = ended.flatMap((each) => each.skipped);
   const passed = ended.reduce((sum, each) => sum + each.passed, 0);
-  list(
-    'Slowest',
-    slowest(ended).map(({ name, ms }) => `${(ms / 1000).toFixed(1)} s  ${name}`),
-  );
   list('Skipped', reasonsOf(skipped));
   list('Failed', failed);
   const gaps = skipped.filter(({ reason }) => !reason?.startsWith(NOT_PROMISED));
@@ -159,14 +151,6 @@ export function summarize(ended: readonly Ended[]): boolean {
   const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
   console.log(`\n${passed} passed, ${failed.length} failed${skips}`);
   return failed.length === 0 && !refused;
-}
-
-/** The five that took longest: files of tests, or whole steps that know no parts. */
-function slowest(ended: readonly Ended[]): Timing[] {
-  const all = ended.flatMap(({ step, seconds, timings }) => {
-    return timings ?? [{ name: step, ms: seconds * 1000 }];
-  });
-  return all.sort((a, b) => b.ms - a.ms).slice(0, 5);
 }
 
 function reasonsOf(skipped: readonly Skip[]): string[] {

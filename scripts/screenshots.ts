@@ -22,84 +22,42 @@ interface Queue {
   readonly kind?: Kind;
   readonly limit?: number;
   readonly mark?: string;
-  /** `label@host:pid`, since how many seconds; those that fit hold, the others wait. */
-  readonly seats: readonly (readonly [who: string, seconds: number])[];
+  /** `label@host:pid`, and since how many seconds; those that fit hold, the others wait. */
+  readonly seats: string;
 }
+
+const CHOSEN = 'invoice:2026-0714';
 
 const QUEUES: readonly Queue[] = [
   {
-    name: 'invoice:2026-0714',
+    name: CHOSEN,
     // The first ones leave while pictures are taken.
-    seats: [
-      ['invoicing@api-4:8120', 360],
-      ['invoicing@api-2:8001', 350],
-      ['invoicing@api-4:8121', 340],
-      ['invoicing@api-4:8122', 330],
-      ['invoicing@api-4:8123', 322],
-      ['invoicing@api-2:8001', 300],
-      ['invoicing@api-5:8120', 290],
-      ['invoicing@api-1:7940', 280],
-      ['invoicing@api-3:8112', 252],
-      ['refunds@api-6:8010', 41],
-      ['invoicing@worker-2:311', 12],
-    ],
+    seats: `invoicing@api-4:8120 360, invoicing@api-2:8001 350, invoicing@api-4:8121 340,
+      invoicing@api-4:8122 330, invoicing@api-4:8123 322, invoicing@api-2:8001 300,
+      invoicing@api-5:8120 290, invoicing@api-1:7940 280, invoicing@api-3:8112 252,
+      refunds@api-6:8010 41, invoicing@worker-2:311 12`,
   },
   {
-    name: 'scheduler',
-    kind: 'permits',
-    limit: 2,
-    mark: 'candidate',
-    seats: [
-      ['scheduler@node-a:17', 86_400],
-      ['scheduler@node-b:22', 85_900],
-      ['standby@node-c:19', 7_200],
-      ['standby@node-d:25', 3_600],
-    ],
+    ...{ name: 'scheduler', kind: 'permits', limit: 2, mark: 'candidate' },
+    seats: `scheduler@node-a:17 86400, scheduler@node-b:22 85900,
+      standby@node-c:19 7200, standby@node-d:25 3600`,
   },
   {
-    name: 'gpu',
-    kind: 'permits',
-    limit: 4,
-    seats: ['gpu-1:90', 'gpu-1:91', 'gpu-2:90', 'gpu-2:95'].map((at, n) => [
-      `train@${at}`,
-      900 - n,
-    ]),
+    ...{ name: 'gpu', kind: 'permits', limit: 4 },
+    seats: 'train@gpu-1:90 900, train@gpu-1:91 899, train@gpu-2:90 898, train@gpu-2:95 897',
   },
+  { name: 'account:1042', seats: 'transfer@api-1:7940 9, transfer@api-2:8001 6' },
+  { name: 'account:2210', seats: 'transfer@api-2:8001 8, transfer@api-1:7940 5' },
   {
-    name: 'account:1042',
-    seats: [
-      ['transfer@api-1:7940', 9],
-      ['transfer@api-2:8001', 6],
-    ],
+    ...{ name: 'config', kind: 'read', limit: 2 ** 30 },
+    seats: 'web@api-1:7940 3, web@api-2:8001 2',
   },
-  {
-    name: 'account:2210',
-    seats: [
-      ['transfer@api-2:8001', 8],
-      ['transfer@api-1:7940', 5],
-    ],
-  },
-  {
-    name: 'config',
-    kind: 'read',
-    limit: 2 ** 30,
-    seats: [
-      ['web@api-1:7940', 3],
-      ['web@api-2:8001', 2],
-    ],
-  },
-  { name: 'once:report:2026-07', seats: [['report.sh@cron-1:4711', 75]] },
-  { name: 'refresh:exchange-rates', seats: [['rates@api-2:8001', 1]] },
-  {
-    name: 'import:products',
-    seats: [
-      ['import@worker-1:300', 640],
-      ['import@worker-2:311', 300],
-    ],
-  },
+  { name: 'once:report:2026-07', seats: 'report.sh@cron-1:4711 75' },
+  { name: 'refresh:exchange-rates', seats: 'rates@api-2:8001 1' },
+  { name: 'import:products', seats: 'import@worker-1:300 640, import@worker-2:311 300' },
   ...['sku-4410', 'sku-4411', 'sku-7003', 'sku-7119', 'sku-9001'].map((sku, n) => ({
     name: `stock:${sku}`,
-    seats: [[`till@shop-${1 + (n % 3)}:${6_000 + n}`, 1 + n]] as const,
+    seats: `till@shop-${1 + (n % 3)}:${6_000 + n} ${1 + n}`,
   })),
 ];
 
@@ -113,18 +71,14 @@ interface Picture {
   readonly view: (page: Page) => Promise<void>;
 }
 
-const CHOSEN = 'invoice:2026-0714';
-
 const choose = async (page: Page): Promise<void> => {
   await page.getByText(CHOSEN).first().click();
 };
 
 const PICTURES: readonly (readonly [name: string, picture: Picture])[] = [
   ['dashboard', { view: choose }],
-  ['dashboard-dark', { scheme: 'dark', view: choose }],
   ['dashboard-timeline', { scheme: 'dark', height: 560, view: (page) => page.keyboard.press('t') }],
   ['dashboard-phone', { scheme: 'dark', width: 390, height: 760, view: choose }],
-  ['dashboard-phone-list', { width: 390, height: 760, view: async () => {} }],
   [
     'dashboard-evict',
     {
@@ -181,31 +135,22 @@ async function main(): Promise<void> {
   }
 }
 
-function claimsOf({ name, kind = 'mutex', limit = 1, mark, seats }: Queue): Claim[] {
-  return seats.map(([who, seconds]) => {
-    const claim = claimOf(name, who, { kind, limit, seconds });
-    return mark === undefined ? claim : { ...claim, holder: { ...claim.holder, mark } };
-  });
+function claimsOf({ seats, ...queue }: Queue): Claim[] {
+  return seats.split(',').map((seat) => claimOf(queue, seat.trim()));
 }
 
 let ids = 0;
 
-function claimOf(
-  resource: string,
-  who: string,
-  {
-    kind,
-    limit,
-    seconds,
-  }: { readonly kind: Kind; readonly limit: number; readonly seconds: number },
-): Claim {
-  const [, label = '', host = '', pid = ''] = /^(.*)@(.*):(\d+)$/.exec(who) ?? [];
+function claimOf({ name, kind = 'mutex', limit = 1, mark }: Omit<Queue, 'seats'>, seat: string) {
+  const [, label = '', host = '', pid, seconds] = /^(.*)@(.*):(\d+) (\d+)$/.exec(seat) ?? [];
   ids += 1;
-  return {
-    ...{ resource, id: ids.toString(16).padStart(32, '0'), kind, permits: 1, limit, ttlMs: TTL_MS },
-    queue: true,
-    holder: { host, pid: Number(pid), label, since: Date.now() - seconds * 1_000 },
+  const since = Date.now() - Number(seconds) * 1_000;
+  const claim: Claim = {
+    ...{ resource: name, id: ids.toString(16).padStart(32, '0'), kind, permits: 1, limit },
+    ...{ ttlMs: TTL_MS, queue: true },
+    holder: { host, pid: Number(pid), label, since, ...(mark !== undefined && { mark }) },
   };
+  return claim;
 }
 
 let last: readonly Claim[] = [];
@@ -213,9 +158,7 @@ let last: readonly Claim[] = [];
 /** Tills sell one item after the other, so that something happens. */
 async function sell(store: Store): Promise<void> {
   const next = ['sku-1207', 'sku-1208'].map((sku, n) =>
-    claimOf(`stock:${sku}`, `till@shop-${1 + (ids % 3)}:${6_100 + n}`, {
-      ...{ kind: 'mutex', limit: 1, seconds: 0 },
-    }),
+    claimOf({ name: `stock:${sku}` }, `till@shop-${1 + (ids % 3)}:${6_100 + n} 0`),
   );
   await store.claim(next);
   await sleep(100 + 400 * Math.random());

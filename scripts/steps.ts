@@ -11,19 +11,11 @@ export interface Skip {
   readonly reason: string | undefined;
 }
 
-/** How long something took, in ms. */
-export interface Timing {
-  readonly name: string;
-  readonly ms: number;
-}
-
 export interface Tally {
   readonly passed: number;
   /** What failed, by name. */
   readonly failed: readonly string[];
   readonly skipped: readonly Skip[];
-  /** Of its parts, if it knows them. */
-  readonly timings?: readonly Timing[];
   /** What it says of itself, in one line. */
   readonly said?: string;
 }
@@ -87,16 +79,18 @@ type Terms = Pick<Step, 'seconds' | 'beside'>;
 const SUMMARY = /^(\d+) passed, 0 failed/m;
 const SKIPPED = /^skipped: (.+?): (.+)$/gm;
 
-/** A step that is one program. It may sum up what it has done as the whole run does. */
-export function program(name: string, terms: Terms, ...command: string[]): Step {
+/** A step that is one program, which counts by no clock. */
+export function program(name: string, seconds: number, command: string): Step {
   return {
-    name,
-    ...terms,
-    run: async (_, givesWay) => tallyIn(await run(command, { givesWay })),
+    ...{ name, seconds, beside: true },
+    run: async (_, givesWay) => tallyIn(await run(command.split(' '), { givesWay })),
   };
 }
 
-/** The same for a script of this project, whose last line stands in the evidence. */
+/**
+ * A step that is a script of this project, whose last line stands in the evidence. It may sum up
+ * what it has done as the whole run does.
+ */
 export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
   const command = ['node', '--import', './scripts/sources.mjs', file, ...args];
   return {

@@ -7,18 +7,11 @@
  * one wants.
  */
 import { availableParallelism } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { FAULTS } from '../test/methods/teeth/catalogue.ts';
-import type { Fault, Notice } from '../test/methods/teeth/fault.ts';
+import type { Fault } from '../test/methods/teeth/fault.ts';
 import { inTrials } from '../test/methods/teeth/in-trials.ts';
 import { notices } from '../test/methods/teeth/noticing.ts';
 import type { Trial } from '../test/methods/teeth/trial.ts';
-
-/** What may be wrong: answers the complaint. */
-interface Look {
-  readonly name: string;
-  run(trial: Trial): Promise<string | undefined>;
-}
 
 /**
  * Most tests on servers wait more than they work: so many copies of the project a core. What hangs
@@ -27,59 +20,13 @@ interface Look {
 const COPIES_A_CORE = 3;
 const COPIES_FOR_HANGS = 3;
 
-/** On a terminal, its last line says how far it is. */
-class Progress {
-  readonly #all: number;
-  readonly #times: { readonly name: string; readonly ms: number }[] = [];
-  readonly #begin = performance.now();
-  #failed = 0;
-
-  constructor(all: number) {
-    this.#all = all;
-  }
-
-  async during({ name, run }: Look, trial: Trial): Promise<void> {
-    const begin = performance.now();
-    const complaint = await run(trial).catch((error) => `${name}: ${error}`);
-    this.#times.push({ name, ms: performance.now() - begin });
-    if (complaint) this.#fail(complaint);
-    this.#draw();
-  }
-
-  end(): boolean {
-    const slowest = this.#times.sort((a, b) => b.ms - a.ms).slice(0, 5);
-    const lines = slowest.map(
-      ({ name, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s ${name}`,
-    );
-    this.#write(`The slowest:\n${lines.join('\n')}\n`);
-    this.#write(`${this.#times.length - this.#failed} passed, ${this.#failed} failed\n`);
-    return this.#failed === 0 && this.#times.length > 0;
-  }
-
-  #fail(complaint: string): void {
-    this.#failed += 1;
-    this.#write(`✗ ${complaint}\n`);
-  }
-
-  #draw(): void {
-    if (!process.stdout.isTTY) return;
-    const done = this.#times.length;
-    const left = ((performance.now() - this.#begin) / done) * (this.#all - done);
-    const minutes = Math.ceil(left / 60_000);
-    this.#write(`  ${done} of ${this.#all}, ${this.#failed} failed, about ${minutes} min left`);
-  }
-
-  #write(text: string): void {
-    process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${text}` : text);
-  }
-}
-
 const words = process.argv.slice(2);
 const chosen = FAULTS.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 );
 const groups = byFile(chosen);
-const progress = new Progress(groups.length + chosen.length);
+const all = groups.length + chosen.length;
+let [done, failed] = [0, 0];
 await Promise.all([
   inTrials(groups.filter(hangs), COPIES_FOR_HANGS, look),
   inTrials(
@@ -88,14 +35,38 @@ await Promise.all([
     look,
   ),
 ]);
-process.exit(progress.end() ? 0 : 1);
+say(`${done - failed} passed, ${failed} failed\n`);
+process.exit(failed === 0 && done > 0 ? 0 : 1);
 
 /** Tests that fail anyway would notice everything. */
 async function look(trial: Trial, group: readonly Fault[]): Promise<void> {
-  const known = group.map(({ by }) => by);
-  for (const each of [soundness(known), ...group.map(noticing)]) {
-    await progress.during(each, trial);
+  await judge(`sound: ${group[0]?.by.file ?? 'the simulation'}`, async () => {
+    const unsound = await trial.fails(group.map(({ by }) => by));
+    return unsound && `fails with no fault planted: ${JSON.stringify(unsound)}`;
+  });
+  for (const fault of group) {
+    const { name, by } = fault;
+    await judge(name, async () => {
+      const noticed = await trial.with(fault, () => notices(trial, by));
+      return noticed ? undefined : `not noticed: ${name}, by ${JSON.stringify(by)}`;
+    });
   }
+}
+
+/** @param find answers the complaint, if there is one. */
+async function judge(name: string, find: () => Promise<string | undefined>): Promise<void> {
+  const complaint = await find().catch((error) => `${name}: ${error}`);
+  done += 1;
+  if (complaint) {
+    failed += 1;
+    say(`✗ ${complaint}\n`);
+  }
+  if (process.stdout.isTTY) say(`  ${done} of ${all}, ${failed} failed`);
+}
+
+/** On a terminal, its last line says how far it is. */
+function say(text: string): void {
+  process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${text}` : text);
 }
 
 /**
@@ -113,25 +84,4 @@ function byFile(faults: readonly Fault[]): Fault[][] {
 
 function hangs(group: readonly Fault[]): boolean {
   return group.some(({ by }) => by.hung);
-}
-
-function soundness(known: readonly Notice[]): Look {
-  return {
-    name: `sound: ${known[0]?.file ?? 'the simulation'}`,
-    async run(trial) {
-      const failed = await trial.fails(known);
-      return failed && `fails with no fault planted: ${JSON.stringify(failed)}`;
-    },
-  };
-}
-
-function noticing(fault: Fault): Look {
-  const { name, by } = fault;
-  return {
-    name,
-    async run(trial) {
-      const noticed = await trial.with(fault, () => notices(trial, by));
-      return noticed ? undefined : `not noticed: ${name}, by ${JSON.stringify(by)}`;
-    },
-  };
 }

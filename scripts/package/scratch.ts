@@ -1,15 +1,6 @@
 /** Folders outside of the repository in which the tarball is used as users use it. */
 import { rmSync } from 'node:fs';
-import {
-  copyFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rename,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,12 +69,12 @@ export class Scratch {
     const sources = join(ROOT, 'test/package');
     const program = join(sources, 'program.ts');
     await cp(sources, this.folder, { recursive: true });
-    await copyFile(join(sources, 'testkit.mjs'), join(this.folder, 'testkit.test.mjs'));
-    await copyFile(join(sources, 'jest-case.ts'), join(this.folder, 'jest-case.test.ts'));
+    await cp(join(sources, 'testkit.mjs'), join(this.folder, 'testkit.test.mjs'));
+    await cp(join(sources, 'jest-case.ts'), join(this.folder, 'jest-case.test.ts'));
     const all = (await entries()).map((name, n) => `export * as e${n} from '${name}';\n`).join('');
     for (const [folder, ending] of PLACES) {
       await mkdir(join(this.folder, folder), { recursive: true });
-      await copyFile(program, join(this.folder, folder, `program.${ending}`));
+      await cp(program, join(this.folder, folder, `program.${ending}`));
       await writeFile(join(this.folder, folder, `entries.${ending}`), all);
     }
   }
@@ -120,9 +111,7 @@ export class Scratch {
       ...{ module: 'commonjs', moduleResolution: 'node10', target: 'es2022' },
       ...{ strict: true, esModuleInterop: true, types: ['node'] },
     };
-    const transform = {
-      '\\.ts$': [join(modules, 'ts-jest'), { tsconfig: compilerOptions }],
-    };
+    const transform = { '\\.ts$': [join(modules, 'ts-jest'), { tsconfig: compilerOptions }] };
     const config = {
       ...{ rootDir: this.folder, cacheDirectory: join(this.folder, '.jest'), transform },
       testMatch: ['<rootDir>/jest-case.test.ts'],

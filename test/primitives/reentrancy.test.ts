@@ -28,6 +28,27 @@ describe('a nested run', () => {
     expect(bed.store.entered).toHaveLength(1);
   });
 
+  it('is refused however deep and late it comes', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    await inside(bed, mutex, () =>
+      bed.locks.mutex('b').run(async () => {
+        await sleep(bed, 20);
+        await expect(mutex.run(() => 1)).rejects.toBeInstanceOf(DeadlockError);
+      }),
+    );
+  });
+
+  it('that rejects tells its caller, and harms no other run', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a', { reentrant: true });
+    const error = new Error('inner');
+    await inside(bed, mutex, async () => {
+      await expect(mutex.run(() => Promise.reject(error))).rejects.toBe(error);
+      expect(await mutex.run(() => 42)).toBe(42);
+    });
+  });
+
   it('with `reentrant` enters at once, on the same lease', async () => {
     const bed = setUp();
     const mutex = bed.locks.mutex('a', { reentrant: true });

@@ -7,8 +7,8 @@
  * loader of the C library. They run through that loader: an old C library is no obstacle.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import {
-  access,
   mkdir,
   mkdtemp,
   readdir,
@@ -29,29 +29,10 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** What only the packages' own scripts run, compilers of queries, and what draws on a screen. */
 const NEEDLESS = [
-  'adduser',
-  'debconf',
-  'dpkg',
-  'init-system-helpers',
-  'libc-bin',
-  'libgl1-mesa-dri',
-  'libllvm14',
-  'libllvm15',
-  'locales',
-  'lsb-base',
-  'netbase',
-  'openssl',
-  'passwd',
-  'perl',
-  'perl-base',
-  'postgresql-client-common',
-  'postgresql-common',
-  'readline-common',
-  'ssl-cert',
-  'tar',
-  'tzdata',
-  'ucf',
-  'usrmerge',
+  ...['adduser', 'debconf', 'dpkg', 'init-system-helpers', 'libc-bin', 'libgl1-mesa-dri'],
+  ...['libllvm14', 'libllvm15', 'locales', 'lsb-base', 'netbase', 'openssl', 'passwd', 'perl'],
+  ...['perl-base', 'postgresql-client-common', 'postgresql-common', 'readline-common'],
+  ...['ssl-cert', 'tar', 'tzdata', 'ucf', 'usrmerge'],
 ];
 
 /** Packages of a release. */
@@ -87,7 +68,7 @@ export async function debianProgram(debian: Debian, program: string): Promise<Co
 
 async function unpackedIn(debian: Debian): Promise<string> {
   const root = join(debian.cache, [debian.release, ...debian.packages].join('+'));
-  if (!(await exists(root))) await install(debian, root);
+  if (!existsSync(root)) await install(debian, root);
   return root;
 }
 
@@ -101,7 +82,7 @@ async function install(debian: Debian, root: string): Promise<void> {
     for (const archive of archives) await run('dpkg-deb', ['--extract', archive, unpacked]);
     await bend(unpacked);
     await rename(unpacked, root).catch(async (error: unknown) => {
-      if (!(await exists(root))) throw error;
+      if (!existsSync(root)) throw error;
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -114,7 +95,7 @@ async function bend(root: string): Promise<void> {
   for (const { name, parentPath } of entries.filter((entry) => entry.isSymbolicLink())) {
     const link = join(parentPath, name);
     const target = await readlink(link);
-    if (!target.startsWith('/') || !(await exists(join(root, target)))) continue;
+    if (!target.startsWith('/') || !existsSync(join(root, target))) continue;
     await rm(link);
     await symlink(relative(parentPath, join(root, target)), link);
   }
@@ -132,7 +113,7 @@ async function download(folder: string, debian: Debian): Promise<string[]> {
   const apt = (...args: string[]): Promise<unknown> => run('apt-get', args, { env });
   const known = archive && join(await unpackedIn({ ...archive.known, cache }), 'usr');
   const keyring = archive && known ? join(known, archive.keyring) : KEYRING;
-  const signed = (await exists(keyring)) ? `[signed-by=${keyring}] ` : '';
+  const signed = existsSync(keyring) ? `[signed-by=${keyring}] ` : '';
   const failures: unknown[] = [];
   for (const mirror of archive && known ? [await mirrorIn(known, archive)] : await mirrors()) {
     try {
@@ -182,7 +163,7 @@ async function settings(folder: string): Promise<string> {
   };
   const machines = '/etc/apt/apt.conf';
   const last = [
-    ...((await exists(machines)) ? [`#include "${machines}";`] : []),
+    ...(existsSync(machines) ? [`#include "${machines}";`] : []),
     '#clear APT::Update;',
     ...Object.entries(all).map(([name, value]) => `${name} "${value}";`),
   ];
@@ -228,11 +209,4 @@ async function loaderIn(root: string): Promise<[loader: string, ...folders: stri
   const [loader] = found;
   if (loader === undefined) throw new Error(`${root} has no loader of the C library`);
   return [loader, ...folders];
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

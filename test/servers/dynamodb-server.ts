@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import { type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 const LOCAL = { group: 'com.amazonaws', name: 'DynamoDBLocal', version: '2.6.1' };
 const MAIN = 'com.amazonaws.services.dynamodbv2.local.main.ServerRunner';
+/** It compiles quickly rather than well: most of its life it starts. */
+const QUICK = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 export interface DynamodbServerOptions {
   /** Its tables outlive a restart. Default: false. */
@@ -13,44 +15,30 @@ export interface DynamodbServerOptions {
 }
 
 export class DynamodbServer extends LocalServer {
-  readonly port: number;
-  readonly #program: JavaProgram;
+  readonly #jars: string;
   readonly #keepsData: boolean;
 
   static async start({ keepsData = false }: DynamodbServerOptions = {}): Promise<DynamodbServer> {
     const server = new DynamodbServer(await javaProgram(LOCAL), await freePort(), keepsData);
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
+    return started(server, () => server.start());
   }
 
-  private constructor(program: JavaProgram, port: number, keepsData: boolean) {
-    super(new ServerProcess('dynamodb', { refusesRoot: false }));
-    this.#program = program;
-    this.port = port;
+  private constructor({ java, jars }: JavaProgram, port: number, keepsData: boolean) {
+    super({ name: 'dynamodb', program: java, ports: [port] });
+    this.#jars = jars;
     this.#keepsData = keepsData;
   }
 
-  get url(): string {
-    return `http://${this.host}:${this.port}`;
+  protected get args(): string[] {
+    const folders = [`-Djava.library.path=${this.#jars}`, `-Djava.io.tmpdir=${this.folder}`];
+    const options = [...QUICK, ...folders, '-cp', join(this.#jars, '*'), MAIN];
+    const data = this.#keepsData ? ['-dbPath', this.folder] : ['-inMemory'];
+    return [...options, ...data, '-port', `${this.port}`];
   }
 
-  async start(): Promise<void> {
-    const { java, jars } = this.#program;
-    const [program, ...args] = java;
-    // It compiles quickly rather than well: most of its life it starts.
-    const quick = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
-    const folders = [`-Djava.library.path=${jars}`, `-Djava.io.tmpdir=${this.folder}`];
-    const options = [...quick, ...folders, '-cp', join(jars, '*'), MAIN];
-    const data = this.#keepsData ? ['-dbPath', this.folder] : ['-inMemory'];
-    const command = [program, ...args, ...options, ...data, '-port', `${this.port}`];
-    // It refuses what is not signed, but it is there.
-    const answers = async (): Promise<boolean> => (await fetch(this.url)).status === 400;
-    await this.process.start(command, process.env, answers);
+  /** It refuses what is not signed, but it is there. */
+  protected async answers(): Promise<boolean> {
+    return (await fetch(this.url)).status === 400;
   }
 }
 

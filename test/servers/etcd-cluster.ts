@@ -4,6 +4,7 @@ import { until } from '../support/until.ts';
 import { certificatesFor, type EtcdOptions, EtcdServer } from './etcd-server.ts';
 import { PeerGate } from './peer-gate.ts';
 import { freePort } from './ports.ts';
+import { started } from './server-process.ts';
 
 const NAMES = ['one', 'two', 'three'];
 
@@ -30,16 +31,12 @@ export class EtcdCluster {
       servers.push(await EtcdServer.member(membership, { ...options, config }));
     }
     const cluster = new EtcdCluster(servers, gates);
-    try {
+    return started(cluster, async () => {
       await Promise.all(servers.map((server) => server.start()));
       await cluster.#meetAll();
       await servers[0]?.letIn(options.users);
       if (options.users) for (const server of servers) server.knowUsers();
-      return cluster;
-    } catch (error) {
-      await cluster.close();
-      throw error;
-    }
+    });
   }
 
   private constructor(servers: readonly EtcdServer[], gates: readonly PeerGate[]) {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, type ProgramName } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 import { certificates } from './tls.ts';
 
 export interface EtcdOptions {
@@ -41,14 +41,13 @@ const ROOT = { name: 'root', password: 'root' };
 /** It elects itself soon, checks passwords quickly, and grants leases of one second. */
 const CONFIG = ['--heartbeat-interval=20', '--election-timeout=200', '--bcrypt-cost=4'];
 
+/** It does not run on other processors unless it is told to. */
+const UNSUPPORTED = process.arch === 'x64' ? {} : { ETCD_UNSUPPORTED_ARCH: process.arch };
+
 export class EtcdServer extends LocalServer {
-  readonly port: number;
-  readonly peerPort: number;
   /** The certificate of the authority that a client has to trust, if it speaks TLS. */
   readonly ca: string;
-  readonly #program: Command;
-  readonly #metricsPort: number;
-  readonly #args: readonly string[];
+  protected readonly args: readonly string[];
   readonly #tls: EtcdOptions['tls'];
   #withPasswords = false;
 
@@ -57,38 +56,31 @@ export class EtcdServer extends LocalServer {
     const peers = [['alone', `http://127.0.0.1:${peerPort}`]] as const;
     const membership = { name: 'alone', peerPort, peers, certificates: certified };
     const server = await EtcdServer.member(membership, options);
-    try {
+    return started(server, async () => {
       await server.start();
       await server.letIn(options.users);
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
+    });
   }
 
   /** Not started: it answers when most members are there. */
   static async member(membership: Membership, options: EtcdOptions): Promise<EtcdServer> {
     const program = await findProgram(options.program ?? 'etcd');
-    const ports = [await freePort(), await freePort()] as const;
+    const ports = [await freePort(), await freePort(), membership.peerPort] as const;
     return new EtcdServer(program, ports, membership, options);
   }
 
   private constructor(
     program: Command,
-    [port, metricsPort]: readonly [number, number],
-    { name, peerPort, peers, certificates: files = {} }: Membership,
+    ports: readonly [port: number, metricsPort: number, peerPort: number],
+    { name, peers, certificates: files = {} }: Membership,
     { config = [], tls = false }: EtcdOptions,
   ) {
-    super(new ServerProcess('etcd', { refusesRoot: false }));
-    this.#program = program;
-    this.port = port;
-    this.peerPort = peerPort;
-    this.#metricsPort = metricsPort;
+    super({ name: 'etcd', program, ports, env: UNSUPPORTED });
+    const [, metricsPort, peerPort] = ports;
     this.#tls = tls;
     this.ca = files['ca.crt'] ?? '';
     for (const [file, text] of Object.entries(files)) writeFileSync(this.#file(file), text);
-    this.#args = [
+    this.args = [
       `--name=${name}`,
       `--data-dir=${this.#file('data')}`,
       `--listen-client-urls=${this.clientUrl}`,
@@ -106,7 +98,7 @@ export class EtcdServer extends LocalServer {
   }
 
   /** As the locks are given it; without the name of a user. */
-  get url(): string {
+  override get url(): string {
     return `${this.#tls ? 'etcds' : 'etcd'}://${this.host}:${this.port}`;
   }
 
@@ -120,11 +112,9 @@ export class EtcdServer extends LocalServer {
     rmSync(this.#file('data'), { recursive: true, force: true });
   }
 
-  /** Starts it on the same ports, with the data that it left, and waits until it can be written. */
-  async start(): Promise<void> {
-    const env = process.arch === 'x64' ? {} : { ETCD_UNSUPPORTED_ARCH: process.arch };
-    const args = [...this.#program, ...this.#args];
-    await this.process.start(args, { ...process.env, ...env }, () => this.healthy());
+  /** It can be written. */
+  protected answers(): Promise<boolean> {
+    return this.healthy();
   }
 
   /** Whether it has a leader, and can be written. */
@@ -155,7 +145,7 @@ export class EtcdServer extends LocalServer {
     const ca = this.#tls ? [`--cacert=${this.#file('ca.crt')}`] : [];
     const certificate = [`--cert=${this.#file('server.crt')}`, `--key=${this.#file('server.key')}`];
     return [
-      ...beside(this.#program, 'etcdctl'),
+      ...beside(this.program, 'etcdctl'),
       `--endpoints=${this.clientUrl}`,
       ...[...ca, ...(this.#tls === 'client-certificates' ? certificate : []), ...user],
     ];
@@ -182,10 +172,6 @@ export class EtcdServer extends LocalServer {
     this.#withPasswords = true;
   }
 
-  protected override get ports(): readonly number[] {
-    return [this.port, this.#metricsPort, this.peerPort];
-  }
-
   #file(name: string): string {
     return join(this.folder, name);
   }
@@ -195,7 +181,7 @@ export class EtcdServer extends LocalServer {
   }
 
   async #page(path: string): Promise<string> {
-    const url = `http://${this.host}:${this.#metricsPort}/${path}`;
+    const url = `http://${this.host}:${this.ports[1]}/${path}`;
     const response = await fetch(url, { signal: AbortSignal.timeout(HANG_MS) });
     return response.text();
   }

@@ -1,7 +1,8 @@
 /** Programs in Go: built in a folder of their own, which goes with all that the build made. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PLACES } from './programs.ts';
@@ -34,11 +35,7 @@ export async function goProgram(program: GoProgram, place?: GoPlace): Promise<st
   const hash = createHash('sha256');
   for (const file of files) hash.update(await readFile(join(folder, file)));
   const output = join(PLACES.cache, `go+${name}+${hash.digest('hex').slice(0, 16)}`);
-  const there = await access(output).then(
-    () => true,
-    () => false,
-  );
-  if (there) return output;
+  if (existsSync(output)) return output;
   if (!place) return withGo((own) => goProgram(program, own));
   const source = `source+${name}`;
   await cp(folder, join(place.folder, source), { recursive: true });

@@ -2,14 +2,14 @@
  * Members of Hazelcast 5.4, the last open-source line with the CP Subsystem: from 5.5 on a member
  * with `cp-member-count: 3` does not start without a licence.
  */
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'hazelcast-client';
 import { until } from '../support/until.ts';
 import { type Artifact, type JavaProgram, javaProgram } from './maven.ts';
 import { freePort } from './ports.ts';
 import type { Command } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 export const HAZELCAST: Artifact = {
   ...{ group: 'com.hazelcast', name: 'hazelcast', version: '5.4.0' },
@@ -30,15 +30,15 @@ export interface HazelcastOptions {
 export const SESSION_TTL_S = 5;
 
 class Member extends LocalServer {
-  readonly port: number;
-  readonly #program: JavaProgram;
-  readonly #config: string;
+  protected readonly args: readonly string[];
 
-  constructor(program: JavaProgram, port: number, config: string) {
-    super(new ServerProcess('hazelcast', { refusesRoot: false }));
-    this.#program = program;
-    this.port = port;
-    this.#config = config;
+  constructor({ java, jars }: JavaProgram, port: number, config: string) {
+    super({ name: 'hazelcast', program: java, ports: [port] });
+    const file = join(this.folder, 'hazelcast.yaml');
+    writeFileSync(file, config);
+    // It tells its makers that it runs otherwise.
+    const quiet = ['-Dhazelcast.phone.home.enabled=false', `-Dhazelcast.config=${file}`];
+    this.args = [...quiet, '-cp', join(jars, '*'), MAIN];
   }
 
   get address(): string {
@@ -51,16 +51,9 @@ class Member extends LocalServer {
     await until(`did it say ${sign}`, () => sign.test(this.log), ended);
   }
 
-  async start(): Promise<void> {
-    const { java, jars } = this.#program;
-    const file = join(this.folder, 'hazelcast.yaml');
-    await writeFile(file, this.#config);
-    const [program, ...args] = java;
-    // It tells its makers that it runs otherwise.
-    const quiet = ['-Dhazelcast.phone.home.enabled=false', `-Dhazelcast.config=${file}`];
-    const command = [program, ...args, ...quiet, '-cp', join(jars, '*'), MAIN];
-    // Several that start at once take longer than a server may: the cluster waits for them.
-    await this.process.start(command, process.env, async () => true);
+  /** Several that start at once take longer than a server may: the cluster waits for them. */
+  protected async answers(): Promise<boolean> {
+    return true;
   }
 }
 
@@ -78,16 +71,12 @@ export class HazelcastCluster {
       (port) => new Member(program, port, configOf(port, { ports, cpMembers, sessionTtlSeconds })),
     );
     const cluster = new HazelcastCluster(members);
-    try {
+    return started(cluster, async () => {
       await Promise.all(members.map((member) => member.start()));
       const sign = cpMembers > 0 ? /CP Subsystem is initialized/ : / is STARTED/;
       await Promise.all(members.map((member) => member.says(sign)));
       if (cpMembers > 0) await cluster.#warmUp();
-      return cluster;
-    } catch (error) {
-      await cluster.close();
-      throw error;
-    }
+    });
   }
 
   private constructor(members: readonly Member[]) {

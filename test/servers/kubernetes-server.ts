@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EtcdServer } from './etcd-server.ts';
 import { kubeApiserver } from './kubernetes-program.ts';
 import { freePort } from './ports.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 import { certificates } from './tls.ts';
 
 const ADMIN = 'admin-secret';
@@ -19,9 +19,7 @@ const TOKENS = `${ADMIN},admin,admin,system:masters\n${TOKEN},locks,locks\n`;
 export class KubernetesServer extends LocalServer {
   /** The token of one who may do everything. */
   readonly admin: string = ADMIN;
-  readonly port: number;
   readonly ca: string;
-  readonly #program: string;
   readonly #etcd: EtcdServer;
 
   static async start(): Promise<KubernetesServer> {
@@ -29,13 +27,7 @@ export class KubernetesServer extends LocalServer {
     const files = await certificates();
     const etcd = await EtcdServer.start({ program: 'etcd-3.5' });
     const server = new KubernetesServer(program, { port: await freePort(), etcd, files });
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
+    return started(server, () => server.start());
   }
 
   private constructor(
@@ -46,11 +38,9 @@ export class KubernetesServer extends LocalServer {
       readonly files: Readonly<Record<string, string>>;
     },
   ) {
-    super(new ServerProcess('kubernetes', { refusesRoot: false }));
     const { port, etcd, files } = options;
-    this.port = port;
+    super({ name: 'kubernetes', program: [program], ports: [port] });
     this.ca = files['ca.crt'] ?? '';
-    this.#program = program;
     this.#etcd = etcd;
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
@@ -60,7 +50,7 @@ export class KubernetesServer extends LocalServer {
     for (const [name, text] of Object.entries(all)) writeFileSync(join(this.folder, name), text);
   }
 
-  get url(): string {
+  override get url(): string {
     return `https://${this.host}:${this.port}`;
   }
 
@@ -69,10 +59,10 @@ export class KubernetesServer extends LocalServer {
     return join(this.folder, 'ca.crt');
   }
 
-  async start(): Promise<void> {
+  protected get args(): string[] {
     const file = (name: string): string => join(this.folder, name);
-    const command = [
-      ...[this.#program, `--etcd-servers=${this.#etcd.clientUrl}`],
+    return [
+      `--etcd-servers=${this.#etcd.clientUrl}`,
       ...[`--bind-address=${this.host}`, `--secure-port=${this.port}`],
       ...[`--tls-cert-file=${file('server.crt')}`, `--tls-private-key-file=${file('server.key')}`],
       ...['--service-account-issuer=https://kubernetes', `--cert-dir=${file('certificates')}`],
@@ -81,9 +71,10 @@ export class KubernetesServer extends LocalServer {
       ...[`--token-auth-file=${file('tokens')}`, '--authorization-mode=RBAC'],
       ...['--service-cluster-ip-range=10.0.0.0/24', '--disable-admission-plugins=ServiceAccount'],
     ];
-    await this.process.start(command, process.env, async () => {
-      return (await this.ask('/readyz')).status === 200;
-    });
+  }
+
+  protected async answers(): Promise<boolean> {
+    return (await this.ask('/readyz')).status === 200;
   }
 
   /** As one who may do everything. */

@@ -4,7 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianProgram, type Packages } from './debian.ts';
@@ -33,11 +34,7 @@ export async function javaProgram(artifact: Artifact): Promise<JavaProgram> {
   const { cache } = PLACES;
   const java = await debianProgram({ ...MAVEN, cache }, 'lib/jvm/default-java/bin/java');
   const jars = join(cache, `maven+${folderName(artifact)}`);
-  const there = await access(jars).then(
-    () => true,
-    () => false,
-  );
-  if (!there) await fetchInto(jars, artifact, java);
+  if (!existsSync(jars)) await fetchInto(jars, artifact, java);
   return { java, jars };
 }
 
@@ -57,9 +54,9 @@ async function fetchInto(jars: string, artifact: Artifact, java: Command): Promi
     const [program = '', ...args] = [...java, ...(await launching(folder))];
     await promisify(execFile)(program, [...args, ...goal(folder, root)], { cwd: folder });
     await checkJar(root, artifact);
-    await rename(root, jars).catch(async (error: unknown) => {
+    await rename(root, jars).catch((error: unknown) => {
       // Another process was faster.
-      await access(jars).catch(() => Promise.reject(error));
+      if (!existsSync(jars)) throw error;
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -2,29 +2,17 @@
 import { MongoClient } from 'mongodb';
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
-import { type Command, findProgram } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { findProgram } from './programs.ts';
+import { LocalServer, started } from './server-process.ts';
 
 export class MongodbServer extends LocalServer {
-  readonly port: number;
-  readonly #program: Command;
-
   static async start(): Promise<MongodbServer> {
-    const server = new MongodbServer(await findProgram('mongodb'), await freePort());
-    try {
+    const program = await findProgram('mongodb');
+    const server = new MongodbServer({ name: 'mongodb', program, ports: [await freePort()] });
+    return started(server, async () => {
       await server.start();
       await server.#initiate();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
-  }
-
-  private constructor(program: Command, port: number) {
-    super(new ServerProcess('mongodb', { refusesRoot: false }));
-    this.#program = program;
-    this.port = port;
+    });
   }
 
   /** Asks this server alone, wherever its set takes itself to be: also through a proxy. */
@@ -32,23 +20,18 @@ export class MongodbServer extends LocalServer {
     return `mongodb://${this.host}:${port}/?directConnection=true`;
   }
 
-  get url(): string {
+  override get url(): string {
     return this.urlAt();
   }
 
-  async start(): Promise<void> {
-    const [program, ...args] = this.#program;
+  protected get args(): string[] {
     const options = ['--replSet', 'alone', '--bind_ip', this.host, '--port', `${this.port}`];
     const places = ['--dbpath', this.folder, '--nounixsocket', '--wiredTigerCacheSizeGB', '0.25'];
-    const command = [program, ...args, ...options, ...places];
-    await this.process.start(command, process.env, () =>
-      this.#ask((client) =>
-        client
-          .db('admin')
-          .command({ ping: 1 })
-          .then(() => true),
-      ),
-    );
+    return [...options, ...places];
+  }
+
+  protected answers(): Promise<boolean> {
+    return this.#ask(async (client) => Boolean(await client.db('admin').command({ ping: 1 })));
   }
 
   async #initiate(): Promise<void> {

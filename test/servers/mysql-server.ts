@@ -5,7 +5,7 @@ import { createConnection } from 'mysql2/promise';
 import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf, type ProgramName } from './programs.ts';
-import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
+import { LocalServer, runToEnd, started } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 
 export interface MysqlOptions {
@@ -60,10 +60,7 @@ const OPTIONS = [
 ];
 
 export class MysqlServer extends LocalServer {
-  readonly port: number;
   readonly #product: MysqlProduct;
-  readonly #program: Command;
-  readonly #env: NodeJS.ProcessEnv;
   readonly #config: readonly string[];
   readonly #primary: MysqlServer | undefined;
   #readOnly: boolean;
@@ -79,18 +76,15 @@ export class MysqlServer extends LocalServer {
     port: number,
     { config = [], binlog = false, env, primary }: MysqlOptions & { primary?: MysqlServer },
   ) {
-    super(new ServerProcess(product.name, { refusesRoot: true }));
-    this.port = port;
+    super({ name: product.name, program, ports: [port], env, refusesRoot: true });
     this.#product = product;
-    this.#program = program;
-    this.#env = { ...process.env, ...env };
     const log = binlog ? [...product.binlog, `--server-id=${port}`] : [];
     this.#config = [...log, ...config];
     this.#primary = primary;
     this.#readOnly = primary !== undefined;
   }
 
-  get url(): string {
+  override get url(): string {
     return this.urlOf();
   }
 
@@ -100,11 +94,10 @@ export class MysqlServer extends LocalServer {
     return `${this.#product.name}://${names.join(':')}@${where}`;
   }
 
-  /** Starts it on the same port, with the data that it left. */
-  async start(): Promise<void> {
+  protected get args(): string[] {
     const { folder } = this;
-    const command = [
-      ...this.#command,
+    return [
+      ...optionsOf(this.#product, this.program),
       ...OPTIONS,
       `--datadir=${this.#data}`,
       `--port=${this.port}`,
@@ -114,15 +107,10 @@ export class MysqlServer extends LocalServer {
       ...(this.#readOnly ? ['--read-only'] : []),
       ...this.#config,
     ];
-    await this.process.start(command, this.#env, async () => {
-      await this.query('select 1');
-      return true;
-    });
   }
 
-  /** Ends it as an administrator does. */
-  async stop(): Promise<void> {
-    await this.process.end('SIGTERM');
+  protected answers(): Promise<boolean> {
+    return this.query('select 1').then(() => true);
   }
 
   /** As root, over a connection of its own, past every proxy and port: the rows, if there are. */
@@ -154,13 +142,9 @@ export class MysqlServer extends LocalServer {
   async replica(options: ReplicaOptions = {}): Promise<MysqlServer> {
     const all = { ...options, binlog: true, primary: this };
     const port = await portOf(options);
-    const replica = await new MysqlServer(this.#product, this.#program, port, all).#begin();
+    const replica = await new MysqlServer(this.#product, this.program, port, all).#begin();
     const statements = this.#product.follow(this.host, options.via ?? this.port);
-    await replica.#run(statements).catch(async (error: unknown) => {
-      await replica.close();
-      throw error;
-    });
-    return replica;
+    return started(replica, () => replica.#run(statements));
   }
 
   /** Waits until this replica shows all that its primary has committed so far. */
@@ -185,20 +169,13 @@ export class MysqlServer extends LocalServer {
     return join(this.folder, 'socket');
   }
 
-  get #command(): readonly string[] {
-    return commandOf(this.#product, this.#program);
-  }
-
-  async #begin(): Promise<this> {
-    try {
-      const recipe = [...this.#command, ...this.#product.first];
-      await copyTemplate(this.#data, recipe, (data) => newData(this.#product, this.#program, data));
+  #begin(): Promise<this> {
+    return started(this, async () => {
+      const options = optionsOf(this.#product, this.program);
+      const recipe = [...this.program, ...options, ...this.#product.first];
+      await copyTemplate(this.#data, recipe, (data) => newData(this.#product, this.program, data));
       await this.start();
-      return this;
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+    });
   }
 
   async #run(statements: readonly string[]): Promise<void> {
@@ -206,14 +183,13 @@ export class MysqlServer extends LocalServer {
   }
 }
 
-function commandOf(product: MysqlProduct, program: Command): readonly string[] {
-  const home = dirname(folderOf(program));
-  return [...program, '--no-defaults', `--basedir=${home}`, ...product.options];
+function optionsOf(product: MysqlProduct, program: Command): readonly string[] {
+  return ['--no-defaults', `--basedir=${dirname(folderOf(program))}`, ...product.options];
 }
 
 /** Temporary tables are beside it: a MariaDB that begins removes all that it finds in its place. */
 export function newData(product: MysqlProduct, program: Command, data: string): Promise<void> {
-  const command = [...commandOf(product, program), `--tmpdir=${dirname(data)}`];
+  const command = [...program, ...optionsOf(product, program), `--tmpdir=${dirname(data)}`];
   return product.makeData(command, dirname(folderOf(program)), data);
 }
 

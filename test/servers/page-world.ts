@@ -86,8 +86,7 @@ function prismaOn(pool: pg.Pool): object {
 
 /** The packages of clients, and the entries whose stores are given an address. */
 function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
-  const { redisStore, plainRedisStore } = redisLocks;
-  const trust = { afterDataLoss: 'trust' } as const;
+  const trust = { afterDataLoss: 'trust' };
   const file = (name: string): string => readFileSync(join(ground.closedEtcd.folder, name), 'utf8');
   // The reader's own key and certificate are the server's here.
   const files = new Map([
@@ -98,11 +97,10 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
   return {
     ioredis: { Redis: redisAt(ground, keep) },
     redis: {
-      createClient: () =>
-        keep(
-          createClient({ url: ground.redis.url }),
-          (client) => client.isOpen && client.destroy(),
-        ),
+      createClient() {
+        const ours = createClient({ url: ground.redis.url });
+        return keep(ours, (client) => client.isOpen && client.destroy());
+      },
     },
     pg: {
       Pool: class extends pg.Pool {
@@ -115,28 +113,24 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
     'mysql2/promise': {
       createPool: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
     },
-    'holdfast/redisson': {
-      redissonStore: (...[client, options]: Parameters<typeof redissonLocks.redissonStore>) =>
-        redissonLocks.redissonStore(client, { ...options, ...trust }),
-    },
+    'holdfast/redisson': { redissonStore: deciding(redissonLocks.redissonStore, trust) },
     'holdfast/redis': {
-      redisStore: (...[client, options]: Parameters<typeof redisStore>) =>
-        redisStore(client, { ...options, ...trust }),
-      plainRedisStore: (...[client, options]: Parameters<typeof plainRedisStore>) =>
-        plainRedisStore(client, { ...options, ...trust }),
+      redisStore: deciding(redisLocks.redisStore, trust),
+      plainRedisStore: deciding(redisLocks.plainRedisStore, trust),
     },
     'hazelcast-client': { Client: { newHazelcastClient: () => hazelcastAt(ground, keep) } },
-    'holdfast/hazelcast': UNSAFE_HAZELCAST,
+    // One member is enough to try what the pages say.
+    'holdfast/hazelcast': {
+      hazelcastStore: deciding(hazelcastLocks.hazelcastStore, { allowUnsafe: true }),
+      fencedLockStore: deciding(hazelcastLocks.fencedLockStore, { allowUnsafe: true }),
+    },
     'holdfast/shedlock': {
       ...shedlockLocks,
-      shedlockRedisStore: (
-        ...[client, options]: Parameters<typeof shedlockLocks.shedlockRedisStore>
-      ) => shedlockLocks.shedlockRedisStore(client, { ...options, ...trust }),
+      shedlockRedisStore: deciding(shedlockLocks.shedlockRedisStore, trust),
     },
     'holdfast/spring': {
       ...springLocks,
-      springRedisStore: (...[client, options]: Parameters<typeof springLocks.springRedisStore>) =>
-        springLocks.springRedisStore(client, { ...options, ...trust }),
+      springRedisStore: deciding(springLocks.springRedisStore, trust),
     },
     'holdfast/etcd': etcdAt(ground, keep),
     'holdfast/zookeeper': zookeeperAt(ground, keep),
@@ -148,13 +142,10 @@ async function hazelcastAt({ hazelcast }: Ground, keep: Keep): Promise<Client> {
   return keep(await hazelcast.connect(), (client) => client.shutdown());
 }
 
-/** One member is enough to try what the pages say. */
-const UNSAFE_HAZELCAST = {
-  hazelcastStore: (...[client, options]: Parameters<typeof hazelcastLocks.hazelcastStore>) =>
-    hazelcastLocks.hazelcastStore(client, { ...options, allowUnsafe: true }),
-  fencedLockStore: (...[client, options]: Parameters<typeof hazelcastLocks.fencedLockStore>) =>
-    hazelcastLocks.fencedLockStore(client, { ...options, allowUnsafe: true }),
-};
+/** What opens a store, with these options whatever the page says. */
+function deciding(open: (client: never, options: never) => unknown, more: object): unknown {
+  return (client: never, options?: object) => open(client, { ...options, ...more } as never);
+}
 
 /** Each host is a database of its own. */
 function redisAt({ redis }: Ground, keep: Keep): new (where?: unknown) => Redis {

@@ -53,27 +53,3 @@ it('in session mode each client has its own', async () => {
     expect.objectContaining({ database: 'postgres', pool_mode: 'session', sv_active: 2 }),
   );
 });
-
-it('users and databases are those of the server', async () => {
-  const [pooler] = await pooled({ mode: 'transaction' });
-  await server.query('create role carol login');
-  await server.query('create database hers owner carol');
-  const carol = new pg.Client(pooler.urlOf({ user: 'carol', database: 'hers' }));
-  await carol.connect();
-  onTestFinished(() => carol.end());
-  const { rows } = await carol.query('select current_user as name, current_database() as place');
-  expect(rows).toEqual([{ name: 'carol', place: 'hers' }]);
-  const nobody = new pg.Client(pooler.urlOf({ user: 'nobody' }));
-  await expect(nobody.connect()).rejects.toThrow();
-});
-
-it('a restart ends all connections, and serves new ones on the same port', async () => {
-  const [pooler, one] = await pooled({ mode: 'transaction' });
-  await pidOf(one);
-  await pooler.restart();
-  await expect(pidOf(one)).rejects.toThrow();
-  const late = new pg.Client(pooler.url);
-  await late.connect();
-  onTestFinished(() => late.end());
-  expect(await pidOf(late)).toBeGreaterThan(0);
-});

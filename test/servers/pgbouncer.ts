@@ -1,11 +1,11 @@
 /** A real pgbouncer in front of a PostgreSQL. Whoever connects from loopback is let in. */
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, giveBack } from './ports.ts';
+import { freePort } from './ports.ts';
 import type { Login, PostgresServer } from './postgres-server.ts';
 import { type Command, findProgram } from './programs.ts';
-import { ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 export interface PgbouncerOptions {
   /** What a client keeps to itself: a connection of the server for a transaction, or for all. */
@@ -18,33 +18,46 @@ export interface PgbouncerOptions {
   readonly program?: Command;
 }
 
-export class Pgbouncer {
-  readonly host = '127.0.0.1';
-  readonly port: number;
+export class Pgbouncer extends LocalServer {
   readonly #server: PostgresServer;
-  readonly #program: Command;
-  readonly #process = new ServerProcess('pgbouncer', { refusesRoot: true });
+  readonly #file: string;
 
   static async start(server: PostgresServer, options: PgbouncerOptions): Promise<Pgbouncer> {
     const program = options.program ?? (await findProgram('pgbouncer'));
-    const pooler = new Pgbouncer(server, program, await freePort());
-    try {
-      await pooler.#configure(options);
-      await pooler.start();
-      return pooler;
-    } catch (error) {
-      await pooler.close();
-      throw error;
-    }
+    const pooler = new Pgbouncer(server, { ...options, program, port: await freePort() });
+    return started(pooler, () => pooler.start());
   }
 
-  private constructor(server: PostgresServer, program: Command, port: number) {
+  private constructor(
+    server: PostgresServer,
+    options: PgbouncerOptions & { readonly program: Command; readonly port: number },
+  ) {
+    const { program, port, mode, poolSize = 20, config = [] } = options;
+    super({ name: 'pgbouncer', program, ports: [port], refusesRoot: true });
     this.#server = server;
-    this.#program = program;
-    this.port = port;
+    this.#file = join(this.folder, 'pgbouncer.ini');
+    const lines = [
+      '[databases]',
+      `* = host=${server.host} port=${server.port}`,
+      '[pgbouncer]',
+      `listen_addr = ${this.host}`,
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      // Who there is, it asks the server.
+      'auth_type = trust',
+      'auth_user = postgres',
+      `auth_file = ${join(this.folder, 'users')}`,
+      'admin_users = postgres',
+      `pool_mode = ${mode}`,
+      `default_pool_size = ${poolSize}`,
+      'max_client_conn = 1000',
+      ...config,
+    ];
+    writeFileSync(join(this.folder, 'users'), '"postgres" ""\n');
+    writeFileSync(this.#file, `${lines.join('\n')}\n`);
   }
 
-  get url(): string {
+  override get url(): string {
     return this.urlOf();
   }
 
@@ -53,37 +66,12 @@ export class Pgbouncer {
     return this.#server.urlOf(login).replace(`:${this.#server.port}/`, `:${this.port}/`);
   }
 
-  get pid(): number {
-    return this.#process.pid;
+  protected get args(): string[] {
+    return [this.#file];
   }
 
-  get log(): string {
-    return this.#process.log;
-  }
-
-  async start(): Promise<void> {
-    await this.#process.start([...this.#program, this.#file], process.env, async () => {
-      await this.query('show version');
-      return true;
-    });
-  }
-
-  async kill(): Promise<void> {
-    await this.#process.kill();
-  }
-
-  /** Kills it, and all connections with it, and starts it again. */
-  async restart(): Promise<void> {
-    await this.kill();
-    await this.start();
-  }
-
-  pause(): void {
-    this.#process.pause();
-  }
-
-  resume(): void {
-    this.#process.resume();
+  protected answers(): Promise<boolean> {
+    return this.query('show version').then(() => true);
   }
 
   /** One of its own commands, such as `show pools`: the rows. */
@@ -97,39 +85,6 @@ export class Pgbouncer {
     } finally {
       await client.end();
     }
-  }
-
-  /** Ends it and removes its folder. */
-  async close(): Promise<void> {
-    await this.#process.close();
-    giveBack(this.port);
-  }
-
-  get #file(): string {
-    return join(this.#process.folder, 'pgbouncer.ini');
-  }
-
-  async #configure({ mode, poolSize = 20, config = [] }: PgbouncerOptions): Promise<void> {
-    const { host, port } = this.#server;
-    const lines = [
-      '[databases]',
-      `* = host=${host} port=${port}`,
-      '[pgbouncer]',
-      `listen_addr = ${this.host}`,
-      `listen_port = ${this.port}`,
-      'unix_socket_dir =',
-      // Who there is, it asks the server.
-      'auth_type = trust',
-      'auth_user = postgres',
-      `auth_file = ${join(this.#process.folder, 'users')}`,
-      'admin_users = postgres',
-      `pool_mode = ${mode}`,
-      `default_pool_size = ${poolSize}`,
-      'max_client_conn = 1000',
-      ...config,
-    ];
-    await writeFile(join(this.#process.folder, 'users'), '"postgres" ""\n');
-    await writeFile(this.#file, `${lines.join('\n')}\n`);
   }
 }
 

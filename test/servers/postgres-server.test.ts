@@ -7,9 +7,8 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { directory } from '../cli/program.ts';
 import { until } from '../support/until.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './postgres-server.ts';
-import { alive, childrenOf, stateOf } from './process-table.ts';
+import { alive, childrenOf } from './process-table.ts';
 import { findProgramIn, folderOf, PLACES } from './programs.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const closing: { close(): Promise<void> | void }[] = [];
 
@@ -141,31 +140,6 @@ describe('faults of a PostgreSQL', () => {
     expect(await rowsOf(server)).toEqual([1]);
   });
 
-  it('a pause answers nothing, and loses nothing', async () => {
-    const server = await start();
-    const other = await start();
-    const client = await connect(server.url);
-    const { rows } = await client.query('select pg_backend_pid() as pid');
-    const [{ pid }] = rows as [{ pid: number }];
-    server.pause();
-    for (const each of [server.pid, pid]) {
-      await until('stood still', async () => stateOf(each) === 'T');
-    }
-    let answered = false;
-    const answer = client.query('select 1').finally(() => {
-      answered = true;
-    });
-    for (let n = 0; n < 20; n += 1) await other.query('select 1');
-    expect(answered).toBe(false);
-    server.resume();
-    await answer;
-    server.pause(pid);
-    await until('stood still', async () => stateOf(pid) === 'T');
-    expect(await server.query('select 1 as one')).toEqual([{ one: 1 }]);
-    server.resume(pid);
-    await client.query('select 1');
-  });
-
   it('one that stands still can be killed and closed', async () => {
     const server = await start();
     await server.query('create table t (n int)');
@@ -175,38 +149,5 @@ describe('faults of a PostgreSQL', () => {
     server.pause();
     await server.close();
     expect(server.running).toBe(false);
-  });
-});
-
-describe('a standby', () => {
-  it('shows what its primary has, refuses to write, and is promoted', async () => {
-    const primary = await start();
-    await primary.query('create table t (n int); insert into t values (1)');
-    const standby = await primary.standby();
-    closing.push(standby);
-    await primary.query('insert into t values (2)');
-    await standby.inStep();
-    expect(await rowsOf(standby)).toEqual([1, 2]);
-    await expect(standby.query('insert into t values (3)')).rejects.toThrow(/read-only/);
-    await primary.kill();
-    await standby.promote();
-    await standby.query('insert into t values (3)');
-    expect(await rowsOf(standby)).toEqual([1, 2, 3]);
-    await expect(primary.inStep()).rejects.toThrow(/no standby/);
-  });
-
-  it('that was cut off is promoted without what was committed since', async () => {
-    const primary = await start();
-    await primary.query('create table t (n int); insert into t values (1)');
-    const proxy = await TcpProxy.start(primary.port);
-    closing.push(proxy);
-    const standby = await primary.standby({ via: proxy.port });
-    closing.push(standby);
-    await standby.inStep();
-    proxy.set({ flow: 'swallow' });
-    await primary.query('insert into t values (2)');
-    await standby.promote();
-    expect(await rowsOf(standby)).toEqual([1]);
-    expect(await rowsOf(primary)).toEqual([1, 2]);
   });
 });

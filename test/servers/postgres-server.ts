@@ -8,7 +8,7 @@ import { HANG_MS } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import { beside, type Command, findProgram, folderOf } from './programs.ts';
-import { LocalServer, runToEnd, ServerProcess } from './server-process.ts';
+import { LocalServer, runToEnd, started } from './server-process.ts';
 import { copyTemplate } from './templates.ts';
 
 export interface PostgresOptions {
@@ -68,16 +68,13 @@ const DATA = 'data';
 const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 export class PostgresServer extends LocalServer {
-  readonly port: number;
-  readonly #program: Command;
-  readonly #env: NodeJS.ProcessEnv;
   readonly #primary: PostgresServer | undefined;
 
   static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
     const program = options.program ?? (await findProgram('postgres'));
     const server = new PostgresServer(program, await portOf(options), options);
     return server.#begin(options, async () => {
-      await copyData(server.#program, server.#data);
+      await copyData(program, server.#data);
       await server.#configure(CONFIG);
     });
   }
@@ -87,14 +84,14 @@ export class PostgresServer extends LocalServer {
     port: number,
     { env, primary }: PostgresOptions & { readonly primary?: PostgresServer },
   ) {
-    super(new ServerProcess('postgres', { refusesRoot: true, clearUp: removeSharedMemory }));
-    this.#program = program;
-    this.port = port;
-    this.#env = { ...process.env, LC_ALL: 'C', ...env };
+    super({
+      ...{ name: 'postgres', program, ports: [port], env: { LC_ALL: 'C', ...env } },
+      ...{ refusesRoot: true, clearUp: removeSharedMemory },
+    });
     this.#primary = primary;
   }
 
-  get url(): string {
+  override get url(): string {
     return this.urlOf();
   }
 
@@ -104,17 +101,16 @@ export class PostgresServer extends LocalServer {
     return `postgres://${names.join(':')}@${where}`;
   }
 
-  /** Starts it on the same port, with the data that it left. */
-  async start(): Promise<void> {
-    const where = ['-D', this.#data, '-p', `${this.port}`, '-k', this.folder];
-    await this.process.start([...this.#program, ...where], this.#env, async () => {
-      await this.query('select 1');
-      return true;
-    });
+  protected get args(): string[] {
+    return ['-D', this.#data, '-p', `${this.port}`, '-k', this.folder];
+  }
+
+  protected answers(): Promise<boolean> {
+    return this.query('select 1').then(() => true);
   }
 
   /** Ends it as an administrator does. */
-  async stop(mode: PostgresStop = 'fast'): Promise<void> {
+  override async stop(mode: PostgresStop = 'fast'): Promise<void> {
     await this.process.end(SIGNALS[mode]);
   }
 
@@ -157,7 +153,7 @@ export class PostgresServer extends LocalServer {
   /** A read-only copy that follows this server, which does not wait for it. */
   async standby(options: StandbyOptions = {}): Promise<PostgresServer> {
     const port = await portOf(options);
-    const standby = new PostgresServer(this.#program, port, { ...options, primary: this });
+    const standby = new PostgresServer(this.program, port, { ...options, primary: this });
     return standby.#begin(options, async () => {
       const name = `standby_${port}`;
       const following = ['--write-recovery-conf', '--create-slot', '--slot', name];
@@ -168,7 +164,7 @@ export class PostgresServer extends LocalServer {
   /** A primary of its own with what is here now, started from a base backup. */
   async restored(how: 'as it is' | 'as an archive'): Promise<PostgresServer> {
     const port = await portOf({});
-    const other = new PostgresServer(this.#program, port, {});
+    const other = new PostgresServer(this.program, port, {});
     return other.#begin({}, async () => {
       await other.#copy(this.port, `restored_${port}`);
       if (how === 'as it is') return;
@@ -183,8 +179,8 @@ export class PostgresServer extends LocalServer {
     const file = join(this.folder, 'dump.sql');
     const from = ['--host', this.folder, '--port', `${this.port}`, '--username', SUPERUSER];
     const what = ['--inserts', '--file', file, ...options, 'postgres'];
-    const command = [...beside(this.#program, 'pg_dump'), ...from, ...what];
-    await runToEnd(command, { env: this.#env });
+    const command = [...beside(this.program, 'pg_dump'), ...from, ...what];
+    await runToEnd(command, { env: this.env });
     return (await readFile(file, 'utf8')).replaceAll(/^\\.*$/gm, '');
   }
 
@@ -192,8 +188,8 @@ export class PostgresServer extends LocalServer {
     const from = `host=${this.host} port=${port} user=${SUPERUSER}`;
     const copying = ['--pgdata', this.#data, '--dbname', `${from} application_name=${name}`];
     const quickly = ['--checkpoint=fast', '--no-sync'];
-    const backup = beside(this.#program, 'pg_basebackup');
-    await runToEnd([...backup, ...copying, ...options, ...quickly], { env: this.#env });
+    const backup = beside(this.program, 'pg_basebackup');
+    await runToEnd([...backup, ...copying, ...options, ...quickly], { env: this.env });
   }
 
   /** Waits until this standby shows all that its primary has committed so far. */
@@ -218,17 +214,13 @@ export class PostgresServer extends LocalServer {
     return join(this.folder, DATA);
   }
 
-  async #begin(options: PostgresOptions, fill: () => Promise<void>): Promise<this> {
-    try {
+  #begin(options: PostgresOptions, fill: () => Promise<void>): Promise<this> {
+    return started(this, async () => {
       await fill();
       await this.#configure(options.config ?? []);
       await this.#allow(options.hba ?? []);
       await this.start();
-      return this;
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+    });
   }
 
   async #configure(lines: readonly string[]): Promise<void> {

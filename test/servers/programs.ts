@@ -11,28 +11,11 @@ import { debianProgram, type Packages } from './debian.ts';
 /** How to start it: the program, and what comes before its own arguments. */
 export type Command = readonly [program: string, ...args: string[]];
 
+type Database = 'postgres' | 'pgbouncer' | 'mariadb' | 'mysql' | 'mongodb';
 /** `redis` and `etcd` are the oldest that are supported, or what the machine has. */
-export type ProgramName =
-  | 'redis'
-  | 'redis-8'
-  | 'valkey'
-  | 'postgres'
-  | 'pgbouncer'
-  | 'mariadb'
-  | 'mysql'
-  | 'etcd'
-  | 'etcd-3.5'
-  | 'cc'
-  | 'openssl'
-  | 'spin'
-  | 'java'
-  | 'python'
-  | 'mongodb'
-  | 'consul'
-  | 'promtool'
-  | 'chromium'
-  | 'zsh'
-  | 'fish';
+type KeyServer = 'redis' | 'redis-8' | 'valkey' | 'etcd' | 'etcd-3.5' | 'consul';
+type Language = 'cc' | 'java' | 'python' | 'spin' | 'zsh' | 'fish';
+export type ProgramName = Database | KeyServer | Language | 'openssl' | 'promtool' | 'chromium';
 
 /** Where programs are looked for, and where those are kept that had to be fetched. */
 export interface Places {

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { HANG_MS } from '../support/this-run.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, type ProgramName } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 export interface RedisServerOptions {
   /** Default: `redis`. */
@@ -34,29 +34,19 @@ export interface WatchedOptions extends RedisServerOptions {
 }
 
 export class RedisServer extends LocalServer {
-  readonly port: number;
-  readonly #command: readonly string[];
-  readonly #env: NodeJS.ProcessEnv;
+  protected readonly args: readonly string[];
   readonly #persistent: boolean;
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const program = options.command ?? (await findProgram(options.program ?? 'redis'));
     const server = new RedisServer(program, options.port ?? (await freePort()), options);
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
+    return started(server, () => server.start());
   }
 
-  private constructor(program: readonly string[], port: number, options: RedisServerOptions) {
+  private constructor(program: Command, port: number, options: RedisServerOptions) {
     const { config = [], persistent = false, sentinel = false, files = {}, env } = options;
-    super(new ServerProcess('redis', { refusesRoot: false }));
-    this.port = port;
+    super({ name: 'redis', program, ports: [port], env });
     this.#persistent = persistent;
-    this.#env = { ...process.env, ...env };
     const lines = [
       `port ${port}`,
       `bind ${this.host}`,
@@ -69,23 +59,15 @@ export class RedisServer extends LocalServer {
     const file = join(this.folder, 'redis.conf');
     writeFileSync(file, [...(sentinel ? lines.slice(0, 4) : lines), ...config, ''].join('\n'));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.folder, name), text);
-    this.#command = [...program, file, ...(sentinel ? ['--sentinel'] : [])];
+    this.args = [file, ...(sentinel ? ['--sentinel'] : [])];
   }
 
-  get url(): string {
+  override get url(): string {
     return `redis://${this.host}:${this.port}`;
   }
 
-  /** Starts it on the same port, with the data that it left. */
-  async start(): Promise<void> {
-    await this.process.start(this.#command, this.#env, async () => {
-      return (await this.command('PING')) === 'PONG';
-    });
-  }
-
-  /** Ends it as an administrator does. */
-  async stop(): Promise<void> {
-    await this.process.end('SIGTERM');
+  protected async answers(): Promise<boolean> {
+    return (await this.command('PING')) === 'PONG';
   }
 
   /** Crashes it and starts it again. To keep its data it has to be persistent; then it does. */

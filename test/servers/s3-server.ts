@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { freePort } from './ports.ts';
 import { findProgram, folderOf } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 const PROGRAM = `
 import sys, threading
@@ -26,41 +26,25 @@ export const SIGNED: Readonly<Record<string, string>> = {
 };
 
 export class S3Server extends LocalServer {
-  readonly port: number;
-  readonly #command: readonly string[];
-  readonly #env: NodeJS.ProcessEnv;
-
   static async start(): Promise<S3Server> {
-    const server = new S3Server(await findProgram('python'), await freePort());
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
-  }
-
-  private constructor(python: readonly [string, ...string[]], port: number) {
-    super(new ServerProcess('s3', { refusesRoot: false }));
-    this.port = port;
-    this.#command = [...python, '-c', PROGRAM, `${port}`];
-    this.#env = {
-      ...process.env,
+    const program = await findProgram('python');
+    const env = {
       // From here it finds its own library, wherever it was unpacked, and no other.
-      PYTHONHOME: join(folderOf(python), '..'),
+      PYTHONHOME: join(folderOf(program), '..'),
       PYTHONPATH: '',
       // What it has compiled is kept: the next start is quicker.
       PYTHONDONTWRITEBYTECODE: '',
     };
+    const server = new S3Server({ name: 's3', program, ports: [await freePort()], env });
+    return started(server, () => server.start());
   }
 
-  get url(): string {
-    return `http://${this.host}:${this.port}`;
+  protected get args(): string[] {
+    return ['-c', PROGRAM, `${this.port}`];
   }
 
-  async start(): Promise<void> {
-    await this.process.start(this.#command, this.#env, async () => (await fetch(this.url)).ok);
+  protected async answers(): Promise<boolean> {
+    return (await fetch(this.url)).ok;
   }
 
   /** Its address, with which keys begin. */

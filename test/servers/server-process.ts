@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { until } from '../support/until.ts';
 import { giveBack } from './ports.ts';
 import { alive, childrenOf } from './process-table.ts';
+import type { Command } from './programs.ts';
 
 const NOBODY = 65_534;
 const AS_ROOT = process.getuid?.() === 0;
@@ -162,14 +163,42 @@ export class ServerProcess {
   }
 }
 
+/** What starts a server, and where. */
+export interface ServerTerms extends Partial<ServerProcessOptions> {
+  /** Of its folder. */
+  readonly name: string;
+  readonly program: Command;
+  /** Where it listens, to be given back at its end; the first one is that of its clients. */
+  readonly ports: readonly number[];
+  /** Added to its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
 /** A server on loopback, whatever it speaks. */
 export abstract class LocalServer {
   readonly host = '127.0.0.1';
-  abstract readonly port: number;
+  readonly port: number;
   protected readonly process: ServerProcess;
+  protected readonly program: Command;
+  protected readonly ports: readonly number[];
+  protected readonly env: NodeJS.ProcessEnv;
 
-  protected constructor(process: ServerProcess) {
-    this.process = process;
+  constructor({ name, program, ports, env, refusesRoot = false, clearUp }: ServerTerms) {
+    this.process = new ServerProcess(name, { refusesRoot, ...(clearUp && { clearUp }) });
+    this.program = program;
+    this.ports = ports;
+    this.port = ports[0] ?? 0;
+    this.env = { ...process.env, ...env };
+  }
+
+  /** Of its program. */
+  protected abstract readonly args: readonly string[];
+
+  /** Whether it serves; what this throws counts as no. */
+  protected abstract answers(): Promise<boolean>;
+
+  get url(): string {
+    return `http://${this.host}:${this.port}`;
   }
 
   get folder(): string {
@@ -189,13 +218,16 @@ export abstract class LocalServer {
     return this.process.log;
   }
 
-  /** Where it listens, to be given back at its end. */
-  protected get ports(): readonly number[] {
-    return [this.port];
+  /** Starts it on the same ports, with the data that it left, and waits until it answers. */
+  async start(): Promise<void> {
+    const command = [...this.program, ...this.args];
+    await this.process.start(command, this.env, () => this.answers());
   }
 
-  /** Starts it on the same ports, with the data that it left, and waits until it answers. */
-  abstract start(): Promise<void>;
+  /** Ends it as an administrator does. */
+  async stop(): Promise<void> {
+    await this.process.end('SIGTERM');
+  }
 
   /** Ends it as a crash does. */
   async kill(): Promise<void> {
@@ -221,6 +253,20 @@ export abstract class LocalServer {
   async close(): Promise<void> {
     await this.process.close();
     for (const port of this.ports) giveBack(port);
+  }
+}
+
+/** Begins with it, and closes it if that fails. */
+export async function started<T extends { close(): Promise<unknown> }>(
+  server: T,
+  begin: () => Promise<unknown>,
+): Promise<T> {
+  try {
+    await begin();
+    return server;
+  } catch (error) {
+    await server.close();
+    throw error;
   }
 }
 

@@ -26,10 +26,6 @@ export interface Sentinels extends Replicated {
   promoted(before: RedisServer): Promise<RedisServer>;
 }
 
-export function startSingle(options: RedisServerOptions = {}): Promise<RedisServer> {
-  return RedisServer.start(options);
-}
-
 /** Independent servers, for a quorum. */
 export function startFive(options: RedisServerOptions = {}): Promise<RedisServer[]> {
   return Promise.all(Array.from({ length: 5 }, () => RedisServer.start(options)));

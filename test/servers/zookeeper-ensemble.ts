@@ -6,6 +6,7 @@
 
 import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
+import { started } from './server-process.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { ZookeeperServer, type ZookeeperServerOptions } from './zookeeper-server.ts';
 
@@ -50,13 +51,7 @@ export class ZookeeperEnsemble {
     }
     const all = [...ports.values()].flatMap(({ quorum, election }) => [quorum, election]);
     const ensemble = new ZookeeperEnsemble(servers, ways, all);
-    try {
-      await Promise.all(servers.map((server) => server.start()));
-      return ensemble;
-    } catch (error) {
-      await ensemble.close();
-      throw error;
-    }
+    return started(ensemble, () => Promise.all(servers.map((server) => server.start())));
   }
 
   private constructor(

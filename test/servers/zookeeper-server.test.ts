@@ -1,65 +1,12 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { startSession, untilState } from '../clients/zookeeper/sessions.ts';
-import { Curator } from '../stores/zookeeper/curator.ts';
-import { until } from '../support/until.ts';
-import { startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { startSession } from '../clients/zookeeper/sessions.ts';
+import { startZookeeper } from './zookeeper-server.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
-
-afterAll(() => server?.close());
-
-it('is a ZooKeeper 3.8 that answers its commands', async () => {
-  expect(await server.fourLetters('srvr')).toMatch(/^Zookeeper version: 3\.8\./);
-  expect(await server.fourLetters('mntr')).toMatch(/^zk_server_state\tstandalone$/m);
-  expect(await server.fourLetters('ruok')).toBe('imok');
-  expect(await server.mode()).toBe('standalone');
-});
-
-it('keeps its port and its data when it is killed', async () => {
-  const session = startSession(server.url);
-  await session.create('/kept', { data: Buffer.from('x') });
-  const { pid, port } = server;
-  await server.restart();
-  expect(server.pid).not.toBe(pid);
-  expect(server.port).toBe(port);
-  expect((await startSession(server.url).getData('/kept')).data.toString()).toBe('x');
-});
-
-it('stands still without closing connections', async () => {
-  const socket = connect({ port: server.port, host: server.host });
-  onTestFinished(() => void socket.destroy());
-  await once(socket, 'connect');
-  server.pause();
-  socket.write('ruok');
-  const answer = once(socket, 'data');
-  const first = await Promise.race([
-    answer.then(() => 'answered'),
-    // Long enough for an answer, if there were one.
-    new Promise((resolve) => setTimeout(() => resolve('silent'), 200)),
-  ]);
-  server.resume();
-  expect(first).toBe('silent');
-  expect(String((await answer)[0])).toBe('imok');
-});
-
-it("ends any client's session", async () => {
-  const session = startSession({ servers: [server.address], sessionTimeout: '30s' });
-  await session.create('/ends', { kind: 'ephemeral' });
-  await server.endSession(session.id);
-  await untilState(session, 'expired');
-  expect(await startSession(server.url).exists('/ends')).toBeUndefined();
-});
-
-it('starts with counters, which stop at the largest number', async () => {
+it('is a 3.8, and starts with counters, which stop at the largest number', async () => {
   const counters = { '/full/a': 2 ** 31 - 3, '/b': -(2 ** 31) };
   const full = await startZookeeper({ counters });
   onTestFinished(() => full.close());
+  expect(await full.fourLetters('srvr')).toMatch(/^Zookeeper version: 3\.8\./);
   const session = startSession(full.url);
   const numbers = async (parent: string): Promise<string[]> => {
     const made: string[] = [];
@@ -78,30 +25,4 @@ it('starts with counters, which stop at the largest number', async () => {
   // Twice the counter, less the children, and then no more than the lower 32 bits.
   expect((await session.getChildren('/full/a')).stat).toMatchObject({ cversion: -2 - 5 });
   expect((await session.getChildren('/full')).stat).toMatchObject({ cversion: 1 });
-});
-
-it('serves the locks of Curator, as a Java program has them', async () => {
-  await using curator = await Curator.start(server, { sessionTimeout: 4000 });
-  const [first, second] = [curator.thread(), curator.thread()];
-  await first.acquire('mutex', '/java/lock');
-  const session = startSession(server.url);
-  const { children } = await session.getChildren('/java/lock');
-  expect(children).toEqual([expect.stringMatching(/^_c_[\da-f-]{36}-lock-0000000000$/)]);
-  expect(await second.tryAcquire('mutex', '/java/lock')).toBe(false);
-  expect(await second.participants('mutex', '/java/lock')).toEqual([`/java/lock/${children[0]}`]);
-  const next = second.acquire('mutex', '/java/lock');
-  await first.release('mutex', '/java/lock');
-  await next;
-  expect(await first.holds('mutex', '/java/lock')).toBe(false);
-  expect(await second.holds('mutex', '/java/lock')).toBe(true);
-  await first.acquire('write', '/java/book');
-  await first.downgrade('/java/book');
-  expect(await second.tryAcquire('read', '/java/book')).toBe(true);
-  expect(await second.tryAcquire('write', '/java/book')).toBe(false);
-  await curator.kill();
-  for (const path of ['/java/lock', '/java/book']) {
-    await until('did its session end', async () => {
-      return (await session.getChildren(path)).children.length === 0;
-    });
-  }
 });

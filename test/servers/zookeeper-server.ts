@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import { type Command, findProgram, folderOf } from './programs.ts';
-import { LocalServer, ServerProcess } from './server-process.ts';
+import { LocalServer, started } from './server-process.ts';
 
 export interface ZookeeperServerOptions {
   /** The server's unit of time in ms. Default: 200, so that sessions of 400 ms are possible. */
@@ -75,10 +75,7 @@ const NETTY = ['-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyS
 const SNAPSHOT = fileURLToPath(new URL('children/zookeeper-snapshot.java', import.meta.url));
 
 export class ZookeeperServer extends LocalServer {
-  readonly port: number;
-  /** Undefined without TLS. */
-  readonly tlsPort: number | undefined;
-  readonly #command: readonly string[];
+  protected readonly args: readonly string[];
   readonly #data: string;
 
   static async start(
@@ -86,13 +83,7 @@ export class ZookeeperServer extends LocalServer {
     membership?: Membership,
   ): Promise<ZookeeperServer> {
     const server = await ZookeeperServer.prepare(options, membership);
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.close();
-      throw error;
-    }
+    return started(server, () => server.start());
   }
 
   /** The same, but it does not run yet. */
@@ -101,8 +92,7 @@ export class ZookeeperServer extends LocalServer {
     membership?: Membership,
   ): Promise<ZookeeperServer> {
     const java = await findProgram('java');
-    const tlsPort = options.tls && (await freePort());
-    const ports = [await freePort(), tlsPort] as const;
+    const ports = [await freePort(), ...(options.tls ? [await freePort()] : [])];
     const server = new ZookeeperServer(java, ports, { ...options, membership });
     if (options.counters) await writeSnapshot(server.#data, options.counters);
     return server;
@@ -110,12 +100,10 @@ export class ZookeeperServer extends LocalServer {
 
   private constructor(
     java: Command,
-    [port, tlsPort]: readonly [number, number | undefined],
+    ports: readonly number[],
     options: ZookeeperServerOptions & { readonly membership: Membership | undefined },
   ) {
-    super(new ServerProcess('zookeeper', { refusesRoot: false }));
-    this.port = port;
-    this.tlsPort = tlsPort;
+    super({ name: 'zookeeper', program: java, ports });
     const { inProduction = false, config = [], files = {}, tls, membership } = options;
     const { tickTime = inProduction ? 2000 : 200 } = options;
     const { folder } = this;
@@ -126,10 +114,10 @@ export class ZookeeperServer extends LocalServer {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     if (tls) writeFileSync(join(folder, 'server.pem'), tls.pem);
     const lines = [
-      ...[`dataDir=${data}`, `clientPort=${port}`, `clientPortAddress=${this.host}`],
+      ...[`dataDir=${data}`, `clientPort=${this.port}`, `clientPortAddress=${this.host}`],
       ...[`tickTime=${tickTime}`, 'maxClientCnxns=0'],
       ...(inProduction ? [] : ['maxSessionTimeout=60000', 'extendedTypesEnabled=true']),
-      ...(tls ? tlsLines(tlsPort, join(folder, 'server.pem')) : []),
+      ...(tls ? tlsLines(this.tlsPort, join(folder, 'server.pem')) : []),
       ...(membership ? memberLines(membership) : []),
       ...config,
     ];
@@ -138,22 +126,24 @@ export class ZookeeperServer extends LocalServer {
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const path = classPath(java, tls ? [...JARS, ...NETTY_JARS] : JARS);
     const jvm = [...JVM, ...(inProduction ? IN_PRODUCTION : FOR_TESTS), ...(tls ? NETTY : [])];
-    this.#command = [...java, ...jvm, '-cp', path, main, file];
+    this.args = [...jvm, '-cp', path, main, file];
+  }
+
+  /** Undefined without TLS. */
+  get tlsPort(): number | undefined {
+    return this.ports[1];
   }
 
   get address(): string {
     return `${this.host}:${this.port}`;
   }
 
-  get url(): string {
+  override get url(): string {
     return `zookeeper://${this.address}`;
   }
 
-  /** Starts it on the same port, with the data that it left, and waits until it serves. */
-  async start(): Promise<void> {
-    await this.process.start(this.#command, process.env, async () => {
-      return (await this.mode()) !== undefined;
-    });
+  protected async answers(): Promise<boolean> {
+    return (await this.mode()) !== undefined;
   }
 
   /** One of its commands of four letters, such as `mntr`: what it answers. */
@@ -187,10 +177,6 @@ export class ZookeeperServer extends LocalServer {
       const answer = await talk(this.port, Buffer.concat([hello, closing]));
       return answer.length >= 12 && Buffer.from(answer, 'latin1').readInt32BE(8) <= 0;
     });
-  }
-
-  protected override get ports(): readonly number[] {
-    return this.tlsPort === undefined ? [this.port] : [this.port, this.tlsPort];
   }
 }
 

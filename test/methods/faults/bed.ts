@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Duration, type Locks, type Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
+import { test } from 'vitest';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Lifetime } from './lifetime.ts';
@@ -46,6 +48,18 @@ export abstract class Bed<
   /** When everybody has left, nothing stays but what passes. */
   abstract expectNothingLeft(server: At): Promise<void>;
 
+  /** A server, and what breaks the network before it. */
+  async behindProxy(): Promise<{ readonly server: At; readonly proxy: TcpProxy }> {
+    const server = await this.server();
+    return { server, proxy: this.serve(await TcpProxy.start(server.port)) };
+  }
+
+  /** Everybody leaves, and nothing stays. */
+  async end(server: At): Promise<void> {
+    await this.leave();
+    await this.expectNothingLeft(server);
+  }
+
   locks(at: Place, options?: Options): Locks {
     return this.locksOn(this.store(at, options));
   }
@@ -61,6 +75,19 @@ export abstract class Bed<
     this.use({ close: () => locks.close({ drain: 0 }) });
     return locks;
   }
+}
+
+/** Registers a test with a bed of its own and a server. */
+export type OnServer<B, At> = (title: string, act: (bed: B, server: At) => Promise<void>) => void;
+
+export function onServer<B extends AsyncDisposable, At>(
+  newBed: () => B & { server(): Promise<At> },
+): OnServer<B, At> {
+  return (title, act) =>
+    test.concurrent(title, async () => {
+      await using bed = newBed();
+      await act(bed, await bed.server());
+    });
 }
 
 export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {

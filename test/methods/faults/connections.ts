@@ -1,7 +1,6 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -18,20 +17,8 @@ import { firstGrant, patiently, Scene } from './scene.ts';
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = paced(8000);
 
-interface Behind<At> {
-  readonly server: At;
-  readonly proxy: TcpProxy;
-}
-
 function tokenIn([status]: readonly ClaimStatus[]): bigint | undefined {
   return status?.state === 'held' ? status.token : undefined;
-}
-
-async function serverBehindProxy<Options extends StoreOptions, At extends Place>(
-  bed: Bed<Options, At>,
-): Promise<Behind<At>> {
-  const server = await bed.server();
-  return { server, proxy: bed.serve(await TcpProxy.start(server.port)) };
 }
 
 /** For each way to connect, by name. */
@@ -44,7 +31,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
       'in a black hole (%s) is told by its own clock',
       async (flow) => {
         await using bed = newBed();
-        const { server, proxy } = await serverBehindProxy(bed);
+        const { server, proxy } = await bed.behindProxy();
         const scene = await Scene.set(bed, { holder: proxy, others: server, options });
         proxy.set({ flow });
         await scene.expectSucceeded();
@@ -58,7 +45,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
 
     test.concurrent('that hears no answers is told, though its heartbeats arrive', async () => {
       await using bed = newBed();
-      const { server, proxy } = await serverBehindProxy(bed);
+      const { server, proxy } = await bed.behindProxy();
       const scene = await Scene.set(bed, { holder: proxy, others: server, options });
       proxy.toClient.set({ flow: 'swallow' });
       await scene.expectSucceeded();
@@ -69,7 +56,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
 
     test.concurrent('whose connections are reset goes on', async () => {
       await using bed = newBed();
-      const { server, proxy } = await serverBehindProxy(bed);
+      const { server, proxy } = await bed.behindProxy();
       const ttl = 3 * TTL_MS;
       const scene = await Scene.set(bed, { holder: proxy, others: proxy, options, ttl });
       proxy.reset();
@@ -80,7 +67,7 @@ export function holdersFaults<Options extends StoreOptions, At extends Place>(
 
     test.concurrent('whose connections are half-open makes new ones in time', async () => {
       await using bed = newBed();
-      const { server, proxy } = await serverBehindProxy(bed);
+      const { server, proxy } = await bed.behindProxy();
       const ttl = PATIENT_TTL_MS;
       const scene = await Scene.set(bed, { holder: proxy, others: server, options, ttl });
       proxy.halfOpen();
@@ -112,7 +99,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
 ): void {
   test.concurrent('a message of a grant that has ended meanwhile grants nothing', async () => {
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     const [holding, waiting] = [bed.locks(server), bed.locks(proxy)];
     const lease = await patiently(holding.mutex('ended'));
     const next = patiently(waiting.mutex('ended'));
@@ -138,7 +125,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
   test.concurrent('a claim that its release overtook enters no queue', async (context) => {
     context.skip(!copies, BOUND);
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
     await slow.inspect('overtaken');
     const claim = claimOf('overtaken');
@@ -156,7 +143,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
 
   test.concurrent('a heartbeat that the release overtook revives nothing', async () => {
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
     const [claim, next] = [claimOf('overtaken'), claimOf('overtaken')];
     await slow.claim([claim]);
@@ -196,7 +183,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
   test.concurrent('two copies of a claim are one claim', async (context) => {
     context.skip(!copies, BOUND);
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     const [slow, fast] = [bed.store(proxy), bed.store(server)];
     await slow.inspect('twice');
     const [holder, waiter] = [claimOf('twice'), claimOf('twice')];
@@ -213,7 +200,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
 
   test.concurrent('an answer that is lost with the connection is asked for again', async () => {
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     const locks = bed.patientLocks(proxy);
     // Its connections are there, so that the next answer is the one to the claim.
     await (await locks.mutex('ambiguous').acquire()).release();
@@ -230,7 +217,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
 
   test.concurrent('a try whose answer is lost leaves nothing behind', async () => {
     await using bed = newBed();
-    const { server, proxy } = await serverBehindProxy(bed);
+    const { server, proxy } = await bed.behindProxy();
     // They live longer than the test: if one stayed, it would be seen.
     const locks = bed.patientLocks(proxy);
     await (await locks.mutex('ambiguous').acquire()).release();

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { evict } from 'holdfast';
 import { describe, expect, test } from 'vitest';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import type { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { Child } from '../processes/child.ts';
 import type { CandidateOptions, Leads, Led } from '../processes/children/candidate.ts';
@@ -12,17 +12,11 @@ import { MORTAL_TTL_MS, Race } from './race.ts';
 
 type NewBed<Options extends StoreOptions, At extends Place> = () => Bed<Options, At>;
 
-interface Behind<Options extends StoreOptions, At extends Place> {
-  readonly race: Race<Options, At>;
-  readonly proxy: TcpProxy;
-}
-
 async function behindProxy<Options extends StoreOptions, At extends Place>(
   bed: Bed<Options, At>,
   seats?: number,
-): Promise<Behind<Options, At>> {
-  const server = await bed.server();
-  const proxy = bed.serve(await TcpProxy.start(server.port));
+): Promise<{ readonly race: Race<Options, At>; readonly proxy: TcpProxy }> {
+  const { server, proxy } = await bed.behindProxy();
   return { race: new Race(bed, server, seats), proxy };
 }
 
@@ -240,12 +234,7 @@ export function electedProcesses<Options extends StoreOptions, At extends Place>
 ): void {
   function candidate(bed: Bed<Options, At>, race: Race<Options, At>, label: string): Child {
     const store = bed.urlOf(race.server, LONG_TTL_MS);
-    const options = {
-      store,
-      name: race.name,
-      label,
-      ttl: MORTAL_TTL_MS,
-    } satisfies CandidateOptions;
+    const options: CandidateOptions = { store, name: race.name, label, ttl: MORTAL_TTL_MS };
     return new Child('candidate', options);
   }
 

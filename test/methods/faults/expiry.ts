@@ -4,10 +4,10 @@
  */
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, sleep } from './bed.ts';
+import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, onServer, sleep } from './bed.ts';
 import { patiently } from './scene.ts';
 
 /** Long enough to be renewed on a busy machine, and short enough to be waited for. */
@@ -44,9 +44,9 @@ export async function getIn(store: Store, ...claims: readonly Claim[]): Promise<
 
 /** The server is one that several use at a time. */
 export function endsOfClaims(newBed: () => Bed): void {
-  test.concurrent('all that a process held is free when it has gone without a word', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  const it = onServer(newBed);
+
+  it('all that a process held is free when it has gone without a word', async (bed, server) => {
     const [dying, other] = [bed.store(server), bed.store(server)];
     const claims = Array.from({ length: 50 }, (_, n) => claimOf(`r${n}`, { ttlMs: TTL_MS }));
     await claim(dying, ...claims);
@@ -58,9 +58,7 @@ export function endsOfClaims(newBed: () => Bed): void {
     await getIn(other, ...next);
   });
 
-  test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('a waiter that nobody renews ends, and does not stand in the way', async (bed, server) => {
     const [store, other] = [bed.store(server), bed.store(server)];
     const terms = { ttlMs: TTL_MS };
     const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
@@ -72,9 +70,7 @@ export function endsOfClaims(newBed: () => Bed): void {
     await getIn(other, next);
   });
 
-  test.concurrent('whoever waited learns whether the one before was released or died', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('whoever waited learns whether the one before was released or died', async (bed, server) => {
     const dying = bed.store(server);
     const waiting = bed.locks(server);
     const held = claimOf('died', { ttlMs: TTL_MS });

@@ -90,8 +90,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     child.tell({ type: 'enough' });
     await child.exited();
     await store.release([grant.claim]);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
   test('is stopped between its look and its write: the fence refuses the write', async () => {
@@ -146,8 +145,7 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(next.takeover).toEqual({ reason: 'expired', token: held.token });
     expect(next.token).toBeGreaterThan(held.token);
     await next.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
   test('exits right after its work: the lock is held until minHold', async () => {

@@ -83,8 +83,7 @@ export class Race<Options extends StoreOptions, At extends Place> {
     await Promise.all([...this.#candidates].map((candidate) => candidate.resign()));
     await Promise.all(this.#campaigns);
     expect(this.#violations).toEqual([]);
-    await this.#bed.leave();
-    await this.#bed.expectNothingLeft(this.server);
+    await this.#bed.end(this.server);
   }
 
   #locks({ at = this.server, mortal = false }: Stand): Locks {

@@ -1,7 +1,6 @@
 /** Records of work that is done, when the network loses what is said of them, or is late. */
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { type Bed, claimOf, LONG_TTL_MS, type Place, type StoreOptions } from './bed.ts';
 
@@ -16,8 +15,7 @@ export function recordFaults<Options extends StoreOptions, At extends Place>(
 
   test.concurrent('a record whose answer is lost is there, and may be kept again', async () => {
     await using bed = newBed();
-    const server = await bed.server();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const { server, proxy } = await bed.behindProxy();
     const [store, other] = [proxy, server].map((at) => bed.store(at, patient)) as Keeping[];
     const claim = claimOf('answer lost');
     expect(await store!.claim([claim])).toMatchObject([{ state: 'held' }]);
@@ -39,8 +37,7 @@ export function recordFaults<Options extends StoreOptions, At extends Place>(
 
   test.concurrent('a record that comes after its claim has gone is not kept', async () => {
     await using bed = newBed();
-    const server = await bed.server();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const { server, proxy } = await bed.behindProxy();
     const [slow, fast] = [proxy, server].map((at) => bed.store(at, patient)) as Keeping[];
     const [claim, next] = [claimOf('overtaken record'), claimOf('overtaken record')];
     expect(await slow!.claim([claim])).toMatchObject([{ state: 'held' }]);

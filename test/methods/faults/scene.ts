@@ -63,8 +63,10 @@ export interface Grant {
   readonly at: number;
 }
 
-function grantedAt({ traits }: Store, token: bigint): number {
-  return traits.tokens?.includes('time') ? Number(token) / 1000 : Date.now();
+/** Of a store that answers at once, the time at which it was asked. */
+function grantedAt({ traits }: Store, token: bigint, asked: number): number {
+  if (traits.tokens?.includes('time')) return Number(token) / 1000;
+  return traits.synchronous ? asked : Date.now();
 }
 
 /** Tries until it gets it; an error is as good as a refusal. */
@@ -83,9 +85,10 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
   // Always the same, so that one that was granted without an answer is found again.
   const claim = claimOf(resource, { queue: false });
   while (!over()) {
+    const asked = Date.now();
     const [status] = await store.claim([claim]).catch(() => []);
     if (status?.state === 'held') {
-      return { claim, token: status.token, at: grantedAt(store, status.token) };
+      return { claim, token: status.token, at: grantedAt(store, status.token, asked) };
     }
     await sleep(2);
   }
@@ -143,11 +146,7 @@ export class Scene<At extends Place> {
     // It has a connection before anything breaks.
     await succeeds(() => prober.inspect('probed'));
     for (const belief of [probed, queued]) bed.use(belief);
-    const leave = async (server: At): Promise<void> => {
-      await bed.leave();
-      await bed.expectNothingLeft(server);
-    };
-    return new Scene(leave, { probed, queued, prober, next });
+    return new Scene((server) => bed.end(server), { probed, queued, prober, next });
   }
 
   private constructor(

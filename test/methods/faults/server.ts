@@ -1,7 +1,7 @@
 /** A server dies or stands still, with what it has written down. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { until } from '../../support/until.ts';
-import { type Bed, type Place, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
+import { type Bed, onServer, type Place, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
 import { patiently, Scene } from './scene.ts';
 
@@ -19,9 +19,9 @@ type NewBed<Options extends StoreOptions, At extends Mortal> = () => Bed<Options
 export function loneServer<Options extends StoreOptions, At extends Mortal>(
   newBed: NewBed<Options, At>,
 ): void {
-  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  const it = onServer(newBed);
+
+  it('dies and comes back: the leases go on, and nobody has to wait', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
     await server.restart();
     const back = performance.now();
@@ -31,9 +31,7 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     await scene.leave(server);
   });
 
-  test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('is dead for longer than a TTL: the holder is told by its clock', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server });
     await server.kill();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
@@ -43,9 +41,7 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     await scene.leave(server);
   });
 
-  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('stands still past the TTL: the holder is told by its clock', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server });
     server.pause();
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
@@ -55,9 +51,7 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     await scene.leave(server);
   });
 
-  test.concurrent('stands still for a moment: the leases go on unconfirmed', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('stands still for a moment: the leases go on unconfirmed', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
     server.pause();
     await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
@@ -68,9 +62,7 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     await scene.leave(server);
   });
 
-  test.concurrent('dies again and again under load: nobody is granted what is held', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('dies again and again under load: nobody is granted what is held', async (bed, server) => {
     const all = Array.from({ length: 4 }, () => bed.locks(server));
     const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
     for (let i = 0; i < 3; i++) {
@@ -80,7 +72,6 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     }
     await crowd.close();
     expect(crowd.violations).toEqual([]);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 }

@@ -1,7 +1,7 @@
 /** The server of a database dies, stands still, or ends sessions; and rows that somebody locks. */
 import type { StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -9,6 +9,7 @@ import {
   hasWaiter,
   LONG_TTL_MS,
   MAX_TTL_MS,
+  onServer,
   type StoreOptions,
   sleep,
   TTL_MS,
@@ -27,10 +28,9 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
   newBed: NewBed<Options, At>,
 ): void {
   loneServer(newBed);
+  const it = onServer(newBed);
 
-  test.concurrent('dies and comes back: what was not held is granted at once', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('dies and comes back: what was not held is granted at once', async (bed, server) => {
     const locks = bed.patientLocks(server);
     await (await patiently(locks.mutex('known'))).release();
     await server.restart();
@@ -39,13 +39,10 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     // The token is the time in µs: a quarantine would not be over.
     expect(Number(fresh.token / 1024n) / 1000).toBeLessThan(backAt + LONG_TTL_MS);
     await fresh.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('ends the sessions: the leases go on, and the waiter hears', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('ends the sessions: the leases go on, and the waiter hears', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
     await bed.endSessions(server);
     await sleep(PATIENT_TTL_MS / 2);
@@ -55,9 +52,7 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     await scene.leave(server);
   });
 
-  test.concurrent('dies in the middle of a claim: asked again, it is one claim', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('dies in the middle of a claim: asked again, it is one claim', async (bed, server) => {
     const locks = bed.patientLocks(server);
     const other = await bed.block(server, 'a');
     const acquired = patiently(locks.mutex('a'));
@@ -69,13 +64,10 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     expect(holders.map(({ number }) => number)).toEqual([lease.token]);
     expect(waiters).toEqual([]);
     await lease.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('dies in the middle of a release: whoever waits gets on at once', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('dies in the middle of a release: whoever waits gets on at once', async (bed, server) => {
     // They outlive the test: only a release that is made after all lets the other one in.
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
@@ -89,8 +81,7 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
     await released;
     expect((await next).token).toBeGreaterThan(lease.token);
     await (await next).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 }
 
@@ -98,9 +89,9 @@ export function serverFaults<Options extends StoreOptions, At extends SqlServer>
 export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
   newBed: NewBed<Options, At>,
 ): void {
-  test.concurrent('the row of one resource: the others go on, the rest fails in time', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  const it = onServer(newBed);
+
+  it('the row of one resource: the others go on, the rest fails in time', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: PATIENT_TTL_MS });
     const locks = bed.patientLocks(server);
     const other = await bed.block(server, 'stuck');
@@ -117,9 +108,7 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     await scene.leave(server);
   });
 
-  test.concurrent('the row of what is held: the holder is told before others get it', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('the row of what is held: the holder is told before others get it', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server });
     const blocks = [await bed.block(server, 'probed'), await bed.block(server, 'queued')];
     await until('knew the holder', async () => scene.probed.told && scene.queued.told);
@@ -128,9 +117,7 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     await scene.leave(server);
   });
 
-  test.concurrent('the row of one lease: the others have their heartbeats', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('the row of one lease: the others have their heartbeats', async (bed, server) => {
     const options = { maxTtl: PATIENT_TTL_MS } as Options;
     const locks = bed.locksOn(bed.store(server, options), PATIENT_TTL_MS);
     // Not in the order of the alphabet, nor in the middle.
@@ -143,13 +130,10 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     expect(free.map(({ held }) => held)).toEqual(free.map(() => true));
     await other.close();
     await Promise.all(free.map((lease) => lease.release()));
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('the row of a long lease: a short one is not kept waiting', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('the row of a long lease: a short one is not kept waiting', async (bed, server) => {
     const store = bed.store(server);
     const [long, short] = [claimOf('long'), claimOf('short', { ttlMs: TTL_MS })];
     // With these the connections are there.
@@ -167,13 +151,10 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     expect(ended).toEqual(['short held', 'long failed']);
     await other.close();
     await store.release([long, short]);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('a row among those of a batch: nobody else waits for it', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('a row among those of a batch: nobody else waits for it', async (bed, server) => {
     const [holding, asking] = [bed.store(server), bed.store(server)];
     const names = ['a', 'b', 'stuck', 'x', 'y'];
     const held = names.map((name) => claimOf(name, { ttlMs: PATIENT_TTL_MS / 2 }));
@@ -199,13 +180,10 @@ export function rowFaults<Options extends StoreOptions, At extends SqlServer>(
     expect(await asking.claim([waiting[2]!])).toMatchObject([{ state: 'held' }]);
     await asking.release(waiting);
     await holding.release(free);
-    await bed.leave();
-    await bed.expectNothingLeft(server);
+    await bed.end(server);
   });
 
-  test.concurrent('the row of one claim: another is not let in after its tombstone', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('the row of one claim: another is not let in after its tombstone', async (bed, server) => {
     const [store, other] = [bed.store(server), bed.store(server)];
     await store.claim([claimOf('stuck')]);
     // Both connections are there.

@@ -9,6 +9,7 @@ import {
   ledThrice,
   loseReport,
   nobodyHolds,
+  ofPage,
   printed,
   resignInTime,
   type Scenario,
@@ -43,61 +44,47 @@ const terminate = async ({ locks }: World): Promise<void> => {
 };
 
 export const COMMENTS: readonly Scenario[] = [
-  {
-    page: 'src/core/events.ts',
-    has: "locks.on('lost'",
-    async after(world) {
-      await loseReport(world);
-      await printed(world, 'report evicted');
+  ...ofPage('src/core/events.ts', {
+    "locks.on('lost'": {
+      async after(world) {
+        await loseReport(world);
+        await printed(world, 'report evicted');
+      },
     },
-  },
-  { page: 'src/fences/objects/fence.ts', has: 'entry.write', before: serveObjects },
-  { page: 'src/clients/objects/probe.ts', has: 'probeObjects(', before: serveObjects },
-  { page: 'src/core/lease.ts', has: 'lease.assertHeld()', before: givenLease },
-  { page: 'src/core/lease.ts', has: 'lease.renew()', before: givenLease },
+  }),
+  ...ofPage('src/fences/objects/fence.ts', { 'entry.write': { before: serveObjects } }),
+  ...ofPage('src/clients/objects/probe.ts', { 'probeObjects(': { before: serveObjects } }),
+  ...ofPage('src/core/lease.ts', {
+    'lease.assertHeld()': { before: givenLease },
+    'lease.renew()': { before: givenLease },
+  }),
   // The method is not called: a decorator needs no more.
-  { page: 'src/integrations/decorator/locked.ts', has: 'class Orders', uncalled: ['ship'] },
-  { page: 'src/locks.ts', has: "process.once('SIGTERM'", after: terminate },
-  {
-    page: 'src/operators/evict.ts',
-    has: 'evict(locks',
-    before: holdShortly('report'),
-    after: nobodyHolds('report'),
-  },
-  {
-    page: 'src/jobs/election/election.ts',
-    has: 'await lead(',
-    before: resignInTime,
-    after: ledThrice,
-  },
-  {
-    page: 'src/jobs/election/election.ts',
-    has: 'election.observe()',
-    async meanwhile(world) {
-      await printed(world, '[]');
-      createElection(world.others, 'scheduler').campaign({ label: 'worker 3' });
-      await printed(world, "[ 'worker 3' ]");
-      await world.locks.close();
+  ...ofPage('src/integrations/decorator/locked.ts', { 'class Orders': { uncalled: ['ship'] } }),
+  ...ofPage('src/locks.ts', { "process.once('SIGTERM'": { after: terminate } }),
+  ...ofPage('src/operators/evict.ts', {
+    'evict(locks': { before: holdShortly('report'), after: nobodyHolds('report') },
+  }),
+  ...ofPage('src/jobs/election/election.ts', {
+    'await lead(': { before: resignInTime, after: ledThrice },
+    'election.observe()': {
+      async meanwhile(world) {
+        await printed(world, '[]');
+        createElection(world.others, 'scheduler').campaign({ label: 'worker 3' });
+        await printed(world, "[ 'worker 3' ]");
+        await world.locks.close();
+      },
     },
-  },
-  {
-    page: 'src/primitives/lockable.ts',
-    has: 'console.log(result.why',
-    before: hold('report'),
-    prints: 'held',
-    uncalled: ['buildReport'],
-  },
-  {
-    page: 'src/testkit/conformance.ts',
-    has: 'conformance({',
-    after: runFirstCase,
-  },
-  {
-    page: 'src/testkit/fence-conformance.ts',
-    has: 'fenceConformance({',
-    after: runFirstCase,
-  },
-  { page: 'src/testkit/counting-store.ts', has: 'countingStore(', prints: '3 1' },
+  }),
+  ...ofPage('src/primitives/lockable.ts', {
+    'console.log(result.why': {
+      before: hold('report'),
+      prints: 'held',
+      uncalled: ['buildReport'],
+    },
+  }),
+  ...ofPage('src/testkit/conformance.ts', { 'conformance({': { after: runFirstCase } }),
+  ...ofPage('src/testkit/fence-conformance.ts', { 'fenceConformance({': { after: runFirstCase } }),
+  ...ofPage('src/testkit/counting-store.ts', { 'countingStore(': { prints: '3 1' } }),
 ];
 
 async function runFirstCase({ cases }: World): Promise<void> {

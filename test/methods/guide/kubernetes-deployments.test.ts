@@ -6,6 +6,7 @@ import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
+import { gate } from '../../support/gate.ts';
 import { serveProbes, startWorker, stopOnSigterm } from './probes.ts';
 import { expectShown } from './shown.ts';
 
@@ -38,9 +39,9 @@ it('is ready while the store replies, and alive in any case', async () => {
 it('takes no more requests at SIGTERM, and lets work finish', async () => {
   const locks = createLocks(memoryStore());
   const { server } = await probesOf(locks);
-  const { promise, resolve } = newPromise();
+  const { opened, open } = gate();
   const work = locks.mutex('order').run(async ({ held }) => {
-    await promise;
+    await opened;
     return held;
   });
   await locks.inspect('order');
@@ -48,7 +49,7 @@ it('takes no more requests at SIGTERM, and lets work finish', async () => {
   terminate();
   await expect(locks.mutex('other').acquire()).rejects.toMatchObject({ code: 'CLOSED' });
   expect(server.listening).toBe(false);
-  resolve();
+  open();
   expect(await work).toBe(true);
 });
 
@@ -59,11 +60,3 @@ it('closes the locks of a worker', () => {
   expect(process.listenerCount('SIGTERM')).toBe(before + 1);
   return locks.close();
 });
-
-function newPromise(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}

@@ -21,6 +21,12 @@ export interface Scenario extends Place {
   readonly uncalled?: readonly string[];
 }
 
+/** The scenarios of one page, by words of the block. */
+export const ofPage = (
+  page: string,
+  blocks: Readonly<Record<string, Omit<Scenario, keyof Place>>>,
+): Scenario[] => Object.entries(blocks).map(([has, scenario]) => ({ page, has, ...scenario }));
+
 const PATIENCE = { timeout: HANG_MS };
 
 export const until = (reached: () => unknown): Promise<unknown> =>

@@ -3,6 +3,7 @@ import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { gate } from '../../support/gate.ts';
 import { type Job, nightlyReport } from './nightly.ts';
 import { expectShown } from './shown.ts';
 
@@ -68,16 +69,13 @@ test('work that hangs is told to stop, and the next night is another one', async
 });
 
 test('at the end no run begins any more, and the one under way finishes', async () => {
-  let begin = (): void => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  const begun = gate();
   const [one] = jobs(() => {
-    begin();
+    begun.open();
     return clock.sleep('5s');
   });
   const run = one?.start();
-  await begun;
+  await begun.opened;
   one?.job.stop();
   await machines[0]?.close({ drain: '1m' });
   await run;

@@ -7,6 +7,7 @@ import { BATTERY } from '../../../scripts/lists.ts';
 import { runSteps } from '../../../scripts/run-steps.ts';
 import { ROOT, type Step, type Tally } from '../../../scripts/steps.ts';
 import config from '../../../vitest.config.ts';
+import { gate } from '../../support/gate.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -28,10 +29,7 @@ it('the page of evidence says what the ledger of the battery says, and no more',
 
 it('steps that compute run beside those that count on clocks, each kind in its order', async () => {
   const course: string[] = [];
-  let go = (): void => {};
-  const both = new Promise<void>((resolve) => {
-    go = resolve;
-  });
+  const both = gate();
   const step = (name: string, beside: boolean, work: () => Promise<void>): Step => ({
     ...{ name, beside, seconds: 1 },
     async run(): Promise<Tally> {
@@ -41,10 +39,10 @@ it('steps that compute run beside those that count on clocks, each kind in its o
     },
   });
   const ended = await runSteps([
-    step('timed', false, () => both),
+    step('timed', false, () => both.opened),
     step('timed too', false, async () => {}),
     // The first waits for this one, so both have to be under way.
-    step('beside', true, async () => go()),
+    step('beside', true, async () => both.open()),
     step('broken', true, () => Promise.reject(new Error('it broke'))),
   ]);
   expect(course.indexOf('timed too')).toBeGreaterThan(course.indexOf('timed'));

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AcquireTimeoutError } from '../../../../src/core/errors.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { countingStore } from '../../../../src/testkit/counting-store.ts';
 import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
-import { gate, Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Taking a lock and waiting for it. */
@@ -38,21 +36,6 @@ export function acquire({ name, of }: LockOf): Topic {
           await first.release();
           assert.equal((await second).held, true);
           assert.deepEqual(course, ['released', 'granted']);
-        },
-      },
-      {
-        name: 'of many tasks one is inside at a time',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          const room = new Occupancy();
-          const task = () =>
-            lock.run(async () => {
-              room.enter();
-              await bed.sleep(1);
-              room.leave();
-            });
-          await Promise.all(Array.from({ length: 40 }, task));
-          assert.deepEqual([room.most, room.entries], [1, 40]);
         },
       },
       {
@@ -91,26 +74,6 @@ export function acquire({ name, of }: LockOf): Topic {
           });
           assert.equal(value, 42);
           assert.equal(await lock.run(() => 'no promise'), 'no promise');
-          assert.equal((await bed.look()).holders.length, 0);
-        },
-      },
-      {
-        name: 'run rejects with the error of its work and releases',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          const error = new Error('work');
-          const failing = [() => Promise.reject(error), () => fail(error)];
-          for (const work of failing) {
-            await assert.rejects(lock.run(work), (caught) => caught === error);
-            assert.equal((await bed.look()).holders.length, 0);
-          }
-        },
-      },
-      {
-        name: 'tryRun runs when the lock is free',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          assert.deepEqual(await lock.tryRun(() => 42), { acquired: true, value: 42 });
           assert.equal((await bed.look()).holders.length, 0);
         },
       },
@@ -157,18 +120,6 @@ export function acquire({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'the default wait of createLocks applies, and a call may overrule it',
-        async run(bed) {
-          const held = await of(bed.locks(), bed.name()).acquire();
-          const lock = of(bed.locks({ wait: 60 }), bed.name());
-          await assert.rejects(lock.acquire(), { code: 'ACQUIRE_TIMEOUT' });
-          const patient = bed.later(lock.acquire({ wait: '20s' }));
-          await bed.sleep(100);
-          await held.release();
-          assert.ok((await patient).held);
-        },
-      },
-      {
         name: 'an abort ends the wait with the reason of the signal and leaves nothing behind',
         async run(bed) {
           const held = await of(bed.locks(), bed.name()).acquire();
@@ -192,31 +143,6 @@ export function acquire({ name, of }: LockOf): Topic {
           await bed.quiet();
           const { holders, waiters } = await bed.look();
           assert.deepEqual([holders.length, waiters.length], [0, 0]);
-        },
-      },
-      {
-        name: 'a signal that is aborted already sends nothing',
-        async run(bed) {
-          const store = countingStore(bed.store);
-          const lock = of(bed.locks({}, store), bed.name());
-          const signal = AbortSignal.abort(new Error('before'));
-          await assert.rejects(lock.acquire({ signal }), /before/);
-          await assert.rejects(lock.tryAcquire({ signal }), /before/);
-          await assert.rejects(
-            lock.run({ signal }, () => assert.fail('it ran')),
-            /before/,
-          );
-          assert.equal(store.total(), 0);
-        },
-      },
-      {
-        name: 'an abort after the grant does not touch the lease',
-        async run(bed) {
-          const aborter = new AbortController();
-          const lease = await of(bed.locks(), bed.name()).acquire({ signal: aborter.signal });
-          aborter.abort();
-          await bed.quiet();
-          assert.deepEqual([lease.held, lease.signal.aborted], [true, false]);
         },
       },
       {
@@ -256,28 +182,6 @@ export function acquire({ name, of }: LockOf): Topic {
           assert.ok((await waiter).held);
         },
       },
-      {
-        name: 'the label of a call is shown to others',
-        needs: ['queue'],
-        async run(bed) {
-          const done = gate();
-          const locks = bed.locks({ label: 'default' });
-          const holder = bed.later(
-            of(locks, bed.name()).run({ label: 'special' }, () => done.opened),
-          );
-          await bed.until('it held', async () => (await bed.look()).holders.length === 1);
-          assert.equal((await bed.look()).holders[0]?.holder.label, 'special');
-          done.open();
-          await holder;
-          await of(locks, bed.name()).run(async () => {
-            assert.equal((await bed.look()).holders[0]?.holder.label, 'default');
-          });
-        },
-      },
     ],
   };
-}
-
-function fail(error: Error): never {
-  throw error;
 }

@@ -24,23 +24,6 @@ export function bounds({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'a run whose work outlives maxHold rejects, and then the lock is free',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { maxHold: 100 });
-          const run = lock.run(() => bed.sleep(200));
-          await assert.rejects(run, { code: 'LEASE_LOST', reason: 'max-hold' });
-          await bed.until('it was free', async () => (await bed.look()).holders.length === 0);
-        },
-      },
-      {
-        name: 'each of several tasks has maxHold for itself',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { maxHold: '5s' });
-          const tasks = Array.from({ length: 6 }, () => lock.run(() => bed.sleep(20)));
-          await Promise.all(tasks);
-        },
-      },
-      {
         name: 'a lease that is released early keeps the resource until minHold',
         async run(bed) {
           const from = bed.clock.now();

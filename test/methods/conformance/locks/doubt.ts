@@ -1,8 +1,6 @@
 /** Lost and late requests and replies of claims that are made, or wait. */
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { countingStore } from '../../../../src/testkit/counting-store.ts';
-import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
 import type { LockOf } from './lock-of.ts';
 
@@ -41,26 +39,6 @@ export function doubt({ name, of }: LockOf): Topic {
           // Core gave up the first request after a third of the TTL; most of that passed after it
           // had arrived, even on a machine under load.
           assert.ok(lease.remainingMs <= ttl * 0.85, `${lease.remainingMs} of ${ttl} ms`);
-        },
-      },
-      {
-        name: 'an error that will not pass ends the wait and leaves nothing behind',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          const heal = store.inject({ verb: 'claim', arrives: 'never', answer: REFUSED });
-          const lock = of(locks, bed.name());
-          await assert.rejects(lock.acquire(), (error) => error === REFUSED);
-          await assert.rejects(lock.tryAcquire(), (error) => error === REFUSED);
-          heal();
-          assert.ok((await lock.acquire()).held);
-        },
-      },
-      {
-        name: 'a store that stays away ends the wait with a store error',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          store.inject({ verb: 'claim', arrives: 'never', answer: BUSY });
-          await assert.rejects(of(locks, bed.name()).acquire(), { code: 'STORE' });
         },
       },
       {
@@ -144,19 +122,6 @@ export function doubt({ name, of }: LockOf): Topic {
             assert.ok(!result.acquired && result.why === 'held');
             assert.deepEqual(result.holders, []);
           }
-        },
-      },
-      {
-        name: 'retries pause, so that a broken store is not hammered',
-        async run(bed) {
-          const counting = countingStore(bed.store);
-          const store = faultyStore(counting, bed.clock);
-          store.inject({ verb: 'claim', answer: BROKEN });
-          const locks = bed.locks({ ttl: 5 * bed.ttlMs }, store);
-          const wait = of(locks, bed.name()).acquire({ wait: 2 * bed.ttlMs });
-          await assert.rejects(wait, { code: 'ACQUIRE_TIMEOUT' });
-          const { requests } = counting.count('claim');
-          assert.ok(requests > 1 && requests < 40, `${requests} requests`);
         },
       },
     ],

@@ -81,28 +81,6 @@ export function leaseDoubt({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'a failed release hides neither the value nor the error of the work',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          store.inject({ verb: 'release', arrives: 'never', answer: REFUSED });
-          assert.equal(await of(locks, bed.name('value')).run(() => 42), 42);
-          const error = new Error('work');
-          const run = of(locks, bed.name('error')).run(() => Promise.reject(error));
-          await assert.rejects(run, (caught) => caught === error);
-        },
-      },
-      {
-        name: 'a release without an answer is not waited for longer than the lease could last',
-        async run(bed) {
-          for (const minHold of [0, 200]) {
-            const { store, locks } = faulty(bed);
-            const lease = await of(locks, bed.name(`${minHold}`), { minHold }).acquire();
-            store.inject({ verb: 'release', arrives: 'never', answer: 'never' });
-            await lease.release();
-          }
-        },
-      },
-      {
         name: 'one poisonous heartbeat does not hurt those that travel with it',
         async run(bed) {
           const { store, locks } = faulty(bed);
@@ -114,16 +92,6 @@ export function leaseDoubt({ name, of }: LockOf): Topic {
           store.inject({ verb: 'renew', arrives: 'never', answer: REFUSED, only });
           await bed.until('the poisoned lease was lost', () => !poisoned.held);
           assert.ok(healthy.held);
-        },
-      },
-      {
-        name: 'locks close although the store does not answer',
-        async run(bed) {
-          const { store, locks } = faulty(bed);
-          await of(locks, bed.name()).acquire();
-          store.inject({ verb: 'release', arrives: 'never', answer: 'never' });
-          store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
-          await locks.close({ drain: 50 });
         },
       },
     ],

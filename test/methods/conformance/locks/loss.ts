@@ -59,54 +59,6 @@ export function loss({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'run rejects if the lease was lost although the work fulfilled',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
-          let finished = false;
-          const run = lock.run(async ({ signal }) => {
-            await new Promise((resolve) => signal.addEventListener('abort', resolve));
-            await bed.sleep(50);
-            finished = true;
-            return 'fulfilled';
-          });
-          await assert.rejects(run, (error: LeaseLostError) => {
-            assert.deepEqual([error.code, error.reason], ['LEASE_LOST', 'expired']);
-            assert.equal(error.cause, undefined);
-            return true;
-          });
-          assert.ok(finished, 'run settles only after its work');
-        },
-      },
-      {
-        name: 'run rejects with the error of the work as its cause if the lease was lost',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
-          const error = new Error('work');
-          const run = lock.run(async ({ signal }) => {
-            await new Promise((resolve) => signal.addEventListener('abort', resolve));
-            throw error;
-          });
-          await assert.rejects(run, (caught: Error) => {
-            assert.ok(isLockError(caught, 'LEASE_LOST'));
-            assert.equal(caught.cause, error);
-            return true;
-          });
-        },
-      },
-      {
-        name: 'work that throws its lease loss rejects with just that',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { ttl: bed.ttlMs, heartbeat: false });
-          let reason: unknown;
-          const run = lock.run(async ({ signal }) => {
-            await new Promise((resolve) => signal.addEventListener('abort', resolve));
-            reason = signal.reason;
-            signal.throwIfAborted();
-          });
-          await assert.rejects(run, (caught) => caught === reason);
-        },
-      },
-      {
         name: 'a lease that was lost is released harmlessly',
         async run(bed) {
           const locks = bed.locks();

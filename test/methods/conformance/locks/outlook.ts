@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { channel } from 'node:diagnostics_channel';
-import type { LockEventName } from '../../../../src/core/events.ts';
 import { evict } from '../../../../src/operators/evict.ts';
 import { list } from '../../../../src/operators/list.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 
-/** The view from outside: queues, lists, prefixes, evictions, events. */
+/** The view from outside: queues, lists, prefixes, evictions. */
 export const outlook: Topic = {
-  topic: 'inspect, list, events',
+  topic: 'inspect, list, prefixes',
   cases: [
     {
       name: 'a prefix goes before every name and separates what has another',
@@ -58,62 +56,6 @@ export const outlook: Topic = {
         const { token, release } = await locks.mutex(bed.name()).acquire();
         await release();
         assert.equal(await evict(locks, bed.name(), { token, reason: 'test' }), false);
-      },
-    },
-    {
-      name: 'events tell of grants, releases and losses',
-      needs: ['evict', 'tokens'],
-      async run(bed) {
-        const locks = bed.locks();
-        const events: string[] = [];
-        for (const name of ['acquired', 'released', 'lost'] as const) {
-          locks.on(name, ({ token }) => events.push(`${name} ${token}`));
-        }
-        const first = await locks.mutex(bed.name()).acquire();
-        await first.release();
-        await first.release();
-        const second = await locks.mutex(bed.name()).acquire();
-        const { token } = second;
-        await evict(locks, bed.name(), { token, reason: 'test', now: true });
-        await bed.until('it was lost', () => !second.held);
-        await second.release();
-        assert.deepEqual(events, [
-          `acquired ${first.token}`,
-          `released ${first.token}`,
-          `acquired ${token}`,
-          `lost ${token}`,
-        ]);
-      },
-    },
-    {
-      name: 'events go to the diagnostics channels as well',
-      async run(bed) {
-        const seen: LockEventName[] = [];
-        for (const name of ['acquired', 'released'] as const) {
-          const listen = (event: unknown): void => {
-            if ((event as { resource?: string }).resource === bed.name()) seen.push(name);
-          };
-          channel(`holdfast:${name}`).subscribe(listen);
-          bed.cleanup(() => channel(`holdfast:${name}`).unsubscribe(listen));
-        }
-        await bed
-          .locks()
-          .mutex(bed.name())
-          .run(() => undefined);
-        assert.deepEqual(seen, ['acquired', 'released']);
-      },
-    },
-    {
-      name: 'a listener hears nothing after it was taken off',
-      async run(bed) {
-        const locks = bed.locks();
-        let heard = 0;
-        const off = locks.on('acquired', () => heard++);
-        await locks.mutex(bed.name()).run(() => undefined);
-        off();
-        off();
-        await locks.mutex(bed.name()).run(() => undefined);
-        assert.equal(heard, 1);
       },
     },
   ],

@@ -48,33 +48,6 @@ export const rwLock: Topic = {
       },
     },
     {
-      name: 'readers and writers know what they hold',
-      async run(bed) {
-        const { read, write } = bed.locks().rwLock(bed.name());
-        assert.equal(await read.run(({ kind }) => kind), 'read');
-        assert.equal(await write.run(({ kind }) => kind), 'write');
-      },
-    },
-    {
-      name: 'an upgrade is refused at once',
-      async run(bed) {
-        for (const reentrant of [false, true]) {
-          const { read, write } = bed.locks().rwLock(bed.name(), { reentrant });
-          await read.run(async () => {
-            const upgrade = async () => write.run(() => assert.fail('it ran'));
-            await assert.rejects(upgrade(), { code: 'DEADLOCK' });
-          });
-        }
-      },
-    },
-    {
-      name: 're-entrant, a writer may read',
-      async run(bed) {
-        const { read, write } = bed.locks().rwLock(bed.name(), { reentrant: true });
-        assert.equal(await write.run(() => read.run(() => 42)), 42);
-      },
-    },
-    {
       name: 'a downgraded writer lets readers in, keeps writers out and keeps its token',
       needs: ['downgrade'],
       async run(bed) {

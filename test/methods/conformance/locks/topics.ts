@@ -10,7 +10,6 @@ import { lease } from './lease.ts';
 import { leaseDoubt } from './lease-doubt.ts';
 import { MUTEXES } from './lock-of.ts';
 import { loss } from './loss.ts';
-import { nesting } from './nesting.ts';
 import { onceCases, refreshCases } from './once.ts';
 import { outlook } from './outlook.ts';
 import { parts } from './parts.ts';
@@ -19,7 +18,7 @@ import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
 
 /** All locks with one holder at a time. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, nesting, sharing, bounds, closing];
+const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, sharing, bounds, closing];
 
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
