@@ -19,7 +19,9 @@ describe.each(turnOf(SHELVES, 2))('%s', (_, { farMs = 0, ...options }) => {
     open(clock, { maxWaiters }) {
       const latencyMs = (): number => clock.random() * farMs;
       const shelf = new Shelf({ ...options, clock, latencyMs });
-      return { connect: () => documentStore(shelf.connect(), { clock, maxWaiters }) };
+      const connect = () => documentStore(shelf.connect(), { clock, maxWaiters });
+      // The time that a reply brings is as old as the reply.
+      return { connect, slackMs: farMs };
     },
     traits: documentStore(new Shelf({ ...options, clock: simulatedClock() }).connect()).traits,
   });
