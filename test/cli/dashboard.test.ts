@@ -13,8 +13,7 @@ async function started(place: Place, ...flags: string[]): Promise<Program> {
 }
 
 it('refuses to start without a token, and to be insecure but on loopback', async () => {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
+  const place = await Place.used();
   const why = async (...args: string[]) => {
     const { status, err } = await place.fate('dashboard', ...args);
     return `${status} ${err}`;
@@ -27,8 +26,7 @@ it('refuses to start without a token, and to be insecure but on loopback', async
 });
 
 it('serves those who have the token until it is interrupted', async () => {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
+  const place = await Place.used();
   const program = await started(place);
   const url = program.out.trim();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -39,8 +37,7 @@ it('serves those who have the token until it is interrupted', async () => {
 });
 
 it('is open to this machine alone if it is insecure', async () => {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
+  const place = await Place.used();
   const program = await started(place, '--insecure', '--json');
   const { url } = JSON.parse(program.out) as { url: string };
   const status = async (headers: Record<string, string>) => (await ask(url, { headers })).status;

@@ -48,16 +48,10 @@ async function standStill(program: Program): Promise<void> {
   program.kill('SIGCONT');
 }
 
-async function evict(place: Place, ...flags: string[]): Promise<void> {
-  const { out } = await place.fate('show', 'a', '--json');
-  const { token } = JSON.parse(out).holders[0] as { token: string };
-  await place.fate('evict', 'a', '--token', token, '--reason', 'a test', ...flags);
-}
-
 it.each([
   ['by standing still', standStill, /: this process or machine stood still/],
-  ['by force, at once', (_: Program, place: Place) => evict(place, '--now'), /by force/],
-  ['by force, in time', (_: Program, place: Place) => evict(place), /by force/],
+  ['by force, at once', (_: Program, place: Place) => place.evict('a', '--now'), /by force/],
+  ['by force, in time', (_: Program, place: Place) => place.evict('a'), /by force/],
 ])('a lock that is lost %s ends all of the command', async (_, lose, message) => {
   const place = new Place();
   const program = family(place, 0, '1d');
@@ -143,7 +137,7 @@ it('ends the command although nobody reads what it complains of', async () => {
   const run = '$holdfast run a --grace 100ms -- sh fill.sh 2>&1; echo status-$? > status';
   const program = place.shell(`{ ${run}; } | { until [ -e go ]; do sleep 0.02; done; cat; }`);
   await until(() => place.read('pid').endsWith('\n'));
-  await evict(place, '--now');
+  await place.evict('a', '--now');
   await until(() => !alive(Number(place.read('pid'))));
   appendFileSync(place.path('go'), '');
   expect((await program.fate).out).toMatch(/holdfast: Lease lost on "a": .*\n$/);
