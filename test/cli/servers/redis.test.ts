@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { Place } from '../program.ts';
 import { comparable, SHOWN } from '../runbook.ts';
+import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
 let server: RedisServer;
 /** Nobody has told it that its emptiness is no loss. */
@@ -12,17 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), fresh.close()]));
 
-const SECRET = 'canary-4711';
-
-it('runs a command under a lock, and shows it', async () => {
-  const store = `${server.url}?afterDataLoss=trust`;
-  const place = new Place();
-  const script = `export HOLDFAST_STORE='${store}'
-    $holdfast run a -- sh -c '$holdfast show a --json'`;
-  const { status, out, err } = await place.shell(script).fate;
-  expect({ status, err }).toEqual({ status: 0, err: '' });
-  expect(JSON.parse(out).holders).toHaveLength(1);
-});
+it('runs a command under a lock, and shows it', () =>
+  runsAndShows(`${server.url}?afterDataLoss=trust`));
 
 it('takes the TTL that the store allows, by default as well', async () => {
   const place = new Place();
@@ -81,19 +73,8 @@ it('says that the store grants nothing after a loss of data, and for how long', 
   );
 });
 
-it.each([
-  ['nobody listens', 'redis://127.0.0.1:1', 69, /ECONNREFUSED/],
-  ['nobody is called that', 'redis://no-such-host.invalid', 69, /ENOTFOUND|EAI_AGAIN/],
+mistakes('redis', { server: () => server, verbs: ['run a --wait 1s'] }, [
   ['the password is wrong', `redis://me:${SECRET}@HERE`, 69, /WRONGPASS/],
   ['the URL has a mistake', `redis://me:${SECRET}@HERE/x/y`, 78, /malformed/],
   ['an option is unknown', 'redis://HERE?maxTTL=1m', 78, /maxTTL.*maxTtl/],
-])('where %s', async (_, url, expected, says) => {
-  const store = url.replace('HERE', `127.0.0.1:${server.port}`);
-  const place = new Place();
-  const { status, err } = await place.fate(
-    ...['run', 'a', '--store', store, '--wait', '1s', '--', 'true'],
-  );
-  expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
-  expect(err).not.toContain(SECRET);
-  expect(err.trim().split('\n')).toHaveLength(1);
-});
+]);
