@@ -57,6 +57,16 @@ export function fromPage(url: string): Record<string, string> {
   return { ...BEARER, origin: new URL(url).origin, 'content-type': 'application/json' };
 }
 
+/** Evicts as the page's own script does. */
+export function evict(url: string, body: unknown, headers = fromPage(url)): Promise<Reply> {
+  return ask(`${url}evict`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** What it sends for that. */
+export function evictionOf(name: string, token: bigint): Readonly<Record<string, unknown>> {
+  return { name, token: String(token), typed: name, reason: 'it hangs', now: true };
+}
+
 /** What a page gets from the stream. */
 export class Page {
   readonly frames: BoardFrame[] = [];
@@ -64,8 +74,15 @@ export class Page {
   ended = false;
   readonly #leave: () => void;
 
-  constructor(url: string, headers: Readonly<Record<string, string>> = BEARER) {
-    const sent = request(`${url}events`, { headers, agent: false });
+  /** One that has been told of all there is. */
+  static async loaded(url: string): Promise<Page> {
+    const page = new Page(url);
+    await soon(() => page.isLoaded).toBe(true);
+    return page;
+  }
+
+  constructor(url: string) {
+    const sent = request(`${url}events`, { headers: BEARER, agent: false });
     this.#leave = () => sent.destroy();
     sent.on('error', () => {});
     sent.once('close', () => {
