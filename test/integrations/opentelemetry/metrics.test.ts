@@ -1,9 +1,9 @@
-/** What is counted and measured, under which attributes, and what Prometheus reads of it. */
+/** What is counted and measured, and under which attributes. */
 import { createLocks, detectDeadlocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { expect, it } from 'vitest';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
-import { exportToPrometheus, tell } from './sdk.ts';
+import { tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
 
@@ -133,32 +133,4 @@ it('has as many series as the user names, whatever the resources are called', as
     [named('invoice'), 50],
     [named('report'), 1],
   ]);
-});
-
-it('is read by Prometheus over HTTP', async () => {
-  const { meterProvider, page: read } = await exportToPrometheus();
-  const { locks } = tell({ meterProvider, nameOf: () => 'invoice' });
-  const lock = locks.mutex('invoice:4711');
-  await lock.run(async () => {
-    await lock.acquire({ wait: 1 }).catch(() => {});
-    await lock.tryAcquire();
-  });
-  const lease = await lock.acquire();
-  const page = await read();
-  await lease.release();
-  const value = (name: string, labels: string): string | undefined => {
-    const line = page
-      .split('\n')
-      .find((each) => each.startsWith(`${name}{`) && each.includes(labels));
-    return line?.split(' ').at(-1);
-  };
-  expect(value('holdfast_acquisitions_total', 'holdfast_outcome="acquired"')).toBe('2');
-  expect(value('holdfast_acquisitions_total', 'error_type="ACQUIRE_TIMEOUT"')).toBe('1');
-  expect(value('holdfast_wait_duration_count', 'holdfast_outcome="taken"')).toBe('1');
-  expect(value('holdfast_wait_duration_bucket', 'le="+Inf"')).toBe('2');
-  expect(value('holdfast_hold_duration_count', 'holdfast_hold_end="released"')).toBe('1');
-  expect(value('holdfast_leases', 'holdfast_lock_name="invoice"')).toBe('1');
-  expect(value('holdfast_waiters', 'holdfast_lock_kind="mutex"')).toBe('0');
-  expect(page).toContain('# TYPE holdfast_hold_duration histogram');
-  expect(page).not.toContain('4711');
 });
