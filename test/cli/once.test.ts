@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { programOf } from '../support/program-of.ts';
 import { letGo, Place } from './program.ts';
 
 const KEEP = ['--keep', '7d'];
@@ -59,4 +60,16 @@ it('an eviction ends the command, and the key is free', async () => {
   expect((await first.fate).status).toBe(79);
   const again = await place.fate('once', 'a', ...KEEP, '--', 'echo', 'ran');
   expect(again).toMatchObject({ status: 0, out: 'ran\n' });
+});
+
+it('runs nothing if SIGTERM comes between the lock and the command', async () => {
+  const place = new Place();
+  const store = `module:${programOf('test/cli/children/early-store.ts').file}?${place.file}`;
+  const fate = await place.fate('once', 'a', ...KEEP, '--store', store, '--', 'touch', 'ran');
+  expect(fate).toEqual({ status: 143, signal: null, out: '', err: '' });
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  // It has not been done.
+  const again = await place.fate('once', 'a', ...KEEP, '--', 'sh', '-c', 'echo $(ls)');
+  expect(again.out).not.toMatch(/\bran\b/);
+  expect(again.out).toContain('locks.db');
 });
