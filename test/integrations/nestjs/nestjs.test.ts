@@ -1,7 +1,4 @@
 import 'reflect-metadata';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
@@ -11,7 +8,8 @@ import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
 import { HoldfastModule, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
 import { simulatedClock } from 'holdfast/testkit';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { databaseFile } from '../../methods/processes/child.ts';
 import { gate } from '../../support/gate.ts';
 import { loadDecorated } from '../../support/load-decorated.ts';
 
@@ -24,28 +22,21 @@ const warehouse = loadDecorated(new URL('app/warehouse.ts', import.meta.url), {
 const library = { holdfast, 'holdfast/nestjs': nestjs, './warehouse': warehouse };
 const file = new URL('app/shop.ts', import.meta.url);
 
-let folder: string;
 let shop: App;
-const apps: INestApplication[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-nestjs-'));
-  process.env.LOCKS = `sqlite:${join(folder, 'locks.db')}`;
+  process.env.LOCKS = `sqlite:${databaseFile()}`;
   shop = loadDecorated<App>(file, { decorators, library });
 });
 
-afterEach(async () => {
-  await Promise.all(apps.splice(0).map((app) => app.close()));
-  delete process.env.LOCKS;
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => void delete process.env.LOCKS);
 
 const QUIET = { logger: false, abortOnError: false } as const;
 
 /** Starts an application on a free port. */
 async function start(root: object): Promise<{ app: INestApplication; url: string }> {
   const app = await NestFactory.create(root as never, QUIET);
-  apps.push(app);
+  onTestFinished(() => app.close());
   await app.listen(0, '127.0.0.1');
   return { app, url: await app.getUrl() };
 }
@@ -151,7 +142,7 @@ describe('forRoot', () => {
     // By what their text says, which for functions is the same, whatever is around them.
     const options = { ...QUIET, moduleIdGeneratorAlgorithm: 'deep-hash' } as const;
     const app = await NestFactory.create(rootOf(...features) as never, options);
-    apps.push(app);
+    onTestFinished(() => app.close());
     const found = features.map((each) => app.select(each).get(Feature, { strict: true }).locks);
     expect(found.map((locks) => locks.mutex('x').resource)).toEqual(['a:x', 'b:x']);
   });
