@@ -1,9 +1,7 @@
 /** What is counted and measured, and under which attributes. */
-import { createLocks, detectDeadlocks, evict } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
 import { expect, it } from 'vitest';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
-import { tell } from './sdk.ts';
+import { deadlocked, loseOne, putOff, tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
 
@@ -64,9 +62,7 @@ it('knows who waits and what is held now', async () => {
 it('measures holds by how they ended, and counts losses by reason', async () => {
   const { locks, measured } = tell();
   await locks.mutex('a').run(() => {});
-  const { token, ended } = await locks.mutex('a', { ttl: '9s' }).acquire();
-  await evict(locks, 'a', { token, reason: 'to see it counted', now: true });
-  await ended;
+  await loseOne(locks);
   expect(await measured('holdfast.hold.duration')).toEqual([
     [{ ...MUTEX, 'holdfast.hold.end': 'released' }, 1],
     [{ ...MUTEX, 'holdfast.hold.end': 'lost' }, 1],
@@ -106,21 +102,12 @@ it('counts the heartbeats of claims, and those that failed', async () => {
 });
 
 it('counts the claims that a store without its memory does not grant', async () => {
-  const store = memoryStore();
-  const locks = createLocks(store);
-  const { measured } = tell({ locks });
-  store.forget();
-  await locks.mutex('a').tryAcquire();
-  await locks.mutex('b').tryAcquire();
+  const { measured } = await putOff();
   expect(await measured('holdfast.quarantines')).toEqual([[{ 'holdfast.store': 'memory' }, 2]]);
 });
 
 it('counts the waits that are found in a deadlock', async () => {
-  const { locks, measured } = tell();
-  detectDeadlocks(locks, { onDeadlock: 'reject', after: 20 });
-  // One that waits for what it holds.
-  const wait = locks.mutex('a').run(() => locks.mutex('a').acquire());
-  await expect(wait).rejects.toMatchObject({ code: 'DEADLOCK' });
+  const { measured } = await deadlocked();
   expect(await measured('holdfast.deadlocks')).toEqual([[MUTEX, 1]]);
 });
 
