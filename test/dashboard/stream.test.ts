@@ -7,6 +7,8 @@ import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/tex
 import type { QueueRow } from '../../src/dashboard/wire.ts';
 import { ask, BEARER, evict, evictionOf, openSilently, Page, soon, start } from './bed.ts';
 
+const TERMS = { heartbeat: false, ttl: '30s' } as const;
+
 it('shows queues in order, without claim ids', async () => {
   const { url, locks, others } = await start();
   await others.mutex('stock').acquire({ label: 'first' });
@@ -97,7 +99,7 @@ it('lets nothing on the way hold a stream back', async () => {
 
 it('asks the store as often for ten pages as for one, and not at all for none', async () => {
   const { url, others, store } = await start();
-  await others.mutex('stock', { heartbeat: false, ttl: '30s' }).acquire();
+  await others.mutex('stock', TERMS).acquire();
   const pages = Array.from({ length: 10 }, () => new Page(url));
   await soon(() => pages.every(({ isLoaded }) => isLoaded)).toBe(true);
   store.reset();
@@ -120,12 +122,11 @@ it('asks the store as often for ten pages as for one, and not at all for none', 
 it('tells each page only what is new', async () => {
   const { url, others } = await start();
   const names = Array.from({ length: 1_200 }, (_, n) => `account:${n}`);
-  const terms = { heartbeat: false, ttl: '30s' } as const;
-  await Promise.all(names.map((name) => others.mutex(name, terms).acquire()));
+  await Promise.all(names.map((name) => others.mutex(name, TERMS).acquire()));
   const page = await Page.loaded(url);
   expect(page.rows.size).toBe(1_200);
   const before = page.frames.length;
-  await others.mutex('new', terms).acquire();
+  await others.mutex('new', TERMS).acquire();
   await soon(() => page.rows.has('new')).toBe(true);
   expect(page.frames.slice(before).flatMap(({ rows }) => rows)).toHaveLength(1);
 });
@@ -136,8 +137,7 @@ it('a page that does not read costs little, and is told of the newest later', as
   const names = Array.from({ length: 1_000 }, (_, n) => `${n}${'x'.repeat(480)}`);
   let last = '';
   for (let round = 0; round < 8; round += 1) {
-    const terms = { heartbeat: false, ttl: '30s' } as const;
-    const leases = await Promise.all(names.map((name) => others.mutex(name, terms).acquire()));
+    const leases = await Promise.all(names.map((name) => others.mutex(name, TERMS).acquire()));
     last = String(leases.at(-1)?.token);
     await soon(() => quick.rows.get(names.at(-1) ?? '')?.seats[0]?.token).toBe(last);
     if (round < 7) await Promise.all(leases.map((lease) => lease.release()));
