@@ -4,8 +4,8 @@
  * come with their defaults, and tuned for contention, which makes no difference to a lock alone.
  */
 import { candidatesOf, connectedOf } from '../cost/uncontended.ts';
-import { Crew, columns, type Round } from '../measuring/crew.ts';
-import { type Outcome, quantile, report, shuffled, takeTurns } from '../measuring/result.ts';
+import { columns, type Round, roundsOf } from '../measuring/crew.ts';
+import { type Outcome, quantile, report, takeTurns } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
@@ -13,8 +13,7 @@ import { subjectAt } from '../stores/index.ts';
 const ROUNDS = 3;
 
 /** One that has released lets the others have it: at once, it would often get the lock again. */
-const PACE = { holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
-const PROCESSES = 4;
+const PACE = { processes: 4, tasks: 4, holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
 
 export async function measure([place]: readonly [Place]): Promise<void> {
   const subject = await subjectAt(place.url);
@@ -27,7 +26,7 @@ export async function measure([place]: readonly [Place]): Promise<void> {
   const alone = await pairs(subject, { place, names: single, tasks: 1 });
   const many = await pairs(subject, { place, names: single, tasks: 64 });
   await observer.close();
-  const rounds = await handOffs(place, wanted);
+  const rounds = await roundsOf(place, wanted, PACE);
   for (const what of names) {
     const round = rounds.get(what);
     const measured = {
@@ -55,17 +54,6 @@ async function pairs(
   const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
   for (const { close } of contenders.values()) await close();
   return new Map(names.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
-}
-
-async function handOffs(place: Place, names: readonly string[]): Promise<Map<string, Round>> {
-  const crew = await Crew.at(place, names);
-  const rounds = new Map<string, Round>();
-  for (const name of shuffled(names)) {
-    const job = { contender: name, url: place.url, tasks: PROCESSES, ...PACE };
-    rounds.set(name, await crew.round(job, PROCESSES));
-  }
-  await crew.end();
-  return rounds;
 }
 
 function passed(round: Round, { asks }: Subject): Record<string, number> {
