@@ -1,9 +1,9 @@
 /** The picture of rivals in docs/images: a row for each, a bar in each panel, from 0 on. */
-import { type Picture, STYLE, text } from './pictures.ts';
+import { type Picture, svg, text } from './pictures.ts';
 import type { Result } from './result.ts';
 import { number } from './table.ts';
 
-const [WIDTH, LEFT] = [960, 24];
+const LEFT = 24;
 /** Where panels begin, how wide one is, and its longest bar, which has its value beside it. */
 const [NAMES, PANEL, LONGEST] = [196, 191, 130];
 const [TOP, ROW, BAR] = [52, 24, 14];
@@ -34,13 +34,8 @@ export const rivalsPicture: Picture = (results, conditions) => {
   const below = halves(conditions).map((line, n) =>
     text(`x="${LEFT}" y="${end + 26 + n * 17}"`, line),
   );
-  const size = `viewBox="0 0 ${WIDTH} ${end + 56}"`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`,
-    '<title>Holdfast beside other libraries: rates alone, hand-off and waits</title>',
-    `<style>${STYLE}</style>`,
-    ...[...names, ...bars, ...below, '</svg>', ''],
-  ].join('\n');
+  const title = 'Holdfast beside other libraries: rates alone, hand-off and waits';
+  return svg(title, end + 56, [...names, ...bars, ...below]);
 };
 
 interface Spot {

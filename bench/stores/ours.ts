@@ -37,10 +37,8 @@ async function open(url: string): Promise<Store> {
   };
   const { claim, renew, release, inspect } = store;
   return Object.assign(store, {
-    claim: counting(claim),
-    renew: counting(renew),
-    release: counting(release),
-    inspect: counting(inspect),
+    ...{ claim: counting(claim), renew: counting(renew) },
+    ...{ release: counting(release), inspect: counting(inspect) },
   });
 }
 
