@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, type Locks } from 'holdfast';
 import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
@@ -41,12 +42,8 @@ export async function ask(url: string, asking: Asking = {}): Promise<Reply> {
   const sent = request(url, { method, headers, agent: false });
   sent.end(body);
   const [response] = await once(sent, 'response');
-  let text = '';
-  response.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  await once(response, 'end');
-  return { status: response.statusCode, headers: response.headers, text };
+  const { statusCode: status, headers: answered } = response;
+  return { status, headers: answered, text: await textFrom(response) };
 }
 
 /** As the operator. */
@@ -110,10 +107,8 @@ export class Page {
 
   /** The timeline, as the page shows it. */
   get lines(): readonly QueueEvent[] {
-    return merged(
-      [],
-      this.frames.flatMap(({ told }) => told),
-    );
+    const all = this.frames.flatMap(({ told }) => told);
+    return merged([], all);
   }
 
   get told(): readonly string[] {
