@@ -58,12 +58,6 @@ describe('the clock of a server', () => {
   });
 });
 
-it('a server that tells its version alone has one finding', () => {
-  expect(factFindings({ version: 'SQLite 3' })).toEqual([
-    { about: 'server', ok: true, says: 'SQLite 3' },
-  ]);
-});
-
 it('what a server complains of is to be looked at', () => {
   expect(factFindings({ version: 'etcd 3', hazards: ['etcd reports NOSPACE'] }).at(-1)).toEqual({
     about: 'hazard',
