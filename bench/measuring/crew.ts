@@ -78,7 +78,7 @@ export class Crew {
 }
 
 /** Of one round of the crew. */
-export type Pace = Omit<Job, 'contender' | 'url'>;
+type Pace = Omit<Job, 'contender' | 'url'>;
 
 /** A round of each, in an order that is new each time. */
 export async function roundsOf(
