@@ -122,15 +122,11 @@ it('show tells holders, then waiters in order', async () => {
   expect(columns?.trim().split(/ +/)).toEqual([
     ...['token', 'kind', 'host', 'pid', 'label', 'since', 'left'],
   ]);
-  expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(
-    [...queue.holders, ...queue.waiters].map(({ token, pid }, at) =>
-      expect.stringMatching(
-        new RegExp(
-          `^${at === 0 ? 'holds' : 'waits'} ${token} [321] of 4 .+ ${pid} .+ \\d+\\.\\ds$`,
-        ),
-      ),
-    ),
-  );
+  const shown = [...queue.holders, ...queue.waiters].map(({ token, pid }, at) => {
+    const state = at === 0 ? 'holds' : 'waits';
+    return new RegExp(`^${state} +${token} +[321] of 4 .+ ${pid} .+ \\d+\\.\\ds$`);
+  });
+  expect(rows).toEqual(shown.map((one) => expect.stringMatching(one)));
   expect(out).toContain('big\\u{1b}[2J');
   await letGo(holder, first, second);
   expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
