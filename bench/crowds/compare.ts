@@ -23,8 +23,15 @@ export async function measure([place]: readonly [Place]): Promise<void> {
   const names = [...new Set([floor, ...wanted])];
   const observer = await subject.observe(place);
   const single = names.filter((name) => !name.endsWith(', tuned'));
-  const alone = await pairs(subject, { place, names: single, tasks: 1 });
-  const many = await pairs(subject, { place, names: single, tasks: 64 });
+  /** Of each in a second. */
+  const pairs = async (tasks: 1 | 64): Promise<Map<string, number>> => {
+    const contenders = await connectedOf(subject, single, place.url);
+    const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
+    const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
+    for (const { close } of contenders.values()) await close();
+    return new Map(single.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
+  };
+  const [alone, many] = [await pairs(1), await pairs(64)];
   await observer.close();
   const rounds = await roundsOf(place, wanted, PACE);
   for (const what of names) {
@@ -36,24 +43,6 @@ export async function measure([place]: readonly [Place]): Promise<void> {
     };
     report({ what, measured });
   }
-}
-
-interface Wanted {
-  readonly place: Place;
-  readonly names: readonly string[];
-  readonly tasks: 1 | 64;
-}
-
-/** Pairs a second, by the names. */
-async function pairs(
-  subject: Subject,
-  { place, names, tasks }: Wanted,
-): Promise<Map<string, number>> {
-  const contenders = await connectedOf(subject, names, place.url);
-  const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
-  const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
-  for (const { close } of contenders.values()) await close();
-  return new Map(names.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
 }
 
 function passed(round: Round, { asks }: Subject): Record<string, number> {
