@@ -104,13 +104,6 @@ export class Place {
     await this.fate('evict', name, '--token', token, '--reason', 'a test', ...flags);
   }
 
-  /** Holds locks of these names in this process, until the test is over. */
-  async holds(...names: readonly string[]): Promise<void> {
-    const locks = createLocks(sqliteStore(this.file), { ttl: '2m' });
-    onTestFinished(() => locks.close({ drain: 0 }));
-    for (const name of names) await locks.mutex(name).acquire();
-  }
-
   /** How many hold and wait, over all names. */
   async counts(): Promise<{ readonly holders: number; readonly waiters: number }> {
     const locks = createLocks(sqliteStore(this.file));

@@ -15,7 +15,7 @@ function waiting({ pid }: Program): string {
 describe('a wait', () => {
   it('says with -v that its place in the queue was lost', async () => {
     const place = new Place();
-    await place.holds('invoice:7');
+    await place.hold(...HOLD);
     const waiter = place.start(['run', 'invoice:7', '-v', '--ttl', '500ms', '--', 'touch', 'ran']);
     await waiter.saysOnError(' for invoice:7, held by ');
     await place.holding(1, 1);

@@ -85,7 +85,7 @@ it('a signal to end leaves the queue, and after it a leader has no second term',
 
 it('fails at once where the name is another lock, or the store cannot be used', async () => {
   const place = new Place();
-  await place.holds('boss');
+  await place.hold('boss');
   const other = place.fate('elect', 'boss', '--', 'true');
   const broken = place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true');
   expect([(await other).status, (await broken).status]).toEqual([77, 69]);
