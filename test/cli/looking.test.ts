@@ -74,9 +74,8 @@ it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
 
 it('takes a plain path as the store', async () => {
   const place = new Place();
-  const { out } = await place.fate(
-    ...['run', 'a', '--store', './plain.db', '--', 'sh', '-c', '$holdfast ls --store plain.db'],
-  );
+  const inner = ['sh', '-c', '$holdfast ls --store plain.db'];
+  const { out } = await place.fate('run', 'a', '--store', './plain.db', '--', ...inner);
   expect(out).toBe('a\n');
 });
 
@@ -179,10 +178,8 @@ it('watch --json tells the whole queue at each change, and ends with SIGTERM', a
   watch.kill('SIGTERM');
   const { status, out, err } = await watch.fate;
   expect([status, err]).toEqual([0, '']);
-  const [before, during] = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as QueueJson);
+  const lines = out.trimEnd().split('\n');
+  const [before, during] = lines.map((line) => JSON.parse(line) as QueueJson);
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 

@@ -136,11 +136,9 @@ it.each([
   const database = new Database(place.path('layout.db'));
   database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 99');
   database.close();
-  for (const verb of [
-    ['run', 'a', `--store=${url}`, '--', 'touch', 'ran'],
-    ['ls', `--store=${url}`],
-  ]) {
-    const fate = await refused(place, verb);
+  for (const words of ['run a -- touch ran', 'ls']) {
+    const [verb = '', ...rest] = words.split(' ');
+    const fate = await refused(place, [verb, `--store=${url}`, ...rest]);
     expect(fate.err).toMatch(message);
     expect(fate.status).toBe(status);
   }
@@ -244,11 +242,8 @@ it('no room for what it prints', async () => {
 it('repeats no password of a URL whose scheme is missing', async () => {
   const place = new Place();
   for (const store of ['app_user:secret@host/db', '//app:secret@host/db', ':secret@host/0']) {
-    for (const verb of [
-      ['run', 'a', '--store', store, '--', 'true'],
-      ['show', 'a', '--store', store],
-    ]) {
-      const { status, err } = await place.fate(...verb);
+    for (const words of ['run a -- true', 'show a']) {
+      const { status, err } = await place.fate('--store', store, ...words.split(' '));
       expect([status, err]).toEqual([78, expect.stringMatching(/without postgres:/)]);
       expect(err).not.toContain('secret');
     }
