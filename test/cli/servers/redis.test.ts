@@ -17,21 +17,6 @@ afterAll(() => Promise.all([server.close(), fresh.close()]));
 it('runs a command under a lock, and shows it', () =>
   runsAndShows(`${server.url}?afterDataLoss=trust`));
 
-it('takes the TTL that the store allows, by default as well', async () => {
-  const place = new Place();
-  const run = (maxTtl: string, ...flags: string[]) => {
-    const store = `${server.url}?afterDataLoss=trust&maxTtl=${maxTtl}`;
-    return place.fate('run', maxTtl, ...flags, '--store', store, '--', 'echo', 'ran');
-  };
-  // The error output warns of two programs with another maxTtl.
-  const ran = { status: 0, out: 'ran\n' };
-  expect(await run('5s')).toMatchObject(ran);
-  expect(await run('1m', '--ttl', '45s')).toMatchObject(ran);
-  const refused = await run('6s', '--ttl', '45s');
-  expect(refused).toMatchObject({ status: 64, out: '' });
-  expect(refused.err).toContain('raise the option maxTtl');
-});
-
 it('is looked at by the doctor, who says what to do', async () => {
   const trusting = `${server.url}?afterDataLoss=trust`;
   const { store, server: told } = await examined(trusting);
