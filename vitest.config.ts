@@ -15,7 +15,7 @@ const COMMANDS = 'test/cli/servers/*.test.ts';
 /** What starts processes of ours, which begin from a bundle. */
 const PROCESSES = [
   ...['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'],
-  'test/cli/units/{completion,elect,once,waiting}.test.ts',
+  'test/cli/units/{completion,elect}.test.ts',
   'test/{stores/sqlite,integrations/opentelemetry}/processes.test.ts',
 ];
 /** Whole stories of several processes. */

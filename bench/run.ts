@@ -99,8 +99,8 @@ interface Run {
 async function measured(title: string, { name, figure, stores: own }: Job): Promise<Run> {
   const busy = runs > 1 ? await calm() : await busyCores();
   const places = (await Promise.all(own.map((store) => serversFor(store, figure)))).flat();
-  const script = `${figure.room}/${name}`;
-  const results = await measure(title, script, { places, quiet: isQuiet(busy) });
+  const mark = { figure: title, ...(!isQuiet(busy) && { noisy: true }) };
+  const results = await measure(`${figure.room}/${name}`, places, mark);
   if (runs > 1) await closeServers();
   return { busy, labels: [...new Set(places.flatMap(({ label }) => label ?? []))], results };
 }
@@ -128,17 +128,8 @@ async function serversFor(store: string, { servers }: Figure): Promise<readonly 
   return [{ url, pids: [] }];
 }
 
-interface Circumstances {
-  readonly places: readonly Server[];
-  readonly quiet: boolean;
-}
-
-/** Runs the script by itself, and shows its results as they come. */
-async function measure(
-  title: string,
-  script: string,
-  { places, quiet }: Circumstances,
-): Promise<Result[]> {
+/** Runs the script by itself, and shows its results as they come, with what they are of. */
+async function measure(script: string, places: readonly Server[], mark: object): Promise<Result[]> {
   const module = pathToFileURL(join(folder, `${script}.js`)).href;
   const args = ['--expose-gc', join(folder, 'call.js'), module, 'measure', JSON.stringify(places)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -146,11 +137,11 @@ async function measure(
   const results: Result[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     const result = JSON.parse(line) as Result;
-    console.log(JSON.stringify({ figure: title, ...result, ...(!quiet && { noisy: true }) }));
+    console.log(JSON.stringify({ ...mark, ...result }));
     results.push(result);
   }
   const code = await ended;
-  if (code !== 0) throw new Error(`${title} ended with ${code}`);
+  if (code !== 0) throw new Error(`${script} ended with ${code}`);
   return results;
 }
 

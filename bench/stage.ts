@@ -13,11 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { ROOT } from '../scripts/steps.ts';
 import { scratchFolder } from './measuring/processes.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const COMPILER_OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
@@ -32,12 +30,9 @@ export function stage(): string {
   const home = join(folder, 'node_modules/holdfast');
   mkdirSync(home, { recursive: true });
   copyFileSync(join(ROOT, 'package.json'), join(home, 'package.json'));
-  const build = ['--no-dts', '--log-level', 'warn'];
-  execFileSync(
-    process.execPath,
-    [join(ROOT, 'node_modules/tsdown/dist/run.mjs'), ...build, '--out-dir', join(home, 'dist')],
-    { cwd: ROOT, stdio: ['ignore', process.stderr, process.stderr] },
-  );
+  const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
+  const build = [tsdown, '--no-dts', '--log-level', 'warn', '--out-dir', join(home, 'dist')];
+  execFileSync(process.execPath, build, { cwd: ROOT, stdio: ['ignore', 2, 2] });
   const packages = join(ROOT, 'node_modules');
   for (const name of readdirSync(packages)) {
     if (name !== 'holdfast') symlinkSync(join(packages, name), join(folder, 'node_modules', name));

@@ -4,8 +4,8 @@
  * come with their defaults, and tuned for contention, which makes no difference to a lock alone.
  */
 import { candidatesOf, connectedOf } from '../cost/uncontended.ts';
-import { Crew, columns, type Round } from '../measuring/crew.ts';
-import { type Outcome, quantile, report, shuffled, takeTurns } from '../measuring/result.ts';
+import { columns, type Round, roundsOf } from '../measuring/crew.ts';
+import { type Outcome, quantile, report, takeTurns } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
@@ -13,8 +13,7 @@ import { subjectAt } from '../stores/index.ts';
 const ROUNDS = 3;
 
 /** One that has released lets the others have it: at once, it would often get the lock again. */
-const PACE = { holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
-const PROCESSES = 4;
+const PACE = { processes: 4, tasks: 4, holdMs: 6, pauseMs: 3, settleMs: 500, forMs: 3_000 };
 
 export async function measure([place]: readonly [Place]): Promise<void> {
   const subject = await subjectAt(place.url);
@@ -24,10 +23,17 @@ export async function measure([place]: readonly [Place]): Promise<void> {
   const names = [...new Set([floor, ...wanted])];
   const observer = await subject.observe(place);
   const single = names.filter((name) => !name.endsWith(', tuned'));
-  const alone = await pairs(subject, { place, names: single, tasks: 1 });
-  const many = await pairs(subject, { place, names: single, tasks: 64 });
+  /** Of each in a second. */
+  const pairs = async (tasks: 1 | 64): Promise<Map<string, number>> => {
+    const contenders = await connectedOf(subject, single, place.url);
+    const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
+    const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
+    for (const { close } of contenders.values()) await close();
+    return new Map(single.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
+  };
+  const [alone, many] = [await pairs(1), await pairs(64)];
   await observer.close();
-  const rounds = await handOffs(place, wanted);
+  const rounds = await roundsOf(place, wanted, PACE);
   for (const what of names) {
     const round = rounds.get(what);
     const measured = {
@@ -37,35 +43,6 @@ export async function measure([place]: readonly [Place]): Promise<void> {
     };
     report({ what, measured });
   }
-}
-
-interface Wanted {
-  readonly place: Place;
-  readonly names: readonly string[];
-  readonly tasks: 1 | 64;
-}
-
-/** Pairs a second, by the names. */
-async function pairs(
-  subject: Subject,
-  { place, names, tasks }: Wanted,
-): Promise<Map<string, number>> {
-  const contenders = await connectedOf(subject, names, place.url);
-  const way = { tasks, pairs: subject.pairs[tasks === 1 ? 0 : 1] };
-  const outcomes = await takeTurns(candidatesOf(contenders, way), ROUNDS);
-  for (const { close } of contenders.values()) await close();
-  return new Map(names.map((name, n) => [name, (outcomes[n] as Outcome).perSecond]));
-}
-
-async function handOffs(place: Place, names: readonly string[]): Promise<Map<string, Round>> {
-  const crew = await Crew.at(place, names);
-  const rounds = new Map<string, Round>();
-  for (const name of shuffled(names)) {
-    const job = { contender: name, url: place.url, tasks: PROCESSES, ...PACE };
-    rounds.set(name, await crew.round(job, PROCESSES));
-  }
-  await crew.end();
-  return rounds;
 }
 
 function passed(round: Round, { asks }: Subject): Record<string, number> {

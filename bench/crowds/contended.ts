@@ -1,22 +1,16 @@
 /** 4 processes of 25 tasks that want the same lock all the time. */
-import { Crew, columns, type Round } from '../measuring/crew.ts';
-import { type Result, report, shuffled } from '../measuring/result.ts';
+import { columns, type Round, roundsOf } from '../measuring/crew.ts';
+import { type Result, report } from '../measuring/result.ts';
 import type { Place, Subject } from '../measuring/subject.ts';
 import { subjectAt } from '../stores/index.ts';
 
-const PROCESSES = 4;
-const PACE = { tasks: 100, holdMs: 1, settleMs: 500, forMs: 2_000 };
+const PACE = { processes: 4, tasks: 100, holdMs: 1, settleMs: 500, forMs: 2_000 };
 const OURS = 'holdfast, fair';
 
 export async function measure([place]: readonly [Place]): Promise<void> {
   const subject = await subjectAt(place.url);
   const { contended } = subject;
-  const crew = await Crew.at(place, contended);
-  const rounds = new Map<string, Round>();
-  for (const contender of shuffled(contended)) {
-    rounds.set(contender, await crew.round({ contender, url: place.url, ...PACE }, PROCESSES));
-  }
-  await crew.end();
+  const rounds = await roundsOf(place, contended, PACE);
   let floor = Number.NaN;
   for (const contender of contended) {
     const measured = columns(rounds.get(contender) as Round);

@@ -18,7 +18,7 @@ const DIGITS = 10;
 function pipelined(url: string): Promise<Connected> {
   return floor(url, async (session, folder) => {
     const [{ path }, { children }] = await together(session, folder);
-    first(path, children);
+    if (nodeBefore(path, children) !== undefined) throw new Error(`${path} is not the first.`);
     return path;
   });
 }
@@ -54,19 +54,9 @@ async function floor(url: string, take: Take): Promise<Connected> {
   };
 }
 
-function make(session: ZookeeperSession, folder: string): Promise<{ readonly path: string }> {
-  return session.create(`${folder}/n-`, { kind: 'ephemeral-sequential' });
-}
-
-function together(
-  session: ZookeeperSession,
-  folder: string,
-): Promise<[{ readonly path: string }, { readonly children: readonly string[] }]> {
-  return Promise.all([make(session, folder), session.getChildren(folder)]);
-}
-
-function first(path: string, children: readonly string[]): void {
-  if (nodeBefore(path, children) !== undefined) throw new Error(`${path} is not the first.`);
+function together(session: ZookeeperSession, folder: string) {
+  const created = session.create(`${folder}/n-`, { kind: 'ephemeral-sequential' });
+  return Promise.all([created, session.getChildren(folder)]);
 }
 
 /** The greatest that is smaller; their names differ by their numbers alone. */
@@ -81,18 +71,13 @@ function nodeBefore(path: string, children: readonly string[]): string | undefin
 }
 
 /** A read of what is gone is refused, and leaves no watch behind. */
-async function gone(session: ZookeeperSession, path: string): Promise<void> {
-  let deleted = (): void => {};
-  const deletion = new Promise<void>((resolve) => {
-    deleted = resolve;
+function gone(session: ZookeeperSession, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    session.getData(path, { watch: () => resolve() }).catch((error: unknown) => {
+      if (refusedAs('NONODE', error)) resolve();
+      else reject(error);
+    });
   });
-  try {
-    await session.getData(path, { watch: () => deleted() });
-  } catch (error) {
-    if (!refusedAs('NONODE', error)) throw error;
-    return;
-  }
-  await deletion;
 }
 
 /** Another process may have made it. */

@@ -77,10 +77,8 @@ async function kill(
 ): Promise<number> {
   const holder = call(import.meta.url, 'hold', options);
   await once(holder, 'message');
-  const granted = locks
-    .mutex(options.resource)
-    .acquire()
-    .then((lease) => ({ lease, at: performance.now() }));
+  const waiting = locks.mutex(options.resource).acquire();
+  const granted = waiting.then((lease) => ({ lease, at: performance.now() }));
   await sleep(inMs);
   let end = performance.now();
   holder.kill('SIGKILL');

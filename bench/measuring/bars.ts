@@ -1,9 +1,8 @@
 /** The picture of rivals in docs/images: a row for each, a bar in each panel, from 0 on. */
-import { type Picture, STYLE, text } from './pictures.ts';
-import type { Result } from './result.ts';
+import { type Picture, svg, text } from './pictures.ts';
 import { number } from './table.ts';
 
-const [WIDTH, LEFT] = [960, 24];
+const LEFT = 24;
 /** Where panels begin, how wide one is, and its longest bar, which has its value beside it. */
 const [NAMES, PANEL, LONGEST] = [196, 191, 130];
 const [TOP, ROW, BAR] = [52, 24, 14];
@@ -28,41 +27,24 @@ export const rivalsPicture: Picture = (results, conditions) => {
       text(`class="title" x="${left}" y="20"`, title),
       text(`x="${left}" y="36"`, best),
       `<line class="grid" x1="${left}" x2="${left}" y1="${TOP - 4}" y2="${end}"/>`,
-      ...results.flatMap((result, row) => bar(result, { column, left, row, most })),
+      ...results.flatMap(({ what, measured }, row) => {
+        // None where nothing was measured.
+        const value = measured[column];
+        if (value === undefined) return [];
+        const width = Number(((value / most) * LONGEST).toFixed(1));
+        const y = middle(row);
+        const place = `x="${left}" y="${y - BAR / 2}" width="${width}" height="${BAR}"`;
+        const label = text(`x="${left + width + 5}" y="${y + 4}"`, number(value));
+        return [`<rect fill="${colorOf(what)}" ${place}/>`, label];
+      }),
     ];
   });
   const below = halves(conditions).map((line, n) =>
     text(`x="${LEFT}" y="${end + 26 + n * 17}"`, line),
   );
-  const size = `viewBox="0 0 ${WIDTH} ${end + 56}"`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`,
-    '<title>Holdfast beside other libraries: rates alone, hand-off and waits</title>',
-    `<style>${STYLE}</style>`,
-    ...[...names, ...bars, ...below, '</svg>', ''],
-  ].join('\n');
+  const title = 'Holdfast beside other libraries: rates alone, hand-off and waits';
+  return svg(title, end + 56, [...names, ...bars, ...below]);
 };
-
-interface Spot {
-  readonly column: string;
-  readonly left: number;
-  readonly row: number;
-  /** Of all in this panel. */
-  readonly most: number;
-}
-
-/** None where nothing was measured. */
-function bar({ what, measured }: Result, { column, left, row, most }: Spot): string[] {
-  const value = measured[column];
-  if (value === undefined) return [];
-  const width = Number(((value / most) * LONGEST).toFixed(1));
-  const y = middle(row);
-  const place = `x="${left}" y="${y - BAR / 2}" width="${width}" height="${BAR}"`;
-  return [
-    `<rect fill="${colorOf(what)}" ${place}/>`,
-    text(`x="${left + width + 5}" y="${y + 4}"`, number(value)),
-  ];
-}
 
 /** In two lines, at a semicolon. */
 function halves(conditions: string): string[] {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { subjectAt } from '../stores/index.ts';
 import { type Happened, type Job, MEMBER, type OwnJob, type Turn } from './member.ts';
 import { call, now, sleep } from './processes.ts';
-import { median, quantile } from './result.ts';
+import { median, quantile, shuffled } from './result.ts';
 import { contender, difference, type Observer, type Place, type Work } from './subject.ts';
 
 /** What all processes did in one round. */
@@ -77,6 +77,24 @@ export class Crew {
   }
 }
 
+/** Of one round of the crew. */
+type Pace = Omit<Job, 'contender' | 'url'>;
+
+/** A round of each, in an order that is new each time. */
+export async function roundsOf(
+  place: Place,
+  contenders: readonly string[],
+  { processes, ...pace }: Pace & { readonly processes: number },
+): Promise<Map<string, Round>> {
+  const crew = await Crew.at(place, contenders);
+  const rounds = new Map<string, Round>();
+  for (const contender of shuffled(contenders)) {
+    rounds.set(contender, await crew.round({ contender, url: place.url, ...pace }, processes));
+  }
+  await crew.end();
+  return rounds;
+}
+
 class Member {
   alive = true;
   readonly #process: ChildProcess = call(MEMBER, 'member');
@@ -107,10 +125,7 @@ export function columns({ all, work }: Round): Record<string, number> {
   }
   const lasted = (turns.at(-1)?.[1] ?? 0) - (turns[0]?.[1] ?? 0);
   const acquisitions = all.reduce((sum, one) => sum + one.acquisitions, 0);
-  const each = Object.entries(work).map(([name, n]) => [
-    `${name} an acquisition`,
-    n / acquisitions,
-  ]);
+  const each = Object.entries(work).map(([of, n]) => [`${of} an acquisition`, n / acquisitions]);
   const least = Math.min(...all.map((one) => one.acquisitions));
   return {
     'ms an acquisition': lasted / 1e6 / (turns.length - 1),

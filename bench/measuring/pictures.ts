@@ -61,7 +61,7 @@ const SIDES = [
 ] as const;
 
 /** The grey is readable on white and on black. */
-export const STYLE = `
+const STYLE = `
   text { font: 12px system-ui, sans-serif; fill: #6e7781; }
   .title { font-weight: 600; }
   .grid { stroke: #8b949e; stroke-opacity: 0.25; }
@@ -117,11 +117,16 @@ function drawing({ title, panels, across, colors, dashed }: Plot): Picture {
       const sample = line(name, [`${x},${y - 4}`, `${x + 22},${y - 4}`]);
       return [sample, text(`x="${x + 28}" y="${y}"`, name)];
     });
-    const size = `viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`;
-    const head = [svg, `<title>${title}</title>`, `<style>${STYLE}</style>`];
-    return [...head, ...parts, ...legend, '</svg>', ''].join('\n');
+    return svg(title, HEIGHT, [...parts, ...legend]);
   };
+}
+
+/** All pictures are as wide, and as dark. */
+export function svg(title: string, height: number, parts: readonly string[]): string {
+  const size = `viewBox="0 0 ${WIDTH} ${height}"`;
+  const open = `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img">`;
+  const head = [open, `<title>${title}</title>`, `<style>${STYLE}</style>`];
+  return [...head, ...parts, '</svg>', ''].join('\n');
 }
 
 interface Range {

@@ -1,23 +1,13 @@
 /** Ours, with default options but for the TTL, which all contenders share. */
-import { createLocks, type Lock, type Locks, type Store } from 'holdfast';
+import { createLocks, type Locks, type Store } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { type Connect, type Connected, TTL_MS } from '../measuring/subject.ts';
 
-/** Prepares a task. */
-type Prepare = (locks: Locks, resource: string) => Lock;
-
-const mutex: Prepare = (locks, resource) => locks.mutex(resource);
-const fair: Prepare = (locks, resource) => locks.mutex(resource, { fair: true });
-
 /** For every store, by the names of the tables. */
 export const OURS: { readonly holdfast: Connect; readonly 'holdfast, fair': Connect } = {
-  holdfast: opening(mutex),
-  'holdfast, fair': opening(fair),
+  holdfast: async (url) => locksOf(await open(url)),
+  'holdfast, fair': async (url) => locksOf(await open(url), { fair: true }),
 };
-
-function opening(prepare: Prepare): Connect {
-  return async (url) => locksOf(await open(url), { prepare });
-}
 
 let verbs = 0;
 
@@ -37,10 +27,8 @@ async function open(url: string): Promise<Store> {
   };
   const { claim, renew, release, inspect } = store;
   return Object.assign(store, {
-    claim: counting(claim),
-    renew: counting(renew),
-    release: counting(release),
-    inspect: counting(inspect),
+    ...{ claim: counting(claim), renew: counting(renew) },
+    ...{ release: counting(release), inspect: counting(inspect) },
   });
 }
 
@@ -50,16 +38,16 @@ export async function locksAt(url: string): Promise<Locks> {
 }
 
 interface OursOptions {
-  readonly prepare?: Prepare;
+  readonly fair?: boolean;
   /** Closes the client, where it is not the store's own. */
   readonly end?: () => unknown;
 }
 
-export function locksOf(store: Store, { prepare = mutex, end }: OursOptions = {}): Connected {
+export function locksOf(store: Store, { fair = false, end }: OursOptions = {}): Connected {
   const locks = createLocks(store, { ttl: TTL_MS });
   return {
     task: (resource) => {
-      const lock = prepare(locks, resource);
+      const lock = locks.mutex(resource, { fair });
       return async () => {
         const lease = await lock.acquire();
         return () => lease.release();

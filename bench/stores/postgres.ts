@@ -39,10 +39,7 @@ async function observe({ url, pids }: Place): Promise<Observer> {
   await migratePostgres(pool);
   await pool.end();
   return {
-    work: async () => ({
-      statements: await count(STATEMENTS),
-      'server CPU µs': cpuMicros(pids),
-    }),
+    work: async () => ({ statements: await count(STATEMENTS), 'server CPU µs': cpuMicros(pids) }),
     bytes: () => count(SIZE),
     close: () => client.end(),
   };

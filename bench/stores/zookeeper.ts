@@ -16,10 +16,8 @@ export const zookeeper: Subject = {
   crowd: { ratio: 1.3 },
   observe: ({ url, pids }) => ({
     async work() {
-      const [received = Number.NaN, sent = Number.NaN] = await monitored(url, [
-        'packets_received',
-        'packets_sent',
-      ]);
+      const names = ['packets_received', 'packets_sent'];
+      const [received = Number.NaN, sent = Number.NaN] = await monitored(url, names);
       const counted = { requests: received, events: sent - received };
       return { ...counted, 'server CPU µs': cpuMicros(pids) };
     },

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest';
 import { Place } from './program.ts';
 
 it('finds nothing to do in a file that is in use, and leaves no lock behind', async () => {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
+  const place = await Place.used();
   const { status, out, err } = await place.fate('doctor');
   expect({ status, err }).toEqual({ status: 0, err: '' });
   const lines = out.trim().split('\n');

@@ -2,27 +2,7 @@ import { readdirSync } from 'node:fs';
 import Database from 'libsql';
 import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { Place, type Program, pause } from './program.ts';
-
-/** Holds until its input ends. */
-async function hold(place: Place, name: string, ...flags: string[]): Promise<Program> {
-  const { holders } = await place.counts();
-  const program = place.start(['run', name, ...flags, '--', 'cat']);
-  await place.holding(holders + 1, 0);
-  return program;
-}
-
-/** With a file that verbs may look into. */
-async function used(): Promise<Place> {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
-  return place;
-}
-
-async function letGo(...programs: Program[]): Promise<void> {
-  for (const program of programs) program.process.stdin?.end();
-  for (const program of programs) expect((await program.fate).status).toBe(0);
-}
+import { letGo, Place, type Program, pause } from './program.ts';
 
 async function json<T>(place: Place, ...args: string[]): Promise<T> {
   const { out, err } = await place.fate('--json', ...args);
@@ -42,9 +22,10 @@ interface QueueJson {
 
 it('ls lists names in order, those with a prefix', async () => {
   const place = new Place();
-  const names = ['b:2', 'a', 'b:1', '-x', 'new\nline', 'caf\u00e9'];
   const holders: Program[] = [];
-  for (const name of names.filter((each) => each !== '-x')) holders.push(await hold(place, name));
+  for (const name of ['b:2', 'a', 'b:1', 'new\nline', 'caf\u00e9']) {
+    holders.push(await place.hold(name));
+  }
   expect((await place.fate('ls')).out).toBe('a\nb:1\nb:2\ncaf\u00e9\nnew\\u{a}line\n');
   expect((await place.fate('ls', 'b:')).out).toBe('b:1\nb:2\n');
   expect(await json(place, 'ls', '--', '-')).toEqual([]);
@@ -56,11 +37,9 @@ it('ls lists names in order, those with a prefix', async () => {
 
 it('ls -l tells how much is taken, by whom, and how many wait', async () => {
   const place = new Place();
-  const holder = await hold(place, 'backup', '--label', 'nightly');
-  const waiter = place.start(['run', 'backup', '--', 'cat']);
-  await place.holding(1, 1);
-  const gpu = place.start(['run', 'gpu', '--limit', '4', '--permits', '3', '--', 'cat']);
-  await place.holding(2, 1);
+  const holder = await place.hold('backup', '--label', 'nightly');
+  const waiter = await place.wait('run', 'backup', '--', 'cat');
+  const gpu = await place.hold('gpu', '--limit', '4', '--permits', '3');
   const { out, err } = await place.fate('ls', '-l');
   expect(err).toBe('');
   const [headings, ...rows] = out.trimEnd().split('\n');
@@ -95,9 +74,8 @@ it.each(['ls', 'ls -l', 'show a', 'watch a', 'evict a --token 1 --reason x'])(
 
 it('takes a plain path as the store', async () => {
   const place = new Place();
-  const { out } = await place.fate(
-    ...['run', 'a', '--store', './plain.db', '--', 'sh', '-c', '$holdfast ls --store plain.db'],
-  );
+  const inner = ['sh', '-c', '$holdfast ls --store plain.db'];
+  const { out } = await place.fate('run', 'a', '--store', './plain.db', '--', ...inner);
   expect(out).toBe('a\n');
 });
 
@@ -105,7 +83,7 @@ it('sends no orders to a terminal, in JSON either', async () => {
   const place = new Place();
   // An escape, one in a single byte of Latin-1, a change of direction, and one beyond 16 bits.
   const name = 'a\u001b[2J\u009b\u202e\u{e0001}';
-  const holder = await hold(place, name, '--label', name);
+  const holder = await place.hold(name, '--label', name);
   const all = [['ls'], ['show', name], ['run', name, '--try', '--', 'true']];
   for (const args of all.flatMap((each) => [each, ['--json', ...each]])) {
     const { out, err } = await place.fate(...args);
@@ -118,20 +96,10 @@ it('sends no orders to a terminal, in JSON either', async () => {
 
 it('show tells holders, then waiters in order', async () => {
   const place = new Place();
-  const holder = await hold(
-    place,
-    'gpu',
-    '--limit',
-    '4',
-    '--permits',
-    '3',
-    '--label',
-    'big\u001b[2J',
-  );
-  const first = place.start(['run', 'gpu', '--limit', '4', '--permits', '2', '--', 'cat']);
-  await place.holding(1, 1);
-  const second = place.start(['run', 'gpu', '--limit', '4', '--', 'cat']);
-  await place.holding(1, 2);
+  const four = ['gpu', '--limit', '4'] as const;
+  const holder = await place.hold(...four, '--permits', '3', '--label', 'big\u001b[2J');
+  const first = await place.wait('run', ...four, '--permits', '2', '--', 'cat');
+  const second = await place.wait('run', ...four, '--', 'cat');
 
   const queue = await json<QueueJson>(place, 'show', 'gpu');
   const member = {
@@ -153,15 +121,11 @@ it('show tells holders, then waiters in order', async () => {
   expect(columns?.trim().split(/ +/)).toEqual([
     ...['token', 'kind', 'host', 'pid', 'label', 'since', 'left'],
   ]);
-  expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(
-    [...queue.holders, ...queue.waiters].map(({ token, pid }, at) =>
-      expect.stringMatching(
-        new RegExp(
-          `^${at === 0 ? 'holds' : 'waits'} ${token} [321] of 4 .+ ${pid} .+ \\d+\\.\\ds$`,
-        ),
-      ),
-    ),
-  );
+  const shown = [...queue.holders, ...queue.waiters].map(({ token, pid }, at) => {
+    const state = at === 0 ? 'holds' : 'waits';
+    return new RegExp(`^${state} +${token} +[321] of 4 .+ ${pid} .+ \\d+\\.\\ds$`);
+  });
+  expect(rows).toEqual(shown.map((one) => expect.stringMatching(one)));
   expect(out).toContain('big\\u{1b}[2J');
   await letGo(holder, first, second);
   expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
@@ -169,7 +133,7 @@ it('show tells holders, then waiters in order', async () => {
 
 it('a read-write lock has no limit', async () => {
   const place = new Place();
-  const writer = await hold(place, 'config', '--write');
+  const writer = await place.hold('config', '--write');
   expect(await json(place, 'show', 'config')).toMatchObject({
     ...{ limit: null, holders: [{ kind: 'write', permits: 1 }] },
   });
@@ -177,10 +141,10 @@ it('a read-write lock has no limit', async () => {
 });
 
 it('watch appends a line for each change, until it is interrupted', async () => {
-  const place = await used();
+  const place = await Place.used();
   const watch = place.start(['watch', 'a']);
   await watch.says('no holders');
-  const holder = await hold(place, 'a');
+  const holder = await place.hold('a');
   await watch.says('holds');
   const waiter = place.start(['run', 'a', '--', 'cat']);
   await watch.says('waits');
@@ -205,26 +169,24 @@ it('watch appends a line for each change, until it is interrupted', async () => 
 });
 
 it('watch --json tells the whole queue at each change, and ends with SIGTERM', async () => {
-  const place = await used();
+  const place = await Place.used();
   const watch = place.start(['watch', 'a', '--json']);
   await watch.says('"holders":[]');
-  const holder = await hold(place, 'a');
+  const holder = await place.hold('a');
   await watch.says(`"pid":${holder.pid}`);
   await letGo(holder);
   watch.kill('SIGTERM');
   const { status, out, err } = await watch.fate;
   expect([status, err]).toEqual([0, '']);
-  const [before, during] = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as QueueJson);
+  const lines = out.trimEnd().split('\n');
+  const [before, during] = lines.map((line) => JSON.parse(line) as QueueJson);
   expect([before?.holders.length, during?.holders.length]).toEqual([0, 1]);
 });
 
 it('watch goes on when somebody else kept the store locked for a time', async () => {
-  const place = await used();
+  const place = await Place.used();
   const watch = place.start(['watch', 'a', '--store', `sqlite:${place.file}?busyTimeout=300ms`]);
-  const first = await hold(place, 'a');
+  const first = await place.hold('a');
   await watch.says('holds');
   const database = new Database(place.file);
   database.exec('BEGIN EXCLUSIVE');
@@ -239,7 +201,7 @@ it('watch goes on when somebody else kept the store locked for a time', async ()
 
 it('ends quietly when nobody reads it any more', async () => {
   const place = new Place();
-  const first = await hold(place, 'a');
+  const first = await place.hold('a');
   // `head` prints when it ends; then the shell, too, has closed what it read from.
   const reader = '{ head -n 1; exec <&-; echo gone; }';
   const watch = place.shell(`{ $holdfast watch a; echo status-$? >&2; } | ${reader}`);
@@ -251,8 +213,7 @@ it('ends quietly when nobody reads it any more', async () => {
 
 it('evict tells whether there was anybody', async () => {
   const place = new Place();
-  const holder = await hold(place, 'a');
-  const [{ token = '' } = {}] = (await json<QueueJson>(place, 'show', 'a')).holders;
+  const holder = await place.hold('a');
   const evict = ['evict', 'a', '--reason', 'a test'];
   expect(await place.fate(...evict, '--token', '12')).toEqual({
     ...{ status: 1, signal: null, out: '', err: 'holdfast: No claim on "a" has token 12.\n' },
@@ -263,6 +224,7 @@ it('evict tells whether there was anybody', async () => {
   // Nobody reads it: `true` has ended by then.
   const unread = 'sleep 0.3; $holdfast evict a --reason test --token 12 --json; echo $? >&2';
   expect((await place.shell(`{ ${unread}; } | true`).fate).err).toBe('1\n');
+  const token = await place.tokenOf('a');
   expect(await place.fate(...evict, '--token', token, '--now')).toMatchObject({
     ...{ status: 0, out: `Evicted from a: ${token}\n`, err: '' },
   });

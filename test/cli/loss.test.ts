@@ -30,10 +30,9 @@ const FAMILY = `
   each
 `;
 
-function family(place: Place, deaf: 0 | 1, grace: string): Program {
+function run(place: Place, script: string, grace = '5s', env: NodeJS.ProcessEnv = {}): Program {
   const flags = ['--ttl', `${TTL_MS}ms`, '--grace', grace];
-  const env = { deaf: String(deaf) };
-  return place.start(['run', 'a', ...flags, '--', 'sh', '-c', FAMILY], { env });
+  return place.start(['run', 'a', ...flags, '--', 'sh', '-c', script], { env });
 }
 
 async function pidsOf(place: Place): Promise<number[]> {
@@ -48,19 +47,13 @@ async function standStill(program: Program): Promise<void> {
   program.kill('SIGCONT');
 }
 
-async function evict(place: Place, ...flags: string[]): Promise<void> {
-  const { out } = await place.fate('show', 'a', '--json');
-  const { token } = JSON.parse(out).holders[0] as { token: string };
-  await place.fate('evict', 'a', '--token', token, '--reason', 'a test', ...flags);
-}
-
 it.each([
   ['by standing still', standStill, /: this process or machine stood still/],
-  ['by force, at once', (_: Program, place: Place) => evict(place, '--now'), /by force/],
-  ['by force, in time', (_: Program, place: Place) => evict(place), /by force/],
+  ['by force, at once', (_: Program, place: Place) => place.evict('a', '--now'), /by force/],
+  ['by force, in time', (_: Program, place: Place) => place.evict('a'), /by force/],
 ])('a lock that is lost %s ends all of the command', async (_, lose, message) => {
   const place = new Place();
-  const program = family(place, 0, '1d');
+  const program = run(place, FAMILY, '1d', { deaf: '0' });
   const pids = await pidsOf(place);
   await lose(program, place);
   const fate = await program.fate;
@@ -75,7 +68,7 @@ it.each([
 
 it('kills what does not end within the grace', async () => {
   const place = new Place();
-  const program = family(place, 1, '200ms');
+  const program = run(place, FAMILY, '200ms', { deaf: '1' });
   const pids = await pidsOf(place);
   await standStill(program);
   expect(await program.fate).toMatchObject({ status: 79, signal: null });
@@ -86,8 +79,7 @@ it('kills what does not end within the grace', async () => {
 it('says that the lock was lost even if the command has ended by then', async () => {
   const place = new Place();
   const script = 'echo up; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done; echo done';
-  const flags = ['--ttl', `${TTL_MS}ms`];
-  const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);
+  const program = run(place, script);
   await program.says('up');
   program.kill('SIGSTOP');
   appendFileSync(place.path('go'), '');
@@ -100,7 +92,7 @@ it('says that the lock was lost even if the command has ended by then', async ()
 it('ends what was stopped together with it before it goes on', async () => {
   const place = new Place();
   const script = 'echo $$; while [ -e "$PWD" ]; do echo at work >> work; sleep 0.02; done';
-  const program = place.start(['run', 'a', '--ttl', `${TTL_MS}ms`, '--', 'sh', '-c', script]);
+  const program = run(place, script);
   await until(() => place.read('work') !== '');
   program.kill('SIGTSTP');
   await pause(STILL_MS);
@@ -117,8 +109,7 @@ it('is not hurried by signals while it ends the command', async () => {
     echo up
     until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done
     echo cleaned up >> log`;
-  const flags = ['--ttl', `${TTL_MS}ms`, '--grace', '1d'];
-  const program = place.start(['run', 'a', ...flags, '--', 'sh', '-c', script]);
+  const program = run(place, script, '1d');
   await program.says('up');
   await standStill(program);
   await until(() => place.read('log') === 'asked\n');
@@ -143,7 +134,7 @@ it('ends the command although nobody reads what it complains of', async () => {
   const run = '$holdfast run a --grace 100ms -- sh fill.sh 2>&1; echo status-$? > status';
   const program = place.shell(`{ ${run}; } | { until [ -e go ]; do sleep 0.02; done; cat; }`);
   await until(() => place.read('pid').endsWith('\n'));
-  await evict(place, '--now');
+  await place.evict('a', '--now');
   await until(() => !alive(Number(place.read('pid'))));
   appendFileSync(place.path('go'), '');
   expect((await program.fate).out).toMatch(/holdfast: Lease lost on "a": .*\n$/);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { builtPackage } from '../support/program-of.ts';
-import { type Fate, Place } from './program.ts';
+import { type Fate, letGo, Place } from './program.ts';
 
 const ONE_LINE = /^holdfast: .+\n$/;
 
@@ -59,6 +59,8 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['once a', '', /--keep is missing/],
     ['once a', '--keep 7', /--keep takes a duration such as 12h or 7d, not "7"/],
     ['once a', '--keep 1d --try --wait 1s', /--try takes no --wait/],
+    ['elect boss', '--seats 0', /--seats takes a whole number/],
+    ['elect boss', '--wait 1s', /no flag "--wait"/],
     ['run a', '-E 256', /-E takes a whole number from 0 to 255, not "256"/],
     ['run a', '-Ex', /-E takes a whole number from 0 to 255, not "x"/],
     [`run ${'é'.repeat(257)}`, '--try', /name has 514 bytes of UTF-8; at most 512/],
@@ -129,19 +131,14 @@ it.each([
   ['of another layout', 'sqlite:layout.db', 77, /layout 99/],
 ])('a store that is %s', async (_, url, status, message) => {
   const place = new Place();
-  writeFileSync(
-    place.path('text'),
-    'This is no database, although it is long enough.\n'.repeat(99),
-  );
+  writeFileSync(place.path('text'), 'This is no database, but long enough.\n'.repeat(99));
   await place.fate('run', 'a', '--store', 'sqlite:layout.db', '--', 'true');
   const database = new Database(place.path('layout.db'));
   database.exec('UPDATE holdfast_meta SET layout = 99, oldest = 99');
   database.close();
-  for (const verb of [
-    ['run', 'a', `--store=${url}`, '--', 'touch', 'ran'],
-    ['ls', `--store=${url}`],
-  ]) {
-    const fate = await refused(place, verb);
+  for (const words of ['run a -- touch ran', 'ls']) {
+    const [verb = '', ...rest] = words.split(' ');
+    const fate = await refused(place, [verb, `--store=${url}`, ...rest]);
     expect(fate.err).toMatch(message);
     expect(fate.status).toBe(status);
   }
@@ -149,8 +146,7 @@ it.each([
 });
 
 it('a store that somebody else keeps locked', async () => {
-  const place = new Place();
-  await place.fate('run', 'a', '--', 'true');
+  const place = await Place.used();
   const database = new Database(place.file);
   database.exec('BEGIN EXCLUSIVE');
   // It tries for as long as the store says that somebody else is at work.
@@ -196,18 +192,15 @@ it.each(['ls', 'migrate'])('a missing package for a server: %s', async (verb) =>
 
 it('another kind of lock under this name', async () => {
   const place = new Place();
-  const holder = place.start(['run', 'a', '--', 'cat']);
-  await place.holding(1, 0);
+  const holder = await place.hold('a');
   const { status, err } = await refused(place, ['run', 'a', '--limit', '2', '--', 'true']);
   expect([status, err]).toEqual([77, expect.stringContaining('as another kind of lock')]);
-  holder.process.stdin?.end();
-  expect((await holder.fate).status).toBe(0);
+  await letGo(holder);
 });
 
 it('--json tells errors as JSON', async () => {
   const place = new Place();
-  const holder = place.start(['run', 'a', '--', 'cat']);
-  await place.holding(1, 0);
+  const holder = await place.hold('a');
   const told = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await place.fate(...args)).err);
   const message = expect.any(String);
@@ -218,15 +211,13 @@ it('--json tells errors as JSON', async () => {
   expect(await told('ls', '--json', '--store', 'sqlite:.')).toEqual({
     error: { status: 69, code: 'STORE', message },
   });
-  holder.process.stdin?.end();
-  await holder.fate;
+  await letGo(holder);
 });
 
 it('a working directory that is gone', async () => {
   const place = new Place();
-  const script =
-    'mkdir gone; cd gone; rmdir ../gone; $holdfast run a --store sqlite:locks.db -- true';
-  expect(await place.shell(script).fate).toMatchObject({
+  const run = '$holdfast run a --store sqlite:locks.db -- true';
+  expect(await place.shell(`mkdir gone; cd gone; rmdir ../gone; ${run}`).fate).toMatchObject({
     ...{ status: 69, out: '', err: expect.stringMatching(/^holdfast: .*ENOENT.*\n$/) },
   });
 });
@@ -251,16 +242,12 @@ it('no room for what it prints', async () => {
 it('repeats no password of a URL whose scheme is missing', async () => {
   const place = new Place();
   for (const store of ['app_user:secret@host/db', '//app:secret@host/db', ':secret@host/0']) {
-    for (const verb of [
-      ['run', 'a', '--store', store, '--', 'true'],
-      ['show', 'a', '--store', store],
-    ]) {
-      const { status, err } = await place.fate(...verb);
+    for (const words of ['run a -- true', 'show a']) {
+      const { status, err } = await place.fate('--store', store, ...words.split(' '));
       expect([status, err]).toEqual([78, expect.stringMatching(/without postgres:/)]);
       expect(err).not.toContain('secret');
     }
   }
-  expect((await place.fate('run', 'a', '--store', './at:home@here.db', '--', 'true')).status).toBe(
-    0,
-  );
+  const file = await place.fate('run', 'a', '--store', './at:home@here.db', '--', 'true');
+  expect(file.status).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { until } from '../support/until.ts';
-import { Place } from './program.ts';
+import { programOf } from '../support/program-of.ts';
+import { letGo, Place } from './program.ts';
 
 const KEEP = ['--keep', '7d'];
 
@@ -47,10 +47,8 @@ it('--try does not wait for another; without it, it waits and does nothing', asy
   expect(tried).toMatchObject({ status: 75, err: expect.stringContaining('is being done on') });
   const zero = await place.fate('once', 'a', ...KEEP, '--try', '-E', '0', '--', 'touch', 'ran');
   expect(zero).toMatchObject({ status: 0, err: '' });
-  const waits = place.start(['once', 'a', ...KEEP, '--', 'touch', 'ran']);
-  await place.holding(1, 1);
-  first.process.stdin?.end();
-  expect([(await first.fate).status, (await waits.fate).status]).toEqual([0, 0]);
+  const waits = await place.wait('once', 'a', ...KEEP, '--', 'touch', 'ran');
+  await letGo(first, waits);
   expect((await place.fate('run', 'x', '--', 'test', '-e', 'ran')).status).toBe(1);
 });
 
@@ -58,11 +56,20 @@ it('an eviction ends the command, and the key is free', async () => {
   const place = new Place();
   const first = place.start(['once', 'a', ...KEEP, '--', 'sleep', '60']);
   await place.holding(1, 0);
-  const { out } = await place.fate('show', 'once:a', '--json');
-  const { token } = JSON.parse(out).holders[0] as { token: string };
-  await place.fate('evict', 'once:a', '--token', token, '--reason', 'a test', '--now');
+  await place.evict('once:a', '--now');
   expect((await first.fate).status).toBe(79);
-  const again = place.start(['once', 'a', ...KEEP, '--', 'touch', 'ran']);
-  await until(() => again.process.exitCode !== null);
-  expect((await again.fate).status).toBe(0);
+  const again = await place.fate('once', 'a', ...KEEP, '--', 'echo', 'ran');
+  expect(again).toMatchObject({ status: 0, out: 'ran\n' });
+});
+
+it('runs nothing if SIGTERM comes between the lock and the command', async () => {
+  const place = new Place();
+  const store = `module:${programOf('test/cli/children/early-store.ts').file}?${place.file}`;
+  const fate = await place.fate('once', 'a', ...KEEP, '--store', store, '--', 'touch', 'ran');
+  expect(fate).toEqual({ status: 143, signal: null, out: '', err: '' });
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  // It has not been done.
+  const again = await place.fate('once', 'a', ...KEEP, '--', 'sh', '-c', 'echo $(ls)');
+  expect(again.out).not.toMatch(/\bran\b/);
+  expect(again.out).toContain('locks.db');
 });

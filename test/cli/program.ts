@@ -1,11 +1,11 @@
 /** Real processes of the command line, on a file that goes with the test. */
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, type TestContext } from 'vitest';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 
@@ -71,11 +71,37 @@ export class Place {
     return this.start(args, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
   }
 
-  /** Holds locks of these names in this process, until the test is over. */
-  async holds(...names: readonly string[]): Promise<void> {
-    const locks = createLocks(sqliteStore(this.file), { ttl: '2m' });
-    onTestFinished(() => locks.close({ drain: 0 }));
-    for (const name of names) await locks.mutex(name).acquire();
+  /** With a file that verbs may look into. */
+  static async used(): Promise<Place> {
+    const place = new Place();
+    await place.fate('run', 'a', '--', 'true');
+    return place;
+  }
+
+  /** A command that holds a lock until its input ends. */
+  async hold(name: string, ...flags: readonly string[]): Promise<Program> {
+    const { holders, waiters } = await this.counts();
+    const program = this.start(['run', name, ...flags, '--', 'cat']);
+    await this.holding(holders + 1, waiters);
+    return program;
+  }
+
+  /** A command that waits for a lock, once it does. */
+  async wait(...args: readonly string[]): Promise<Program> {
+    const { holders, waiters } = await this.counts();
+    const program = this.start(args);
+    await this.holding(holders, waiters + 1);
+    return program;
+  }
+
+  async tokenOf(name: string, which: 'holders' | 'waiters' = 'holders'): Promise<string> {
+    const { out } = await this.fate('show', name, '--json');
+    return JSON.parse(out)[which][0].token;
+  }
+
+  async evict(name: string, ...flags: readonly string[]): Promise<void> {
+    const token = await this.tokenOf(name);
+    await this.fate('evict', name, '--token', token, '--reason', 'a test', ...flags);
   }
 
   /** How many hold and wait, over all names. */
@@ -153,6 +179,18 @@ export class Program {
       this.#closed ? `it ended: ${this.out}\n${this.err}` : undefined;
     return until(what, come, over);
   }
+}
+
+/** They end well when their input does. */
+export async function letGo(...programs: readonly Program[]): Promise<void> {
+  for (const program of programs) program.process.stdin?.end();
+  for (const program of programs) expect((await program.fate).status).toBe(0);
+}
+
+/** That of util-linux makes a terminal for its command, and passes on what it is told. */
+export function needsTerminals({ skip }: Pick<TestContext, 'skip'>): void {
+  const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  skip(!script.includes('util-linux'), 'needs the program `script` of util-linux');
 }
 
 export function pause(ms: number): Promise<void> {

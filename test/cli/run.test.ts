@@ -1,7 +1,7 @@
 import { appendFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { Place } from './program.ts';
+import { type Fate, Place } from './program.ts';
 
 it('gives the command its token, and leaves nothing behind', async () => {
   const place = new Place();
@@ -11,10 +11,7 @@ it('gives the command its token, and leaves nothing behind', async () => {
   const tokens = [first, second].map(({ out }) => BigInt(/^a (\d+) sqlite:\w+$/m.exec(out)![1]!));
   expect(tokens[1]).toBeGreaterThan(tokens[0]!);
   expect(first.out).toMatch(new RegExp(`^holds +${tokens[0]} +mutex .* sh `, 'm'));
-  expect([first, second].map(({ status, err }) => [status, err])).toEqual([
-    [0, ''],
-    [0, ''],
-  ]);
+  for (const fate of [first, second]) expect(fate).toMatchObject({ status: 0, err: '' });
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
@@ -52,54 +49,36 @@ it('lets one in at a time', async () => {
 /** Stays until the test says so. */
 const STAY = ['sh', '-c', 'echo in; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done'];
 
-it('two of four', async () => {
+it.each([
+  ['two of four', ['--limit=2', '--limit=2', '--limit=2', '--limit=2'], 2],
+  ['by their permits', ['--limit=3 --permits=2', '--limit=3 --permits=2'], 1],
+  ['readers together, and a writer alone', ['--read', '--shared', '--write'], 2],
+])('lets in as many as there is room for: %s', async (_, all, room) => {
   const place = new Place();
-  const jobs = Array.from({ length: 4 }, () =>
-    place.fate('run', 'job', '--limit', '2', '--', ...STAY),
-  );
-  await place.holding(2, 2);
+  const fates: Promise<Fate>[] = [];
+  for (const flags of all) {
+    fates.push(place.fate('run', 'a', ...flags.split(' '), '--', ...STAY));
+    await place.holding(Math.min(fates.length, room), Math.max(fates.length - room, 0));
+  }
   appendFileSync(place.path('go'), '');
-  expect((await Promise.all(jobs)).map(({ out, status }) => out + status)).toEqual(
-    Array(4).fill('in\n0'),
-  );
+  for (const fate of fates) expect(await fate).toMatchObject({ status: 0, out: 'in\n' });
 });
 
-it('weighs by permits', async () => {
-  const place = new Place();
-  const one = place.fate('run', 'gpu', '--limit', '3', '--permits', '2', '--', ...STAY);
-  await place.holding(1, 0);
-  const two = place.fate('run', 'gpu', '--limit', '3', '--permits', '2', '--', ...STAY);
-  await place.holding(1, 1);
-  appendFileSync(place.path('go'), '');
-  expect([(await one).status, (await two).status]).toEqual([0, 0]);
-});
-
-it('lets readers in together, and a writer alone', async () => {
-  const place = new Place();
-  const readers = ['--read', '--shared'].map((flag) =>
-    place.fate('run', 'config', flag, '--', ...STAY),
-  );
-  await place.holding(2, 0);
-  const writer = place.fate('run', 'config', '--write', '--', ...STAY);
-  await place.holding(2, 1);
-  appendFileSync(place.path('go'), '');
-  const fates = await Promise.all([...readers, writer]);
-  expect(fates.map(({ status }) => status)).toEqual([0, 0, 0]);
-});
+const TOLD = /^holdfast: Not acquired within \d+ ms: "a"; held by nightly on .+\n$/;
 
 it.each([
-  ['--try', ['--try'], 75],
-  ['--wait', ['--wait', '50ms'], 75],
-  ['a status of the caller', ['--wait=10ms', '-E9'], 9],
-  ['0, and nobody wants to hear of it', ['--try', '-E', '0'], 0],
-])('tells who holds it, and runs nothing: %s', async (_, flags, status) => {
+  ['--try', ['--try'], 75, TOLD],
+  ['--wait', ['--wait', '50ms'], 75, TOLD],
+  ['a status of the caller', ['--wait=10ms', '-E9'], 9, TOLD],
+  ['0, and nobody wants to hear of it', ['--try', '-E', '0'], 0, /^$/],
+  ['0, which -v mentions', ['--try', '-E', '0', '-v'], 0, TOLD],
+])('tells who holds it, and runs nothing: %s', async (_, flags, status, told) => {
   const place = new Place();
   const holder = place.fate('run', 'a', '--label', 'nightly', '--', ...STAY);
   await place.holding(1, 0);
   const fate = await place.fate('run', 'a', ...flags, '--', 'touch', 'ran');
   expect(fate).toMatchObject({ status, out: '' });
-  const told = /^holdfast: Not acquired within \d+ ms: "a"; held by nightly on .+\n$/;
-  expect(fate.err).toMatch(status === 0 ? /^$/ : told);
+  expect(fate.err).toMatch(told);
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
   appendFileSync(place.path('go'), '');
   expect((await holder).status).toBe(0);
@@ -114,9 +93,8 @@ it('--min-hold keeps the lock taken after a quick command', async () => {
 });
 
 it('--max-hold ends the command', async () => {
-  const { status, err } = await new Place().fate(
-    ...['run', 'a', '--max-hold', '300ms', '--', 'sleep', '60'],
-  );
+  const run = ['run', 'a', '--max-hold', '300ms', '--', 'sleep', '60'];
+  const { status, err } = await new Place().fate(...run);
   expect([status, err]).toEqual([79, expect.stringMatching(/held for longer than maxHold/)]);
 });
 
@@ -126,13 +104,10 @@ it('is evicted while it waits: not acquired, and nothing runs', async () => {
   await place.holding(1, 0);
   const waiter = place.fate('run', 'a', '--', 'touch', 'ran');
   await place.holding(1, 1);
-  const { out } = await place.fate('show', 'a', '--json');
-  const { token } = JSON.parse(out).waiters[0] as { token: string };
+  const token = await place.tokenOf('a', 'waiters');
   await place.fate('evict', 'a', '--token', token, '--reason', 'a test');
-  expect(await waiter).toMatchObject({
-    status: 75,
-    err: expect.stringMatching(/^holdfast: .+\n$/),
-  });
+  const one = expect.stringMatching(/^holdfast: .+\n$/);
+  expect(await waiter).toMatchObject({ status: 75, err: one });
   appendFileSync(place.path('go'), '');
   await holder;
   expect(() => statSync(place.path('ran'))).toThrow('ENOENT');

@@ -30,8 +30,7 @@ async function noting(place: Place): Promise<Program> {
 it.each(ENDING)('%s ends the wait, and leaves the queue', async (signal) => {
   const place = new Place();
   const holder = await noting(place);
-  const waiter = place.start(['run', 'a', '--', 'touch', 'ran']);
-  await place.holding(1, 1);
+  const waiter = await place.wait('run', 'a', '--', 'touch', 'ran');
   waiter.kill(signal);
   const status = 128 + constants.signals[signal];
   expect(await waiter.fate).toEqual({ status, signal: null, out: '', err: '' });
@@ -67,14 +66,6 @@ it.each(['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const)(
     expect(place.read('grandchild')).toBe('');
   },
 );
-
-it('ends as a command does that a signal ends', async () => {
-  const place = new Place();
-  const program = place.start(['run', 'a', '--', 'sh', '-c', 'echo up; sleep 30; echo on']);
-  await program.says('up');
-  program.kill('SIGTERM');
-  expect(await program.fate).toEqual({ status: 143, signal: null, out: 'up\n', err: '' });
-});
 
 it('stops and goes on with its command', async () => {
   const place = new Place();

@@ -1,20 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { alive } from '../servers/process-table.ts';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
-import { Place, type Program, pause } from './program.ts';
+import { letGo, needsTerminals, Place, type Program, pause } from './program.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_Z = '\u001a';
 
-/** That of util-linux makes a terminal for its command, and passes on what it is told. */
-const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
-const makesTerminals = script.includes('util-linux');
-
-beforeEach(({ skip }) => skip(!makesTerminals, 'needs the program `script` of util-linux'));
+beforeEach(needsTerminals);
 
 describe('on a terminal', () => {
   it('the command reads and writes there', async () => {
@@ -57,17 +52,15 @@ describe('on a terminal', () => {
     ['waiting', true],
   ])('^C ends the loop of a shell: %s', async (_, waits) => {
     const place = new Place();
-    const holder = waits ? place.start(['run', 'a', '--', 'cat']) : undefined;
-    if (holder) await place.holding(1, 0);
+    const holders = waits ? [await place.hold('a')] : [];
     const loop = 'for n in 1 2; do echo turn $n; $holdfast run a -- sleep 30; done';
     const terminal = place.terminal(loop);
     await place.holding(1, waits ? 1 : 0);
     terminal.type(CTRL_C);
     const { out } = await terminal.fate;
     expect(out).not.toContain('turn 2');
-    expect(await place.counts()).toEqual({ holders: waits ? 1 : 0, waiters: 0 });
-    holder?.process.stdin?.end();
-    await holder?.fate;
+    expect(await place.counts()).toEqual({ holders: holders.length, waiters: 0 });
+    await letGo(...holders);
   });
 
   it('^C between the lock and the command reaches the command', async () => {
@@ -121,9 +114,7 @@ describe('on a terminal', () => {
     const terminal = place.terminal(`sh -c '{ ${run}; echo status-$?; } | cat; echo and on'`);
     const pids = (): number[] => (place.read('pids').match(/\d+/g) ?? []).map(Number);
     await until(() => pids().length === 3);
-    const { out } = await place.fate('show', 'a', '--json');
-    const { token } = JSON.parse(out).holders[0] as { token: string };
-    await place.fate('evict', 'a', '--token', token, '--reason', 'a test', '--now');
+    await place.evict('a', '--now');
     const fate = await terminal.fate;
     expect(fate.out).toContain('status-79');
     expect(fate.out).toContain('and on');
@@ -133,10 +124,8 @@ describe('on a terminal', () => {
 
   it('evict asks', async () => {
     const place = new Place();
-    const holder = place.start(['run', 'a', '--', 'cat']);
-    await place.holding(1, 0);
-    const { out } = await place.fate('show', 'a', '--json');
-    const { token } = JSON.parse(out).holders[0] as { token: string };
+    const holder = await place.hold('a');
+    const token = await place.tokenOf('a');
     for (const [answer, status] of [
       ['n\n', 1],
       [CTRL_D, 1],
@@ -153,10 +142,9 @@ describe('on a terminal', () => {
 
   it('top takes keys: it filters, shows one and evicts, and restores the terminal', async () => {
     const place = new Place();
-    const holders = ['job:1', 'job:2', 'other'].map((name) =>
-      place.start(['run', name, '--grace', '1s', '--', 'cat']),
-    );
-    await place.holding(3, 0);
+    const one = await place.hold('job:1');
+    const two = await place.hold('job:2', '--grace', '1s');
+    const other = await place.hold('other');
     const script = 'stty cols 120; stty -g > before; $holdfast top; stty -g > after; echo ended';
     const terminal = place.terminal(script, { NO_COLOR: '1' });
     await terminal.says('3 in use, 0 waiting; longest wait first');
@@ -171,20 +159,18 @@ describe('on a terminal', () => {
     terminal.type('job:2\r');
     await terminal.says('Evicted: ');
     // A heartbeat tells it, or its TTL.
-    expect((await holders[1]?.fate)?.err).toMatch(/by force: it hangs/);
+    expect((await two.fate).err).toMatch(/by force: it hangs/);
     terminal.type('q');
     expect(await terminal.fate).toMatchObject({ out: expect.stringMatching(/ended\r\n$/) });
     expect(place.read('after')).toBe(place.read('before'));
-    for (const holder of holders) holder.process.stdin?.end();
-    await Promise.all(holders.map(({ fate }) => fate));
+    await letGo(one, other);
   });
 
   it.each([
     ['^C', (terminal: Program) => terminal.type(CTRL_C)],
     ['a signal', (_: Program, place: Place) => process.kill(Number(place.read('pid')), 'SIGTERM')],
   ])('top restores the terminal after %s', async (_, end) => {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
+    const place = await Place.used();
     const top = 'sh -c "echo \\$\\$ > pid; exec $holdfast top"';
     const terminal = place.terminal(`stty -g > before; ${top}; stty -g > after`);
     await terminal.says('0 in use');
@@ -194,8 +180,7 @@ describe('on a terminal', () => {
   });
 
   it('top is stopped by ^Z, and takes keys again after fg', async () => {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
+    const place = await Place.used();
     const terminal = place.terminal('bash --norc -i', { PS1: 'ready> ' });
     const prompts = (): number => terminal.out.split('ready> ').length;
     // Not the process of the shell's job alone: npx is another one.
@@ -215,8 +200,7 @@ describe('on a terminal', () => {
   });
 
   it('top goes on after ^Z where no shell could resume it', async () => {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
+    const place = await Place.used();
     const terminal = place.terminal('$holdfast top; echo status-$?');
     await terminal.says('0 in use');
     terminal.type(`${CTRL_Z}q`);
@@ -225,8 +209,7 @@ describe('on a terminal', () => {
   });
 
   it('top takes no keys where its input is no terminal', async () => {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
+    const place = await Place.used();
     const terminal = place.terminal('exec $holdfast top < /dev/null');
     await until(() => terminal.out.split('0 in use, 0 waiting').length > 2);
     expect(terminal.out).not.toContain('q: quit');
@@ -236,8 +219,7 @@ describe('on a terminal', () => {
 
   it('watch draws anew, in colour unless it is not wanted', async () => {
     const place = new Place();
-    const holder = place.start(['run', 'a', '--', 'cat']);
-    await place.holding(1, 0);
+    const holder = await place.hold('a');
     for (const [env, coloured] of [
       [{}, true],
       [{ NO_COLOR: '1' }, false],
@@ -250,13 +232,11 @@ describe('on a terminal', () => {
       expect(status).toBe(0);
       expect(out.includes('\u001b[1m')).toBe(coloured);
     }
-    holder.process.stdin?.end();
-    await holder.fate;
+    await letGo(holder);
   });
 
   it('watch keeps every line within the width', async () => {
-    const place = new Place();
-    await place.fate('run', 'a', '--', 'true');
+    const place = await Place.used();
     const terminal = place.terminal(`stty cols 40; NO_COLOR=1 $holdfast watch ${'x'.repeat(99)}`);
     await terminal.says('no holders');
     terminal.type(CTRL_C);

@@ -1,20 +1,13 @@
 /** All queues at a glance, live. */
 import { expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { Place } from './program.ts';
+import { letGo, Place, type Program } from './program.ts';
 
 it('shows the longest wait first, then the longest hold, until it is interrupted', async () => {
   const place = new Place();
-  const holders = [];
-  for (const name of ['idle', 'late', 'early']) {
-    holders.push(place.start(['run', name, '--', 'cat']));
-    await place.holding(holders.length, 0);
-  }
-  const waiters = [];
-  for (const name of ['early', 'late']) {
-    waiters.push(place.start(['run', name, '--', 'true'], { stdio: 'ignore' }));
-    await place.holding(3, waiters.length);
-  }
+  const commands: Program[] = [];
+  for (const name of ['idle', 'late', 'early']) commands.push(await place.hold(name));
+  for (const name of ['early', 'late']) commands.push(await place.wait('run', name, '--', 'true'));
   const top = place.start(['top']);
   await until(() => top.out.split('3 in use, 2 waiting').length > 2);
   const [, heading = '', ...rows] = top.out.split('\n');
@@ -28,6 +21,5 @@ it('shows the longest wait first, then the longest hold, until it is interrupted
     each.kill('SIGINT');
     expect(await each.fate).toMatchObject({ status: 0, err: '' });
   }
-  for (const holder of holders) holder.process.stdin?.end();
-  await Promise.all([...holders, ...waiters].map(({ fate }) => fate));
+  await letGo(...commands);
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { programOf } from '../support/program-of.ts';
 import { paced } from '../support/this-run.ts';
 import { until } from '../support/until.ts';
-import { Place } from './program.ts';
+import { letGo, Place } from './program.ts';
 
 const TTL = ['--ttl', `${paced(1_500)}ms`] as const;
 
@@ -17,33 +17,29 @@ const VERBS = [
 ] as const;
 
 for (const verb of VERBS) {
-  it(`${verb[0]} --try runs once the holder that it meets must be dead`, async () => {
+  /** One that holds until its input ends, and a try of a new process, as cron starts it. */
+  const meet = async () => {
     const place = new Place();
-    const store = storeOf('folder-store.ts', place.path('documents'));
-    const first = place.start([...verb, ...TTL, ...store, '--', 'sh', '-c', 'echo > on; sleep 2']);
+    const given = [...TTL, ...storeOf('folder-store.ts', place.path('documents')), '--'];
+    const first = place.start([...verb, ...given, 'sh', '-c', 'echo > on; cat']);
     await until(() => place.read('on') !== '');
-    first.process.kill('SIGKILL');
+    return { first, tries: () => place.fate(...verb, '--try', ...given, 'echo', 'ran') };
+  };
+
+  it(`${verb[0]} --try runs once the holder that it meets must be dead`, async () => {
+    const { first, tries } = await meet();
+    first.kill('SIGKILL');
     await first.fate;
-    // A new process each time, as cron starts it; none is there when the holder dies.
-    const fate = await place.fate(...verb, '--try', ...TTL, ...store, '--', 'echo', 'ran');
-    expect(fate).toEqual({ status: 0, signal: null, out: 'ran\n', err: '' });
+    // None is there when the holder dies.
+    expect(await tries()).toEqual({ status: 0, signal: null, out: 'ran\n', err: '' });
   });
 
   it(`${verb[0]} --try is refused by a holder that shows that it lives`, async () => {
-    const place = new Place();
-    const store = storeOf('folder-store.ts', place.path('documents'));
-    const first = place.start(
-      [...verb, ...TTL, ...store, '--', 'sh', '-c', 'echo > on; read end'],
-      {
-        stdio: ['pipe', 'inherit', 'inherit'],
-      },
-    );
-    await until(() => place.read('on') !== '');
-    const fate = await place.fate(...verb, '--try', ...TTL, ...store, '--', 'echo', 'ran');
+    const { first, tries } = await meet();
+    const fate = await tries();
     expect(fate).toMatchObject({ status: 75, out: '' });
     expect(fate.err).toMatch(/held|being done/);
-    first.process.stdin?.end('\n');
-    expect((await first.fate).status).toBe(0);
+    await letGo(first);
   });
 }
 
@@ -57,7 +53,5 @@ it('takes the TTL that the store allows, and leaves longer ones to it', async ()
   expect(await place.fate('run', 'b', '--min-hold', '40s', ...long)).toMatchObject(ran);
   const refused = await place.fate('run', 'b', ...store, ...long);
   expect(refused).toMatchObject({ status: 64, out: '' });
-  expect(refused.err).toMatch(
-    /ttl is 45000 ms, more than maxTtl, 5000 ms: raise the option maxTtl/,
-  );
+  expect(refused.err).toMatch(/ttl is 45000 ms, more than maxTtl, 5000 ms: raise the option/);
 });

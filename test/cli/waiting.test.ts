@@ -1,37 +1,37 @@
 /** What a wait says, and to whom. */
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { Place, type Program } from './program.ts';
+import { letGo, needsTerminals, Place, type Program } from './program.ts';
 
 const CTRL_C = '\u0003';
 
-async function hold(place: Place): Promise<Program> {
-  const holder = place.start(['run', 'invoice:7', '--label', 'api-3', '--', 'cat']);
-  await place.holding(1, 0);
-  return holder;
-}
+const HOLD = ['invoice:7', '--label', 'api-3'] as const;
 
-async function letGo(program: Program): Promise<void> {
-  program.process.stdin?.end();
-  expect((await program.fate).status).toBe(0);
-}
-
-const WAITING =
-  'for invoice:7, held by \\S+ pid PID \\(api-3\\) for [\\d.]+ s, last heartbeat [\\d.]+ s ago';
-
-function waiting(holder: Program): string {
-  return WAITING.replace('PID', String(holder.pid));
+function waiting({ pid }: Program): string {
+  const since = 'for [\\d.]+ s, last heartbeat [\\d.]+ s ago';
+  return `for invoice:7, held by \\S+ pid ${pid} \\(api-3\\) ${since}`;
 }
 
 describe('a wait', () => {
+  it('says with -v that its place in the queue was lost', async () => {
+    const place = new Place();
+    await place.hold(...HOLD);
+    const waiter = place.start(['run', 'invoice:7', '-v', '--ttl', '500ms', '--', 'touch', 'ran']);
+    await waiter.saysOnError(' for invoice:7, held by ');
+    await place.holding(1, 1);
+    waiter.kill('SIGSTOP');
+    await place.holding(1, 0);
+    waiter.kill('SIGCONT');
+    await waiter.saysOnError(' for invoice:7, in line again after its place was lost, held by ');
+    waiter.kill('SIGTERM');
+    expect((await waiter.fate).status).toBe(143);
+  });
+
   it('says with -v for whom it waits, once, and else nothing', async () => {
     const place = new Place();
-    const holder = await hold(place);
-    const quiet = place.start(['run', 'invoice:7', '--', 'true']);
-    await place.holding(1, 1);
-    const told = place.start(['run', 'invoice:7', '-v', '--', 'true']);
-    await place.holding(1, 2);
+    const holder = await place.hold(...HOLD);
+    const quiet = await place.wait('run', 'invoice:7', '--', 'true');
+    const told = await place.wait('run', 'invoice:7', '-v', '--', 'true');
     await told.saysOnError('before you');
     await letGo(holder);
     const line = new RegExp(`^holdfast: waiting [\\d.]+ s ${waiting(holder)}; 1 before you\n$`);
@@ -39,12 +39,10 @@ describe('a wait', () => {
     expect(await quiet.fate).toMatchObject({ status: 0, err: '' });
   });
 
-  const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
-
   it('says so on a terminal each second, in one line that is gone at the end', async ({ skip }) => {
-    skip(!script.includes('util-linux'), 'needs the program `script` of util-linux');
+    needsTerminals({ skip });
     const place = new Place();
-    const holder = await hold(place);
+    const holder = await place.hold(...HOLD);
     const terminal = place.terminal('stty cols 200; $holdfast run invoice:7 -- echo done');
     await until(() => /waiting ([2-9]|\d\d+)\b/.test(terminal.out));
     await letGo(holder);
@@ -59,9 +57,9 @@ describe('a wait', () => {
   });
 
   it('keeps its line within the width, and ends it at ^C', async ({ skip }) => {
-    skip(!script.includes('util-linux'), 'needs the program `script` of util-linux');
+    needsTerminals({ skip });
     const place = new Place();
-    const holder = await hold(place);
+    const holder = await place.hold(...HOLD);
     const terminal = place.terminal('stty cols 30; exec $holdfast run invoice:7 -- true');
     await terminal.says('waiting');
     terminal.type(CTRL_C);
@@ -100,21 +98,6 @@ describe('a command that asks for the lock under which it runs', () => {
     const inner = `$holdfast run a ${file} --wait 1500ms -- true; echo status-$?`;
     const { out } = await place.fate('run', 'a', '--', 'sh', '-c', inner);
     expect(out).toBe('status-75\n');
-    await letGo(holder);
-  });
-});
-
-describe('a try', () => {
-  it('with -E 0 does not mention another holder, unless with -v', async () => {
-    const place = new Place();
-    const holder = await hold(place);
-    const tries = ['run', 'invoice:7', '--try', '-E', '0'];
-    expect(await place.fate(...tries, '--', 'true')).toMatchObject({ status: 0, out: '', err: '' });
-    const { status, err } = await place.fate(...tries, '-v', '--', 'true');
-    expect([status, err]).toEqual([
-      0,
-      expect.stringMatching(/^holdfast: .*held by api-3 on .*\n$/),
-    ]);
     await letGo(holder);
   });
 });

@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, type Locks } from 'holdfast';
 import { type Dashboard, type DashboardOptions, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
@@ -41,12 +42,8 @@ export async function ask(url: string, asking: Asking = {}): Promise<Reply> {
   const sent = request(url, { method, headers, agent: false });
   sent.end(body);
   const [response] = await once(sent, 'response');
-  let text = '';
-  response.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  await once(response, 'end');
-  return { status: response.statusCode, headers: response.headers, text };
+  const { statusCode: status, headers: answered } = response;
+  return { status, headers: answered, text: await textFrom(response) };
 }
 
 /** As the operator. */
@@ -57,6 +54,16 @@ export function fromPage(url: string): Record<string, string> {
   return { ...BEARER, origin: new URL(url).origin, 'content-type': 'application/json' };
 }
 
+/** Evicts as the page's own script does. */
+export function evict(url: string, body: unknown, headers = fromPage(url)): Promise<Reply> {
+  return ask(`${url}evict`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** What it sends for that. */
+export function evictionOf(name: string, token: bigint): Readonly<Record<string, unknown>> {
+  return { name, token: String(token), typed: name, reason: 'it hangs', now: true };
+}
+
 /** What a page gets from the stream. */
 export class Page {
   readonly frames: BoardFrame[] = [];
@@ -64,8 +71,15 @@ export class Page {
   ended = false;
   readonly #leave: () => void;
 
-  constructor(url: string, headers: Readonly<Record<string, string>> = BEARER) {
-    const sent = request(`${url}events`, { headers, agent: false });
+  /** One that has been told of all there is. */
+  static async loaded(url: string): Promise<Page> {
+    const page = new Page(url);
+    await soon(() => page.isLoaded).toBe(true);
+    return page;
+  }
+
+  constructor(url: string) {
+    const sent = request(`${url}events`, { headers: BEARER, agent: false });
     this.#leave = () => sent.destroy();
     sent.on('error', () => {});
     sent.once('close', () => {
@@ -93,10 +107,8 @@ export class Page {
 
   /** The timeline, as the page shows it. */
   get lines(): readonly QueueEvent[] {
-    return merged(
-      [],
-      this.frames.flatMap(({ told }) => told),
-    );
+    const all = this.frames.flatMap(({ told }) => told);
+    return merged([], all);
   }
 
   get told(): readonly string[] {

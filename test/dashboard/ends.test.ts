@@ -8,6 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Streams } from '../../src/dashboard/streams.ts';
 import { MAX_RESOURCES, StoreWatcher } from '../../src/dashboard/watcher.ts';
 import { engineOf } from '../../src/locks.ts';
+import { gate } from '../support/gate.ts';
 import { ask, BEARER, openSilently, Page, soon, start } from './bed.ts';
 
 /** Streams without a dashboard around them, whose pages are told by hand. */
@@ -49,15 +50,13 @@ it('ends a page at the first look after its server was closed', async () => {
 
 it('ends its streams with its server and with its locks', async () => {
   const first = await start();
-  const page = new Page(first.url);
-  await soon(() => page.isLoaded).toBe(true);
+  const page = await Page.loaded(first.url);
   const closed = happened(first.server, 'close');
   first.server.close();
   await closed;
   await soon(() => page.ended).toBe(true);
   const second = await start();
-  const other = new Page(second.url);
-  await soon(() => other.isLoaded).toBe(true);
+  const other = await Page.loaded(second.url);
   await second.locks.close();
   await soon(() => other.ended).toBe(true);
   expect((await ask(`${second.url}events`, { headers: BEARER })).status).toBe(503);
@@ -65,8 +64,7 @@ it('ends its streams with its server and with its locks', async () => {
 
 it('takes no page after its end, and writes to none', async () => {
   const { url, shown, store } = await start();
-  const page = new Page(url);
-  await soon(() => page.isLoaded).toBe(true);
+  const page = await Page.loaded(url);
   shown.close();
   shown.close();
   await soon(() => page.ended).toBe(true);
@@ -78,14 +76,12 @@ it('takes no page after its end, and writes to none', async () => {
 });
 
 it('forgets a page that left while auth was deciding', async () => {
-  let decide = (_: boolean): void => {};
-  const decision = new Promise<boolean>((resolve) => {
-    decide = resolve;
-  });
+  const decision = gate();
   let asked = 0;
-  const auth = () => {
+  const auth = async () => {
     asked += 1;
-    return asked === 1 ? decision : true;
+    if (asked === 1) await decision.opened;
+    return true;
   };
   const { url, server, store } = await start({ auth });
   const served = happened(server, 'request');
@@ -93,7 +89,7 @@ it('forgets a page that left while auth was deciding', async () => {
   const [{ socket }] = await served;
   page.leave();
   await happened(socket, 'close');
-  decide(true);
+  decision.open();
   // A look would begin before another request can come and go.
   expect((await ask(url)).status).toBe(200);
   expect(store.count('list').requests).toBe(0);

@@ -12,7 +12,7 @@ import { type Dashboard, dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectShown } from '../methods/guide/shown.ts';
-import { ask, BEARER, fromPage, Page, soon, TOKEN } from './bed.ts';
+import { ask, BEARER, evict, evictionOf, Page, soon, TOKEN } from './bed.ts';
 
 interface Running {
   readonly url: string;
@@ -88,15 +88,10 @@ describe.each<[string, Mount]>([
   ['NestJS', onNest],
 ])('below a path of %s', (_, mount) => {
   async function start() {
-    const store = memoryStore();
-    const locks = createLocks(store);
-    const given = { auth: TOKEN, readOnly: false, every: 100 };
-    const shown = dashboard(locks, given);
-    const running = await mount(shown);
-    onTestFinished(async () => {
-      await locks.close({ drain: 0 });
-    });
-    return { store, locks, running, url: `${running.url}/admin/locks/` };
+    const locks = createLocks(memoryStore());
+    const running = await mount(dashboard(locks, { auth: TOKEN, readOnly: false, every: 100 }));
+    onTestFinished(() => locks.close({ drain: 0 }));
+    return { locks, running, url: `${running.url}/admin/locks/` };
   }
 
   it('shows the page, the queues, and evicts', async () => {
@@ -108,15 +103,8 @@ describe.each<[string, Mount]>([
     const lease = await locks.mutex('stock').acquire();
     const page = new Page(url);
     await soon(() => page.rows.has('stock')).toBe(true);
-    const wanted = {
-      name: 'stock',
-      token: `${lease.token}`,
-      typed: 'stock',
-      reason: 'a',
-      now: true,
-    };
-    const asking = { method: 'POST', headers: fromPage(url), body: JSON.stringify(wanted) };
-    expect((await ask(`${url}evict`, asking)).text).toBe('{"evicted":true}');
+    const evicted = await evict(url, evictionOf('stock', lease.token));
+    expect(evicted.text).toBe('{"evicted":true}');
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: running.url };
     const login = { method: 'POST', headers, body: `token=${encodeURIComponent(TOKEN)}` };
     expect((await ask(url, login)).status).toBe(303);
@@ -126,8 +114,7 @@ describe.each<[string, Mount]>([
 
   it('lets its server close while a page is open', async () => {
     const { running, url } = await start();
-    const page = new Page(url);
-    await soon(() => page.isLoaded).toBe(true);
+    const page = await Page.loaded(url);
     await running.close();
     await soon(() => page.ended).toBe(true);
   });
@@ -143,8 +130,7 @@ it('below a path of node:http, with the token of the environment, it only shows'
   const url = `${running.url}/admin/locks/`;
   expect((await ask(url, { headers: BEARER })).text).toContain('<script src="app.js"');
   expect((await ask(url)).status).toBe(401);
-  const asking = { method: 'POST', headers: fromPage(url), body: '{}' };
-  expect((await ask(`${url}evict`, asking)).status).toBe(403);
+  expect((await evict(url, {})).status).toBe(403);
   await running.close();
 });
 

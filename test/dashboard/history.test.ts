@@ -21,25 +21,13 @@ function reportOf(what: Report['what'], token: number | null, detail = ''): Repo
   return { resource: 'a', what, token: own, detail: detail || null, handOffMs: null };
 }
 
-/** What a page shows. */
-function toldBy(history: History): readonly string[] {
-  return merged([], history.since(0)).map(({ what, token, detail }) =>
-    [what, token, detail].filter(Boolean).join(' '),
-  );
-}
-
 type Look = readonly [holders: readonly Member[], waiters: readonly Member[]];
 
 /** The lines that these looks, one a second, conclude. */
 function conclude(...looks: readonly Look[]): readonly string[] {
-  const [board, history] = [new Board(), new History()];
-  looks.forEach(([holders, waiters], n) => {
-    const queue: Queue = { resource: 'a', limit: 1, holders, waiters };
-    const queues = new Map(holders.length + waiters.length > 0 ? [['a', queue]] : []);
-    const change = board.take(queues, n * 1_000);
-    if (n > 0) history.conclude(change, (name) => board.row(name), n * 1_000);
-  });
-  return toldBy(history);
+  const scene = new Scene();
+  for (const [holders, waiters] of looks) scene.look(holders, waiters);
+  return scene.told;
 }
 
 describe('two looks', () => {
@@ -49,16 +37,14 @@ describe('two looks', () => {
   });
 
   it('tell who came and who gave up', () => {
-    expect(conclude([[], []], [[member(1n)], [member(2n)]], [[member(1n)], []])).toEqual([
-      ...['granted 1', 'waits 2', 'left 2'],
-    ]);
+    const lines = conclude([[], []], [[member(1n)], [member(2n)]], [[member(1n)], []]);
+    expect(lines).toEqual(['granted 1', 'waits 2', 'left 2']);
   });
 
   it('do not know why a holder is gone, but whether its time may have run out', () => {
     expect(conclude([[member(1n)], []], [[], []])).toEqual(['gone 1']);
-    expect(conclude([[member(1n, 1_500)], []], [[], []])).toEqual([
-      'gone 1 its time may have run out',
-    ]);
+    const late = conclude([[member(1n, 1_500)], []], [[], []]);
+    expect(late).toEqual(['gone 1 its time may have run out']);
   });
 
   it('tell nothing of a heartbeat', () => {
@@ -86,8 +72,10 @@ class Scene {
     this.history.report('a', reportOf(...told), by(pid), this.#now);
   }
 
+  /** What a page shows. */
   get told(): readonly string[] {
-    return toldBy(this.history);
+    const lines = merged([], this.history.since(0));
+    return lines.map(({ what, token, detail }) => [what, token, detail].filter(Boolean).join(' '));
   }
 }
 
@@ -225,11 +213,10 @@ describe('reports and looks', () => {
 });
 
 describe('a board', () => {
-  const take = (board: Board, leftMs: number, now: number) =>
-    board.take(
-      new Map([['a', { resource: 'a', holders: [member(1n, leftMs)], waiters: [] }]]),
-      now,
-    );
+  const take = (board: Board, leftMs: number, now: number) => {
+    const queue = { resource: 'a', holders: [member(1n, leftMs)], waiters: [] };
+    return board.take(new Map([['a', queue]]), now);
+  };
 
   it('takes small errors for none, and adds none up', () => {
     const board = new Board();
@@ -251,17 +238,12 @@ describe('the figures of the last minute', () => {
   });
 
   it('have the waits of those, too, whose grants were told by events', () => {
-    const [board, history] = [new Board(), new History()];
-    const look = (holder: bigint, waiters: readonly Member[]) =>
-      board.take(
-        new Map([['a', { resource: 'a', holders: [member(holder)], waiters }]]),
-        Number(holder) * 1_000,
-      );
-    look(1n, [member(2n)]);
-    history.report('a', reportOf('granted', 2), by(2), 1_500);
-    history.conclude(look(2n, []), (name) => board.row(name), 2_000);
-    expect(toldBy(history)).toEqual(['granted 2', 'gone 1']);
-    expect(history.rates(2_000)).toMatchObject({ grants: 1, waitMs: 2_000 });
+    const scene = new Scene();
+    scene.look([member(1n)], [member(2n)]);
+    scene.report(2, 'granted', 2);
+    scene.look([member(2n)]);
+    expect(scene.told).toEqual(['granted 2', 'gone 1']);
+    expect(scene.history.rates(2_000)).toMatchObject({ grants: 1, waitMs: 2_000 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { alive } from '../servers/process-table.ts';
 import { start } from './run.ts';
 
 describe('the demo', () => {
@@ -30,20 +30,6 @@ describe('the demo', () => {
     const pids = [...output().matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid));
     expect(pids).toHaveLength(2);
     // SIGKILL is sent at once, and takes a moment on a busy machine.
-    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+    await expect.poll(() => pids.filter(alive)).toEqual([]);
   });
 });
-
-/** Whether the process still does something: one that has ended may wait for a parent to see it. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(statOf(pid));
-  } catch {
-    return false;
-  }
-}
-
-function statOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8');
-}

@@ -28,17 +28,9 @@ export interface Started {
 /** What `npm run example -- …` runs, with a temporary folder of its own, until the test ends. */
 export function start(...args: string[]): Started {
   const temporary = mkdtempSync(join(tmpdir(), 'examples-test-'));
-  const child = spawn(
-    process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      '--import',
-      './scripts/sources.mjs',
-      'examples/run.ts',
-      ...args,
-    ],
-    { cwd: ROOT, env: { ...process.env, TMPDIR: temporary, TEMP: temporary } },
-  );
+  const flags = ['--disable-warning=ExperimentalWarning', '--import', './scripts/sources.mjs'];
+  const env = { ...process.env, TMPDIR: temporary, TEMP: temporary };
+  const child = spawn(process.execPath, [...flags, 'examples/run.ts', ...args], { cwd: ROOT, env });
   onTestFinished(() => {
     child.kill('SIGKILL');
     rmSync(temporary, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

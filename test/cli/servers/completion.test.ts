@@ -1,16 +1,11 @@
 /** What a person gets who presses Tab in a shell; test/cli/units has the cases, in bash. */
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { findProgram, missing } from '../../servers/programs.ts';
-import { Place } from '../program.ts';
+import { letGo, needsTerminals, Place } from '../program.ts';
 
-const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '';
-
-beforeEach(({ skip }) =>
-  skip(!script.includes('util-linux'), 'needs the program `script` of util-linux'),
-);
+beforeEach(needsTerminals);
 
 /** Writes what the shell reads at its start, and returns how to start it. */
 const SHELLS = {
@@ -51,8 +46,7 @@ it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
     writeFileSync(place.path('holdfast'), '#!/bin/sh\nexec $holdfast "$@"\n');
     chmodSync(place.path('holdfast'), 0o755);
     writeFileSync(place.path('completion'), (await place.fate('completion', name)).out);
-    const holder = place.start(['run', 'invoice:7', '--', 'cat']);
-    await place.holding(1, 0);
+    const holder = await place.hold('invoice:7');
     const path = `${place.folder}:${process.env.PATH}`;
     // The store is named by the line alone.
     const env = { PATH: path, HOLDFAST_STORE: '' };
@@ -63,7 +57,6 @@ it.for(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(
     expect(terminal.out).toContain('{"resource":"invoice:7"');
     terminal.type('exit\r');
     await terminal.fate;
-    holder.process.stdin?.end();
-    await holder.fate;
+    await letGo(holder);
   },
 );

@@ -39,18 +39,12 @@ async function start(...flags: string[]): Promise<World> {
     await server.close();
   });
   const place = new Place();
-  const store = `redis://${proxy.host}:${proxy.port}?afterDataLoss=trust`;
-  const tokens = { HOLDFAST_DASHBOARD_TOKEN: TOKEN };
-  const env = { ...place.env, HOLDFAST_STORE: store, ...tokens };
+  const proxied = `redis://${proxy.host}:${proxy.port}?afterDataLoss=trust`;
+  const env = { HOLDFAST_STORE: proxied, HOLDFAST_DASHBOARD_TOKEN: TOKEN };
   const program = place.start(['dashboard', '--port', '0', ...flags], { env });
   await program.says('\n');
-  return {
-    place,
-    store: `${server.url}?afterDataLoss=trust`,
-    locks,
-    proxy,
-    url: program.out.trim(),
-  };
+  const store = `${server.url}?afterDataLoss=trust`;
+  return { place, store, locks, proxy, url: program.out.trim() };
 }
 
 /** Opens the page with the token, as a person does; counts what its policy has forbidden. */
@@ -87,8 +81,8 @@ describe('the dashboard', () => {
     await expect.poll(() => details.getByRole('button', { name: 'Evict' }).count()).toBe(4);
     const queue = await locks.inspect('stock');
     const order = [...queue.holders, ...queue.waiters].map(({ holder }) => holder.label);
-    const shown = await details.locator('.place .one-line > bdi').allTextContents();
-    expect(shown).toEqual(order);
+    const labels = details.locator('.place .one-line > bdi');
+    expect(await labels.allTextContents()).toEqual(order);
 
     const evict = details.getByRole('button', { name: 'Evict' }).first();
     await evict.click();
@@ -105,9 +99,7 @@ describe('the dashboard', () => {
     const fate = await evicted?.program.fate;
     expect(fate).toMatchObject({ status: 79 });
     expect(fate?.err).toContain('it <b>hangs</b>');
-    await expect
-      .poll(() => details.locator('.place .one-line > bdi').first().textContent())
-      .toBe(order[1]);
+    await expect.poll(() => labels.first().textContent()).toBe(order[1]);
     await details.getByText('it <b>hangs</b>').first().waitFor();
     expect(await noticed(page)).toEqual({ forbidden: 0, hacked: undefined });
   });
@@ -121,9 +113,8 @@ describe('the dashboard', () => {
     const nodes = () => page.evaluate<number>(`document.querySelectorAll('*').length`);
     expect(await nodes()).toBeLessThan(1_000);
     await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-    await expect
-      .poll(() => page.locator('.row').last().getAttribute('aria-posinset'))
-      .toBe('10000');
+    const last = page.locator('.row').last();
+    await expect.poll(() => last.getAttribute('aria-posinset')).toBe('10000');
     expect(await nodes()).toBeLessThan(1_000);
     await page.keyboard.press('/');
     await page.keyboard.type('account:12345');
@@ -170,10 +161,8 @@ describe('the dashboard', () => {
     ];
     for (const name of hostile) {
       await locks.mutex(name).acquire({ label: name });
-      locks
-        .mutex(name, { fair: true })
-        .acquire({ label: name })
-        .catch(() => {});
+      const fair = locks.mutex(name, { fair: true });
+      fair.acquire({ label: name }).catch(() => {});
     }
     const page = await open(url.replace('127.0.0.1', ELSEWHERE));
     const shown = page.locator('.row .name');

@@ -2,14 +2,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { Place } from '../program.ts';
+import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.close());
-
-const SECRET = 'canary-4711';
 
 it('migrates, runs a command under a lock, and shows it', async () => {
   const place = new Place();
@@ -27,11 +26,7 @@ it('migrates, runs a command under a lock, and shows it', async () => {
   expect(well.out).toMatch(/^ok +server +PostgreSQL \d+/m);
   expect(well.out).toMatch(/^ok +tables +up to date, in the schema holdfast, layout \d+$/m);
   expect(well.out).toMatch(/^ok +time +the server's clock is \d\.\d s/m);
-  const script = `export HOLDFAST_STORE='${server.url}'
-    $holdfast run a -- sh -c '$holdfast show a --json'`;
-  const { status, out, err } = await place.shell(script).fate;
-  expect({ status, err }).toEqual({ status: 0, err: '' });
-  expect(JSON.parse(out).holders).toHaveLength(1);
+  await runsAndShows(server.url);
 });
 
 it('prints what it would do, without asking anybody', async () => {
@@ -46,22 +41,11 @@ it('prints what it would do, without asking anybody', async () => {
   expect(ran).toMatchObject({ status: 0, err: '' });
 });
 
-it.each([
-  ['nobody listens', 'postgres://127.0.0.1:1', 69, /ECONNREFUSED/],
-  ['nobody is called that', 'postgres://no-such-host.invalid', 69, /ENOTFOUND|EAI_AGAIN/],
+mistakes('postgres', { server: () => server, verbs: ['run a --wait 1s', 'migrate'] }, [
   ['the user is unknown', `postgres://me:${SECRET}@HERE/postgres`, 69, /does not let this user/],
   ['the URL has a mistake', `postgres://me:${SECRET}#@HERE`, 78, /malformed/],
   ['an option is wrong', `postgres://me:${SECRET}@HERE/x?schema=a-b`, 78, /schema must be/],
-])('where %s', async (_, url, expected, says) => {
-  const store = url.replace('HERE', `127.0.0.1:${server.port}`);
-  for (const verb of [['run', 'a', '--wait', '1s'], ['migrate']]) {
-    const command = verb[0] === 'run' ? ['--', 'true'] : [];
-    const { status, err } = await new Place().fate(...verb, '--store', store, ...command);
-    expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
-    expect(err).not.toContain(SECRET);
-    expect(err.trim().split('\n')).toHaveLength(1);
-  }
-});
+]);
 
 it.each([
   [['migrate', '--store', 'redis://host'], 78, /only postgres/],

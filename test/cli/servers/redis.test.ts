@@ -1,8 +1,10 @@
 /** The command line on Redis; the rest of it is the same on every store. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { examined } from '../examined.ts';
 import { Place } from '../program.ts';
 import { comparable, SHOWN } from '../runbook.ts';
+import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
 let server: RedisServer;
 /** Nobody has told it that its emptiness is no loss. */
@@ -12,41 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), fresh.close()]));
 
-const SECRET = 'canary-4711';
-
-it('runs a command under a lock, and shows it', async () => {
-  const store = `${server.url}?afterDataLoss=trust`;
-  const place = new Place();
-  const script = `export HOLDFAST_STORE='${store}'
-    $holdfast run a -- sh -c '$holdfast show a --json'`;
-  const { status, out, err } = await place.shell(script).fate;
-  expect({ status, err }).toEqual({ status: 0, err: '' });
-  expect(JSON.parse(out).holders).toHaveLength(1);
-});
-
-it('takes the TTL that the store allows, by default as well', async () => {
-  const place = new Place();
-  const run = (maxTtl: string, ...flags: string[]) => {
-    const store = `${server.url}?afterDataLoss=trust&maxTtl=${maxTtl}`;
-    return place.fate('run', maxTtl, ...flags, '--store', store, '--', 'echo', 'ran');
-  };
-  // The error output warns of two programs with another maxTtl.
-  const ran = { status: 0, out: 'ran\n' };
-  expect(await run('5s')).toMatchObject(ran);
-  expect(await run('1m', '--ttl', '45s')).toMatchObject(ran);
-  const refused = await run('6s', '--ttl', '45s');
-  expect(refused).toMatchObject({ status: 64, out: '' });
-  expect(refused.err).toContain('raise the option maxTtl');
-});
+it('runs a command under a lock, and shows it', () =>
+  runsAndShows(`${server.url}?afterDataLoss=trust`));
 
 it('is looked at by the doctor, who says what to do', async () => {
   const trusting = `${server.url}?afterDataLoss=trust`;
-  const well = await new Place().fate('doctor', '--store', trusting);
-  expect(well).toMatchObject({ err: '' });
-  expect(well.out).toMatch(/^ok +store +redis, reached in/m);
-  expect(well.out).toMatch(/^ok +permissions +a lock was taken/m);
-  expect(well.out).toMatch(/^ok +server +Redis \d+\.\d+/m);
-  expect(well.out).toMatch(/^ok +time +the server's clock is \d\.\d s/m);
+  const { store, server: told } = await examined(trusting);
+  expect([store?.says, told?.says]).toEqual([
+    expect.stringMatching(/^redis, reached in/),
+    expect.stringMatching(/^Redis \d+\.\d+/),
+  ]);
   const { status, out } = await new Place().fate('doctor', '--store', fresh.url);
   expect(status).toBe(1);
   expect(out).toMatch(/^LOOK +memory .* for another [\d.]+ s;/m);
@@ -81,19 +58,8 @@ it('says that the store grants nothing after a loss of data, and for how long', 
   );
 });
 
-it.each([
-  ['nobody listens', 'redis://127.0.0.1:1', 69, /ECONNREFUSED/],
-  ['nobody is called that', 'redis://no-such-host.invalid', 69, /ENOTFOUND|EAI_AGAIN/],
+mistakes('redis', { server: () => server, verbs: ['run a --wait 1s'] }, [
   ['the password is wrong', `redis://me:${SECRET}@HERE`, 69, /WRONGPASS/],
   ['the URL has a mistake', `redis://me:${SECRET}@HERE/x/y`, 78, /malformed/],
   ['an option is unknown', 'redis://HERE?maxTTL=1m', 78, /maxTTL.*maxTtl/],
-])('where %s', async (_, url, expected, says) => {
-  const store = url.replace('HERE', `127.0.0.1:${server.port}`);
-  const place = new Place();
-  const { status, err } = await place.fate(
-    ...['run', 'a', '--store', store, '--wait', '1s', '--', 'true'],
-  );
-  expect({ status, err }).toEqual({ status: expected, err: expect.stringMatching(says) });
-  expect(err).not.toContain(SECRET);
-  expect(err.trim().split('\n')).toHaveLength(1);
-});
+]);

@@ -41,7 +41,7 @@ it('completes verbs, their flags and their words', async () => {
 
 it('completes names that are in use, and runs none of them', async () => {
   const [place, used] = [new Place(), new Place()];
-  await used.holds('invoice:$(touch ran)', 'invoice:7', 'job:9');
+  for (const name of ['invoice:$(touch ran)', 'invoice:7', 'job:9']) await used.hold(name);
   await completes(place, {
     // Bash splits at the colon, and puts what is offered behind it.
     [`holdfast evict --store ${used.file} invoice:`]: ['\\$\\(touch\\ ran\\)', '7'],

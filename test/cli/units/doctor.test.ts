@@ -58,12 +58,6 @@ describe('the clock of a server', () => {
   });
 });
 
-it('a server that tells its version alone has one finding', () => {
-  expect(factFindings({ version: 'SQLite 3' })).toEqual([
-    { about: 'server', ok: true, says: 'SQLite 3' },
-  ]);
-});
-
 it('what a server complains of is to be looked at', () => {
   expect(factFindings({ version: 'etcd 3', hazards: ['etcd reports NOSPACE'] }).at(-1)).toEqual({
     about: 'hazard',
@@ -72,16 +66,12 @@ it('what a server complains of is to be looked at', () => {
   });
 });
 
-it('a store that only a module opens is not asked', async () => {
-  expect(await askServer('module:./store.mjs')).toEqual([
-    { about: 'server', ok: true, says: expect.stringMatching(/^not asked: only the module/) },
-  ]);
-});
-
-it('a server that tells nothing keeps its line', async () => {
-  expect(await askServer('sqlite:/nowhere/locks.db')).toEqual([
-    { about: 'server', ok: true, says: expect.stringMatching(/^tells nothing: ./) },
-  ]);
+it.each([
+  ['a store that only a module opens', 'module:./store.mjs', /^not asked: only the module/],
+  ['a server that tells nothing', 'sqlite:/nowhere/locks.db', /^tells nothing: ./],
+])('%s has a line all the same', async (_, url, says) => {
+  const line = { about: 'server', ok: true, says: expect.stringMatching(says) };
+  expect(await askServer(url)).toEqual([line]);
 });
 
 it('a lock that another doctor has may be asked for', async () => {

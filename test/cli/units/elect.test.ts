@@ -1,40 +1,26 @@
 /** What candidates of the shell do, each in a process of its own. */
 import { appendFileSync } from 'node:fs';
-import { createLocks, evict } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { sqliteStore } from 'holdfast/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { alive } from '../../servers/process-table.ts';
 import { programOf } from '../../support/program-of.ts';
 import { until } from '../../support/until.ts';
-import { Place, type Program } from '../program.ts';
+import { Place } from '../program.ts';
 
 /** Says that it leads, and leads until the test says so. */
-const LEAD = [
-  'sh',
-  '-c',
-  'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done',
-];
+const LEAD = 'echo "leads $$"; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.02; done';
 
 const LOST = /^holdfast: Lease lost on "boss": .* Ending the command\.$/;
 
-function elect(place: Place, ...flags: string[]): Program {
-  return place.start(['elect', 'boss', ...flags, '--', ...LEAD]);
-}
-
-async function evictLeader(place: Place): Promise<void> {
-  const locks = createLocks(sqliteStore(place.file));
-  const [leader] = (await locks.inspect('boss')).holders;
-  await evict(locks, 'boss', { token: leader?.number ?? 0n, reason: 'a test', now: true });
-  await locks.close();
-}
+const elect = (...flags: string[]) => ['elect', 'boss', ...flags, '--', 'sh', '-c', LEAD];
 
 it('one leads, the others stand by and take over in their order', async () => {
   const place = new Place();
-  const first = elect(place);
+  const first = place.start(elect());
   await first.says('leads');
-  const second = elect(place);
-  await place.holding(1, 1);
+  const second = await place.wait(...elect());
   // A candidate of another program is in the same queue.
   const locks = createLocks(sqliteStore(place.file));
   onTestFinished(() => locks.close({ drain: 0 }));
@@ -51,7 +37,7 @@ it('one leads, the others stand by and take over in their order', async () => {
 
 it('seats many lead at a time', async () => {
   const place = new Place();
-  const candidates = Array.from({ length: 3 }, () => elect(place, '--seats', '2'));
+  const candidates = Array.from({ length: 3 }, () => place.start(elect('--seats', '2')));
   await place.holding(2, 1);
   appendFileSync(place.path('go'), '');
   const fates = await Promise.all(candidates.map(({ fate }) => fate));
@@ -60,11 +46,10 @@ it('seats many lead at a time', async () => {
 
 it('a lost seat ends the command, and its candidate stands again, last', async () => {
   const place = new Place();
-  const first = elect(place);
+  const first = place.start(elect());
   await first.says('leads');
-  const second = elect(place);
-  await place.holding(1, 1);
-  await evictLeader(place);
+  const second = await place.wait(...elect());
+  await place.evict('boss', '--now');
   await second.says('leads');
   const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
   await Promise.race([place.holding(1, 1), over]);
@@ -88,28 +73,19 @@ it('a signal to end leaves the queue, and after it a leader has no second term',
   const deaf = ['sh', '-c', 'trap "" TERM; echo leads; while [ -e "$PWD" ]; do sleep 0.02; done'];
   const leader = place.start(['elect', 'boss', '--grace', '100ms', '--', ...deaf]);
   await leader.says('leads');
-  const standby = elect(place);
-  await place.holding(1, 1);
+  const standby = await place.wait(...elect());
   standby.kill('SIGTERM');
   expect(await standby.fate).toEqual({ status: 143, signal: null, out: '', err: '' });
   expect(await place.counts()).toEqual({ holders: 1, waiters: 0 });
   leader.kill('SIGTERM');
-  await evictLeader(place);
+  await place.evict('boss', '--now');
   expect((await leader.fate).status).toBe(79);
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 
-it.each([
-  ['boss --seats 0', /--seats takes a whole number/],
-  ['boss --wait 1s', /no flag "--wait"/],
-])('is refused before it stands: %s', async (words, says) => {
-  const { status, err } = await new Place().fate('elect', ...words.split(' '), '--', 'true');
-  expect([status, err]).toEqual([64, expect.stringMatching(says)]);
-});
-
 it('fails at once where the name is another lock, or the store cannot be used', async () => {
   const place = new Place();
-  await place.holds('boss');
+  await place.hold('boss');
   const other = place.fate('elect', 'boss', '--', 'true');
   const broken = place.fate('elect', 'a', '--store', 'sqlite:.', '--', 'true');
   expect([(await other).status, (await broken).status]).toEqual([77, 69]);

@@ -1,6 +1,6 @@
 /**
- * What the types of `locked` let through and what they refuse. Nothing here runs: it is compiled
- * with both kinds of decorators, by `tsc` and by test/integrations/nestjs/types.test.ts.
+ * What the types of `locked` let through, beside what shop.ts does, and what they refuse. Nothing
+ * here runs: it is compiled with both kinds of decorators.
  */
 import { type Locks, locked } from 'holdfast';
 import type { Order } from './shop.ts';
@@ -27,20 +27,10 @@ export class Right {
   @locked(locks, 'a', { ifBusy: 'skip' })
   async skippedVoid(): Promise<void> {}
 
-  @locked(locks, 'a', { ifBusy: 'skip' })
-  async skipped(): Promise<number | undefined> {
-    return 1;
-  }
-
   @locked(locks, 'a')
   thenable(): PromiseLike<number> {
     return Promise.resolve(1);
   }
-
-  @locked((self: typeof Right) => self.all, 'a')
-  static async ofTheClass(): Promise<void> {}
-
-  static readonly all: Locks = locks;
 }
 
 export class Wrong {

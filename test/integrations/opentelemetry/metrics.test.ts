@@ -1,9 +1,7 @@
-/** What is counted and measured, under which attributes, and what Prometheus reads of it. */
-import { createLocks, detectDeadlocks, evict } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
+/** What is counted and measured, and under which attributes. */
 import { expect, it } from 'vitest';
 import { failure, held, setUp } from '../../support/scripted-store.ts';
-import { exportToPrometheus, tell } from './sdk.ts';
+import { deadlocked, loseOne, putOff, tell } from './sdk.ts';
 
 const MUTEX = { 'holdfast.lock.kind': 'mutex', 'holdfast.store': 'memory' };
 
@@ -64,9 +62,7 @@ it('knows who waits and what is held now', async () => {
 it('measures holds by how they ended, and counts losses by reason', async () => {
   const { locks, measured } = tell();
   await locks.mutex('a').run(() => {});
-  const { token, ended } = await locks.mutex('a', { ttl: '9s' }).acquire();
-  await evict(locks, 'a', { token, reason: 'to see it counted', now: true });
-  await ended;
+  await loseOne(locks);
   expect(await measured('holdfast.hold.duration')).toEqual([
     [{ ...MUTEX, 'holdfast.hold.end': 'released' }, 1],
     [{ ...MUTEX, 'holdfast.hold.end': 'lost' }, 1],
@@ -106,21 +102,12 @@ it('counts the heartbeats of claims, and those that failed', async () => {
 });
 
 it('counts the claims that a store without its memory does not grant', async () => {
-  const store = memoryStore();
-  const locks = createLocks(store);
-  const { measured } = tell({ locks });
-  store.forget();
-  await locks.mutex('a').tryAcquire();
-  await locks.mutex('b').tryAcquire();
+  const { measured } = await putOff();
   expect(await measured('holdfast.quarantines')).toEqual([[{ 'holdfast.store': 'memory' }, 2]]);
 });
 
 it('counts the waits that are found in a deadlock', async () => {
-  const { locks, measured } = tell();
-  detectDeadlocks(locks, { onDeadlock: 'reject', after: 20 });
-  // One that waits for what it holds.
-  const wait = locks.mutex('a').run(() => locks.mutex('a').acquire());
-  await expect(wait).rejects.toMatchObject({ code: 'DEADLOCK' });
+  const { measured } = await deadlocked();
   expect(await measured('holdfast.deadlocks')).toEqual([[MUTEX, 1]]);
 });
 
@@ -133,32 +120,4 @@ it('has as many series as the user names, whatever the resources are called', as
     [named('invoice'), 50],
     [named('report'), 1],
   ]);
-});
-
-it('is read by Prometheus over HTTP', async () => {
-  const { meterProvider, page: read } = await exportToPrometheus();
-  const { locks } = tell({ meterProvider, nameOf: () => 'invoice' });
-  const lock = locks.mutex('invoice:4711');
-  await lock.run(async () => {
-    await lock.acquire({ wait: 1 }).catch(() => {});
-    await lock.tryAcquire();
-  });
-  const lease = await lock.acquire();
-  const page = await read();
-  await lease.release();
-  const value = (name: string, labels: string): string | undefined => {
-    const line = page
-      .split('\n')
-      .find((each) => each.startsWith(`${name}{`) && each.includes(labels));
-    return line?.split(' ').at(-1);
-  };
-  expect(value('holdfast_acquisitions_total', 'holdfast_outcome="acquired"')).toBe('2');
-  expect(value('holdfast_acquisitions_total', 'error_type="ACQUIRE_TIMEOUT"')).toBe('1');
-  expect(value('holdfast_wait_duration_count', 'holdfast_outcome="taken"')).toBe('1');
-  expect(value('holdfast_wait_duration_bucket', 'le="+Inf"')).toBe('2');
-  expect(value('holdfast_hold_duration_count', 'holdfast_hold_end="released"')).toBe('1');
-  expect(value('holdfast_leases', 'holdfast_lock_name="invoice"')).toBe('1');
-  expect(value('holdfast_waiters', 'holdfast_lock_kind="mutex"')).toBe('0');
-  expect(page).toContain('# TYPE holdfast_hold_duration histogram');
-  expect(page).not.toContain('4711');
 });

@@ -1,10 +1,9 @@
 /** The dashboard and the alerts ask for what a program with Holdfast exports, and for all of it. */
-import { createLocks, detectDeadlocks, evict, type Locks } from 'holdfast';
-import { memoryStore } from 'holdfast/memory';
+import type { Locks } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, setUp } from '../../support/scripted-store.ts';
 import { alertQueries, dashboardQueries, parseQuery, variableQueries } from './operations.ts';
-import { exportToPrometheus, type TellOptions, tell } from './sdk.ts';
+import { deadlocked, exportToPrometheus, loseOne, putOff, type TellOptions, tell } from './sdk.ts';
 
 /** The values of each label of each metric. */
 type Exported = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
@@ -19,7 +18,7 @@ async function exportedByScenario(): Promise<Exported> {
   await loseSome(locks);
   await putOff(told);
   await failSome(told);
-  await deadlock(told);
+  await deadlocked(told);
   return seriesIn(await page());
 }
 
@@ -33,19 +32,9 @@ async function attempt(locks: Locks): Promise<void> {
 }
 
 async function loseSome(locks: Locks): Promise<void> {
-  const { token, ended } = await locks.mutex('invoice:2', { ttl: '9s' }).acquire();
-  await evict(locks, 'invoice:2', { token, reason: 'to see it counted', now: true });
-  await ended;
+  await loseOne(locks);
   await locks.mutex('invoice:3').acquire();
   await locks.close({ drain: 0 });
-}
-
-async function putOff(told: TellOptions): Promise<void> {
-  const store = memoryStore();
-  const locks = createLocks(store);
-  tell({ ...told, locks });
-  store.forget();
-  await locks.mutex('invoice:1').tryAcquire();
 }
 
 async function failSome(told: TellOptions): Promise<void> {
@@ -59,15 +48,6 @@ async function failSome(told: TellOptions): Promise<void> {
   store.onClaim = () => ({ state: 'error', error: failure() });
   const tried = locks.mutex('invoice:5').tryAcquire();
   await Promise.all([clock.rest(), tried.catch(() => {})]);
-}
-
-/** A task that waits for what it holds. */
-async function deadlock(told: TellOptions): Promise<void> {
-  const locks = createLocks(memoryStore());
-  tell({ ...told, locks });
-  detectDeadlocks(locks, { onDeadlock: 'reject', after: 20 });
-  const lock = locks.mutex('invoice:6');
-  await lock.run(() => lock.acquire()).catch(() => {});
 }
 
 function seriesIn(page: string): Exported {

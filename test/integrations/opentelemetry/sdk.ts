@@ -9,10 +9,10 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { createLocks, type Locks, type LocksOptions } from 'holdfast';
+import { createLocks, detectDeadlocks, evict, type Locks, type LocksOptions } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type InstrumentOptions, instrument } from 'holdfast/opentelemetry';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { freePort } from '../../servers/ports.ts';
 
 api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -72,6 +72,32 @@ export function tell({ ttl = '10s', locks: given, ...options }: TellOptions = {}
       });
     },
   };
+}
+
+/** A holder that is evicted. */
+export async function loseOne(locks: Locks): Promise<void> {
+  const { token, ended } = await locks.mutex('lost', { ttl: '9s' }).acquire();
+  await evict(locks, 'lost', { token, reason: 'to see it counted', now: true });
+  await ended;
+}
+
+/** Two tries on a store that has lost its memory. */
+export async function putOff(options?: TellOptions): Promise<Told> {
+  const store = memoryStore();
+  const told = tell({ ...options, locks: createLocks(store) });
+  store.forget();
+  for (const name of ['a', 'b']) await told.locks.mutex(name).tryAcquire();
+  return told;
+}
+
+/** A task that waits for what it holds. */
+export async function deadlocked(options?: TellOptions): Promise<Told> {
+  const told = tell({ ...options, locks: createLocks(memoryStore()) });
+  detectDeadlocks(told.locks, { onDeadlock: 'reject', after: 20 });
+  const lock = told.locks.mutex('a');
+  const wait = lock.run(() => lock.acquire());
+  await expect(wait).rejects.toMatchObject({ code: 'DEADLOCK' });
+  return told;
 }
 
 /** An exporter that Prometheus could read, and what it would read. It ends with the test. */

@@ -89,16 +89,10 @@ describe('the parent is the span in which the lock was asked for', () => {
     );
     expect(told.spans().every(({ links }) => links.length === 0)).toBe(true);
   });
-
-  it('nobody: they begin a trace of their own', async () => {
-    const told = tell();
-    await told.locks.mutex('a').run(() => {});
-    expect(tree(told)).toEqual(['acquire mutex < nothing', 'hold mutex < nothing']);
-  });
 });
 
 describe('every kind has spans', () => {
-  it('semaphores, with their permits', async () => {
+  it('semaphores, with their permits, in a trace of their own if nobody has one', async () => {
     const told = tell();
     await told.locks.semaphore('s', { limit: 3 }).run({ permits: 2 }, () => {});
     expect(tree(told)).toEqual(['acquire permits < nothing', 'hold permits < nothing']);

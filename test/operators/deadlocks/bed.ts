@@ -1,5 +1,13 @@
-import type { DeadlockOptions } from 'holdfast';
-import { createLocks, detectDeadlocks, type LockEvents, type Locks, type Store } from 'holdfast';
+import {
+  type AcquireOptions,
+  createLocks,
+  type DeadlockOptions,
+  detectDeadlocks,
+  type Lock,
+  type LockEvents,
+  type Locks,
+  type Store,
+} from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 import { onTestFinished, vi } from 'vitest';
@@ -38,14 +46,19 @@ export class World {
     return Array.from({ length: count }, (_, i) => this.program(`p${i}`, options));
   }
 
+  /** Holds one, and after so many ms waits for the other. */
+  nest(holds: Lock, ms: number, wants: Lock, options: AcquireOptions = {}): Promise<string> {
+    return holds.run(async () => {
+      await this.clock.sleep(ms);
+      return wants.run(options, () => 'done');
+    });
+  }
+
   /** Each holds a mutex and, a bit later than the one before it, waits for that of the next. */
-  ring(programs: readonly Program[], wait?: number): Promise<unknown>[] {
-    return programs.map(async ({ locks }, i) => {
-      const next = (i + 1) % programs.length;
-      return locks.mutex(`m${i}`).run(async () => {
-        await this.clock.sleep(100 + i);
-        return locks.mutex(`m${next}`).run(wait === undefined ? {} : { wait }, () => i);
-      });
+  ring(programs: readonly Program[], options?: AcquireOptions): Promise<unknown>[] {
+    return programs.map(({ locks }, i) => {
+      const next = locks.mutex(`m${(i + 1) % programs.length}`);
+      return this.nest(locks.mutex(`m${i}`), 100 + i, next, options);
     });
   }
 }

@@ -8,10 +8,11 @@ import type { Lock, Locks, PublishedWait, Store } from 'holdfast';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 import { cases } from '../../support/cases.ts';
-import { type Program, World } from './bed.ts';
+import { outcomes, type Program, World } from './bed.ts';
 import { idsOf, neverEnding } from './oracle.ts';
 
 interface Step {
+  /** A mutex; a read-write lock and its side; a semaphore, its limit and how many it takes. */
   readonly lock: string;
   readonly beforeMs: number;
   /** How long it waits; then its task goes on without it. */
@@ -156,9 +157,10 @@ async function play(tasks: readonly Step[][], delaysMs: readonly number[]) {
   const take = async (locks: Locks, [step, ...rest]: readonly Step[]): Promise<void> => {
     if (!step) return world.clock.sleep(500);
     await world.clock.sleep(step.beforeMs);
-    const { wait } = step;
-    const inside = () => take(locks, rest);
-    const run = lockOf(locks, step).run(wait === undefined ? {} : { wait }, inside);
+    const { lock, wait } = step;
+    const permits = Number(lock.split(' ')[2] ?? 1);
+    const options = { permits, ...(wait !== undefined && { wait }) };
+    const run = lockOf(locks, step).run(options, () => take(locks, rest));
     // A wait that ran out, or a hold that was lost: the task goes on with what it has.
     await run.catch(() => world.clock.sleep(2_000));
   };
@@ -180,14 +182,8 @@ describe('in a random history', () => {
   it('what is told was a deadlock, whatever is late, lost or left', async () => {
     let count = 0;
     const mixed = crowds([
-      'm0',
-      'm1',
-      's0 2',
-      's1 3',
-      'r0 read',
-      'r0 write',
-      'r1 read',
-      'r1 write',
+      ...['m0', 'm1', 's0 2', 's0 2 2', 's1 3', 's1 3 2'],
+      ...['r0 read', 'r0 write', 'r1 read', 'r1 write'],
     ]);
     const check = async (tasks: Step[][], delaysMs: number[]): Promise<void> => {
       count += (await play(tasks, delaysMs)).told.length;
@@ -208,5 +204,33 @@ describe('in a random history', () => {
     await fc.assert(fc.asyncProperty(plain, delays, check), cases(60));
 
     expect(count).toBeGreaterThan(0);
+  });
+
+  it('all get on if the youngest is rejected, and nobody is without a deadlock', async () => {
+    let rejected = 0;
+    const check = async (tasks: Step[][]): Promise<void> => {
+      const world = new World();
+      const all = world.programs(tasks.length, { onDeadlock: 'reject' });
+      const take = async (locks: Locks, [step, ...rest]: readonly Step[]): Promise<void> => {
+        if (!step) return world.clock.sleep(1_000);
+        await world.clock.sleep(step.beforeMs);
+        // It waits without end.
+        await lockOf(locks, { ...step, maxHold: undefined }).run(() => take(locks, rest));
+      };
+      const works = tasks.map((task, i) => take((all[i] as Program).locks, task));
+      const late = world.clock.sleep(LONG_MS).then((): unknown[] => []);
+      const ends = await Promise.race([outcomes(works), late]);
+      const victims = ends.filter((end) => end === 'DEADLOCK').length;
+      const done = Array(tasks.length - victims).fill(undefined);
+      expect(ends.filter((end) => end !== 'DEADLOCK')).toEqual(done);
+      const told = all.flatMap((program) => program.told);
+      expect(victims > 0).toBe(told.length > 0);
+      expect(new Set(told.flatMap(({ victim }) => victim?.id ?? [])).size).toBe(victims);
+      rejected += victims;
+      world.clock.stop();
+    };
+    await fc.assert(fc.asyncProperty(crowds(['m0', 'm1', 's0 2', 's1 2']), check), cases(60));
+
+    expect(rejected).toBeGreaterThan(0);
   });
 });

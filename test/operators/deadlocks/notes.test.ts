@@ -34,14 +34,11 @@ describe('a wait of a task that holds locks', () => {
     const world = new World();
     const all = world.programs(2);
     const [a, b] = all as [Program, Program];
+    const [own, other] = [a, b].map(({ locks }) => locks.semaphore('s', { limit: 3 }));
+    const options = { permits: 2, label: 'nightly' };
     const done = Promise.all([
-      a.locks.mutex('m0').run(() =>
-        a.locks.rwLock('r').read.run(async () => {
-          await world.clock.sleep(100);
-          await a.locks.semaphore('s', { limit: 3 }).run({ permits: 2, label: 'nightly' }, () => 1);
-        }),
-      ),
-      b.locks.semaphore('s', { limit: 3 }).run({ permits: 2 }, () => world.clock.sleep(20_000)),
+      a.locks.mutex('m0').run(() => world.nest(a.locks.rwLock('r').read, 100, own!, options)),
+      other!.run({ permits: 2 }, () => world.clock.sleep(20_000)),
     ]);
     return { world, all, done };
   }

@@ -14,7 +14,7 @@ describe('a verdict', () => {
     const world = new World();
     const slow = world.program('slow', { ...REJECT, after: '5s' });
     const victim = world.program('victim', REJECT);
-    expect(await outcomes(world.ring([slow, victim]))).toEqual([0, 'DEADLOCK']);
+    expect(await outcomes(world.ring([slow, victim]))).toEqual(['done', 'DEADLOCK']);
     expect([slow, victim].map(({ told }) => told.length)).toEqual([1, 1]);
   });
 
@@ -34,7 +34,7 @@ describe('a verdict', () => {
       });
       const other = world.program('other', REJECT);
       const program: Program = world.program('stops', REJECT, store);
-      const [, end] = await outcomes(world.ring([other, program], 20_000));
+      const [, end] = await outcomes(world.ring([other, program], { wait: 20_000 }));
       if (before === undefined) continue;
       expect(program.told).toHaveLength(before);
       expect(end).not.toBe('DEADLOCK');
@@ -57,7 +57,7 @@ describe('a verdict', () => {
     const works = world.ring(all);
     await world.clock.sleep(awayUntil - 1);
     expect(all.map(({ told }) => told.length)).toEqual([0, 0]);
-    expect(await outcomes(works)).toEqual([0, 'DEADLOCK']);
+    expect(await outcomes(works)).toEqual(['done', 'DEADLOCK']);
     expect(all.map(({ told }) => told.length)).toEqual([1, 1]);
   });
 
@@ -67,7 +67,7 @@ describe('a verdict', () => {
     const [{ locks, told }] = all as [Program];
     const missed: unknown[] = [];
     locks.on('missed', ({ waiting }) => missed.push(waiting?.cycle));
-    const [first] = world.ring(all, 20_000) as [Promise<unknown>];
+    const [first] = world.ring(all, { wait: 20_000 }) as [Promise<unknown>];
     const { cycle } = await timedOut(first);
     expect(cycle).toEqual(told[0]?.cycle);
     expect(cycle?.map(({ resource }) => resource)).toEqual(['m1', 'm0']);
@@ -84,9 +84,8 @@ describe('a verdict', () => {
       return next();
     });
     const all = [world.program('p0', {}, store), world.program('p1')];
-    const [first, second] = world.ring(all, 20_000) as [Promise<unknown>, Promise<unknown>];
-    const [{ code, cycle }] = await Promise.all([timedOut(first), timedOut(second)]);
-    expect([code, cycle]).toEqual(['ACQUIRE_TIMEOUT', all[0]?.told[0]?.cycle]);
+    const [first] = await Promise.all(world.ring(all, { wait: 20_000 }).map(timedOut));
+    expect([first?.code, first?.cycle]).toEqual(['ACQUIRE_TIMEOUT', all[0]?.told[0]?.cycle]);
     expect(world.clock.now()).toBeGreaterThan(endsAt);
   });
 
@@ -103,11 +102,8 @@ describe('a verdict', () => {
       await waits.catch(() => {});
       await world.clock.sleep(60_000);
     });
-    const waits = stays.locks.mutex('m0').run(async () => {
-      await world.clock.sleep(100);
-      await stays.locks.mutex('m1').run({ wait: 40_000 }, () => {});
-    });
-    const error = await timedOut(waits);
+    const [m0, m1] = [stays.locks.mutex('m0'), stays.locks.mutex('m1')];
+    const error = await timedOut(world.nest(m0, 100, m1, { wait: 40_000 }));
     expect([error.code, error.cycle]).toEqual(['ACQUIRE_TIMEOUT', undefined]);
     expect(leave.signal.aborted).toBe(true);
     await left;
