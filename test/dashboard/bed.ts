@@ -55,7 +55,11 @@ export function fromPage(url: string): Record<string, string> {
 }
 
 /** Evicts as the page's own script does. */
-export function evict(url: string, body: unknown, headers = fromPage(url)): Promise<Reply> {
+export function evict(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = fromPage(url),
+): Promise<Reply> {
   return ask(`${url}evict`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 

@@ -71,11 +71,13 @@ describe('an agent of Consul', () => {
 describe('a server of ZooKeeper', () => {
   it.each([
     [
-      ...['without a quorum', 'This ZooKeeper instance is not currently serving requests\n'],
+      'without a quorum',
+      'This ZooKeeper instance is not currently serving requests\n',
       'the server has no quorum to serve with',
     ],
     [
-      ...['that may not tell it', 'srvr is not executed because it is not in the whitelist.\n'],
+      'that may not tell it',
+      'srvr is not executed because it is not in the whitelist.\n',
       'the server does not answer `srvr`; see its 4lw.commands.whitelist',
     ],
   ])('%s does not tell its version, and why', async (_, reply, why) => {
