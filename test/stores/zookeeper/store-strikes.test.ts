@@ -1,9 +1,10 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
+import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
@@ -121,4 +122,26 @@ test.concurrent('nobody gets past a claim of another kind that is slow to leave'
   expect((await other.renew([second]))[0]).toMatchObject({ state: 'waiting' });
   await bed.looking.delete(slow.path);
   expect((await other.renew([second]))[0]).toMatchObject({ state: 'held' });
+});
+
+test.concurrent('a claim that loses the mutex while it waits leaves with its leases', async () => {
+  await using bed = new Bed();
+  const { looking: java, path } = bed;
+  const [gates, leases] = [`${path}/a/locks`, `${path}/a/leases`];
+  for (const each of [path, `${path}/a`, leases]) await java.create(each, { kind: 'container' });
+  await java.create(`${leases}/_c_${randomUUID()}-lease-`, { kind: 'ephemeral-sequential' });
+  const store = zookeeperStore(server.url, { path, recipe: 'semaphore' });
+  const locks = bed.locksOn(store, TTL_MS);
+  locks
+    .semaphore('a', { limit: 1 })
+    .acquire()
+    .catch(() => {});
+  await hasWaiter(locks, 'a');
+  const lease = (await java.getChildren(leases)).children.find((name) => /permits/.test(name));
+  const [gate] = (await java.getChildren(gates)).children;
+  await java.delete(`${gates}/${gate}`);
+  // Java waits until all leases are few enough, so a second newcomer must not find the first's.
+  await until('was its lease gone', async () => {
+    return !(await java.getChildren(leases)).children.includes(lease ?? '');
+  });
 });
