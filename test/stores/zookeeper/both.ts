@@ -7,13 +7,14 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { patiently } from '../../methods/faults/scene.ts';
+import type { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import type { Curator, CuratorKind } from './curator.ts';
+import type { CuratorKind } from './curator.ts';
 
 export interface Sides {
   readonly server: ZookeeperServer;
-  readonly curator: Curator;
+  readonly curator: ForeignProgram;
   /** To look at nodes. */
   readonly session: ZookeeperSession;
 }
@@ -23,9 +24,9 @@ export type Wish = `${'ours' | 'java'} ${CuratorKind}`;
 
 /** One who wants in. */
 interface Party {
-  readonly enter: () => Promise<void>;
+  readonly enter: () => Promise<unknown>;
   readonly leave: () => Promise<void>;
-  readonly downgrade: () => Promise<void>;
+  readonly downgrade: () => Promise<unknown>;
 }
 
 /** Nobody else gets in while so much passes: far longer than a message takes. */
@@ -158,7 +159,7 @@ export class Both extends Lifetime {
       leave: () => thread.release(kind, path),
       downgrade: async () => {
         kind = 'read';
-        await thread.downgrade(path);
+        await thread.ask('downgrade', path);
       },
     };
   }

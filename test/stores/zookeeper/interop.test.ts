@@ -11,14 +11,14 @@ import { patiently } from '../../methods/faults/scene.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
-import { Curator } from './curator.ts';
+import { startCurator } from './curator.ts';
 
 let sides: Sides;
 
 beforeAll(async () => {
   const server = await startZookeeper();
   const session = zookeeperClient(server.url).start();
-  sides = { server, session, curator: await Curator.start(server) };
+  sides = { server, session, curator: await startCurator(server) };
 });
 afterAll(async () => {
   await sides.session.close();
@@ -138,27 +138,9 @@ test.concurrent('a mutex that Java has taken twice is free when given back twice
   await bed.expectInside(0);
 });
 
-test.concurrent('one who gives up leaves the queue, on either side', async () => {
-  await using bed = new Both(sides);
-  const thread = sides.curator.thread();
-  const mutex = bed.ours().mutex(bed.name);
-  await thread.acquire('mutex', bed.path);
-  expect(await mutex.tryAcquire()).toBeNull();
-  await expect(mutex.acquire({ wait: MOMENT_MS })).rejects.toMatchObject({
-    ...{ code: 'ACQUIRE_TIMEOUT', holders: [{ holder: { host: '127.0.0.1' } }] },
-  });
-  await until('did it leave', async () => (await bed.children()).length === 1);
-  await thread.release('mutex', bed.path);
-  const lease = await mutex.acquire();
-  expect(await thread.tryAcquire('mutex', bed.path)).toBe(false);
-  expect(await bed.children()).toHaveLength(1);
-  await lease.release();
-  expect(await thread.tryAcquire('mutex', bed.path)).toBe(true);
-});
-
 test.concurrent('what a Java program that was killed held is free after its session', async () => {
   await using bed = new Both(sides);
-  await using killed = await Curator.start(sides.server, { sessionTimeout: 4000 });
+  await using killed = await startCurator(sides.server, 4000);
   await killed.thread().acquire('mutex', bed.path);
   const waiting = killed.thread().acquire('mutex', bed.path);
   waiting.catch(() => {});
@@ -194,8 +176,9 @@ test.concurrent('strangers are shown, as we are to them', async () => {
     expect(number).toBeGreaterThan([first, ...others][n] ?? 0n);
   }
   const thread = sides.curator.thread();
-  const readers = await thread.participants('read', bed.path);
-  const seen = [...readers, ...(await thread.participants('write', bed.path))];
+  const readers = await thread.ask('participants', 'read', bed.path);
+  const writers = await thread.ask('participants', 'write', bed.path);
+  const seen = [...readers.split('|'), ...writers.split('|')];
   expect(seen.map((path) => path.slice(`${bed.path}/_c_${randomUUID()}-`.length))).toEqual([
     ...['__READ__0000000000', '__READ__0000000001', '__WRIT__0000000002', '__WRIT__0000000003'],
   ]);
@@ -208,14 +191,14 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   await using bed = new Both(sides);
   const locks = bed.ours();
   const [lead, stand] = [sides.curator.thread(), sides.curator.thread()];
-  await lead.select(bed.path, 'leader');
+  await lead.ask('select', bed.path, 'leader');
   expect((await locks.inspect(bed.name)).holders).toMatchObject([{ holder: { host: 'leader' } }]);
   const next = patiently(locks.mutex(bed.name));
   await bed.stand(1, 1);
-  await lead.resign(bed.path);
+  await lead.ask('resign', bed.path);
   const lease = await next;
   let leads = false;
-  const leading = stand.select(bed.path, 'standby').then(() => {
+  const leading = stand.ask('select', bed.path, 'standby').then(() => {
     leads = true;
   });
   await bed.stand(1, 1);
@@ -223,7 +206,7 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   expect(leads).toBe(false);
   await lease.release();
   await leading;
-  await stand.resign(bed.path);
+  await stand.ask('resign', bed.path);
 });
 
 test.concurrent('a holder in Java that is evicted at once believes that it holds', async () => {
@@ -238,7 +221,7 @@ test.concurrent('a holder in Java that is evicted at once believes that it holds
   const lease = await next;
   expect(lease.takeover).toEqual({ reason: 'evicted', token });
   expect(lease.token).toBeGreaterThan(token);
-  expect(await thread.holds('mutex', bed.path)).toBe(true);
+  expect(await thread.ask('held', 'mutex', bed.path)).toBe('true');
   // What it gives back is not there any more.
   await thread.release('mutex', bed.path);
   await lease.renew();
@@ -266,7 +249,7 @@ test.concurrent('a holder in Java that offered to is asked to leave, and leaves'
   const [offers, stubborn] = [sides.curator.thread(), sides.curator.thread()];
   const locks = bed.ours();
   for (const thread of [offers, stubborn]) {
-    if (thread === offers) await thread.makeRevocable('mutex', bed.path);
+    if (thread === offers) await thread.ask('revocable', 'mutex', bed.path);
     await thread.acquire('mutex', bed.path);
     const next = patiently(locks.mutex(bed.name));
     await bed.stand(1, 1);
@@ -274,12 +257,12 @@ test.concurrent('a holder in Java that offered to is asked to leave, and leaves'
     expect(await evict(locks, bed.name, { token, reason: 'please' })).toBe(true);
     if (thread === stubborn) {
       await sleep(MOMENT_MS);
-      expect(await thread.holds('mutex', bed.path)).toBe(true);
+      expect(await thread.ask('held', 'mutex', bed.path)).toBe('true');
       await bed.stand(1, 1);
       await thread.release('mutex', bed.path);
     }
     const lease = await next;
-    expect(await thread.holds('mutex', bed.path)).toBe(false);
+    expect(await thread.ask('held', 'mutex', bed.path)).toBe('false');
     await lease.release();
   }
 });
@@ -292,7 +275,7 @@ test.concurrent('strange nodes in the directory of a lock harm nobody', async ()
   await sides.session.create(`${bed.path}/locks`);
   await sides.session.create(`${bed.path}/locks/_c_${randomUUID()}-lock-0000000000`);
   await sides.session.create(`${bed.path}/leases`);
-  await sides.curator.thread().lead(bed.path);
+  await sides.curator.thread().acquire('latch', bed.path);
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
   for (const kind of ['mutex', 'write'] as const) {
@@ -330,18 +313,6 @@ test.concurrent.each([
   expect(await sides.session.exists(path)).toBeDefined();
 });
 
-test.concurrent('a session in Java that is over frees its lock, unknown to it', async () => {
-  await using bed = new Both(sides);
-  await using java = await Curator.start(sides.server);
-  const thread = java.thread();
-  await thread.acquire('write', bed.path);
-  await bed.lineUp('ours write');
-  await bed.expectInside();
-  await java.endSession();
-  await bed.expectInside(0);
-  expect(await thread.holds('write', bed.path)).toBe(true);
-});
-
 test.concurrent('what we lose, Java gets: by the end of a session, by eviction', async () => {
   await using bed = new Both(sides);
   const thread = sides.curator.thread();
@@ -364,22 +335,14 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
   }
 });
 
-test.concurrent('hundreds of turns of two threads in Java and two of ours', async () => {
-  await using bed = new Both(sides);
-  const sum = { node: `${bed.folder}.sum`, times: 100 };
-  await sides.session.create(sum.node, { data: Buffer.from('0') });
-  const theirs = (): Promise<void> => sides.curator.thread().add(bed.path, sum);
-  await Promise.all([bed.add(sum), theirs(), bed.add(sum), theirs()]);
-  expect((await sides.session.getData(sum.node)).data.toString()).toBe('400');
-});
-
 test.concurrent('the directory of a lock may be deleted whenever it is empty', async () => {
   await using bed = new Both(sides);
   const sum = { node: `${bed.folder}.sum`, times: 100 };
   await sides.session.create(sum.node, { data: Buffer.from('0') });
   let [done, deleted] = [false, 0];
   const work = async (): Promise<void> => {
-    await Promise.all([bed.add(sum), sides.curator.thread().add(bed.path, sum)]);
+    const theirs = sides.curator.thread().ask('add', bed.path, sum.node, `${sum.times}`);
+    await Promise.all([bed.add(sum), theirs]);
     // Nobody else comes, so it is empty in between.
     await bed.add(sum);
     done = true;
