@@ -164,23 +164,6 @@ test('a write that is still on its way arrives no more once its holder has enter
   await after.write(writing('/q', 9));
 });
 
-test('two believe that they hold: the stale one writes nothing', async () => {
-  const { proxy, session } = await proxied();
-  const other = await dataAt('/two', 10);
-  const before = await fence.enter(session, { ...at('two'), token: 33n });
-  const read = Number(await textAt(session, '/two'));
-  proxy.set({ flow: 'hold' });
-  const after = await fence.enter(other, { ...at('two'), token: 34n });
-  const refused = { code: 'STALE_TOKEN', token: 33n, seen: 34n };
-  const late = expect(before.write(writing('/two', read - 1))).rejects.toMatchObject(refused);
-  expect(await textAt(other, '/two')).toBe('10');
-  proxy.set();
-  await late;
-  await after.write(writing('/two', Number(await textAt(other, '/two')) - 1));
-  await expect(fence.enter(session, { ...at('two'), token: 33n })).rejects.toMatchObject(refused);
-  expect(await textAt(other, '/two')).toBe('9');
-});
-
 test('who was refused is told so, also if who came in cannot be asked for', async () => {
   const own = sessionHere();
   const session = await dataAt('/r');
