@@ -8,9 +8,8 @@ import {
   startZookeeperEnsemble,
   type ZookeeperEnsemble,
 } from '../../servers/zookeeper-ensemble.ts';
-import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
+import { heardFrom, startSession, untilState } from './sessions.ts';
 
 const LONG = '60s';
 
@@ -38,33 +37,7 @@ function everywhere(sessionTimeout: Duration = LONG): ZookeeperSession {
   return startSession({ servers, sessionTimeout });
 }
 
-/** The server that the session is connected to. */
-async function serverOf(session: ZookeeperSession): Promise<ZookeeperServer> {
-  const id = session.id.toString(16);
-  const running = ensemble.servers.filter((one) => one.running);
-  const lists = await Promise.all(running.map((one) => one.fourLetters('cons')));
-  const server = running[lists.findIndex((list) => list.includes(`sid=0x${id}`))];
-  if (!server) throw new Error('no server has that session');
-  return server;
-}
-
-it('the session moves to another server when its own dies', async () => {
-  const session = everywhere();
-  const [heard, notes] = [heardFrom(session), new Notes()];
-  const { path } = await session.create('/moves', { kind: 'ephemeral' });
-  await session.getData(path, { watch: notes.watch });
-  const id = session.id;
-  const server = await serverOf(session);
-  await server.kill();
-  onTestFinished(() => server.start());
-  await until('reconnected', async () => heard.includes('reconnected'));
-  expect((await session.exists(path))?.session).toBe(id);
-  await session.setData(path, DATA);
-  expect(await notes.until(1)).toEqual(['changed /moves']);
-  expect(await serverOf(session)).not.toBe(server);
-});
-
-it('it outlives its leader, and what was under way has happened once or not', async () => {
+it('a session outlives its leader, and what was under way has happened once or not', async () => {
   const session = everywhere();
   await session.create('/load');
   const leader = await ensemble.leader();

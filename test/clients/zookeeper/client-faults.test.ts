@@ -249,18 +249,6 @@ describe('a lost reply', () => {
     expect(await bed.session.findProtected(terms)).toEqual({ path, stat });
   });
 
-  it('that was never sent makes one node, too', async () => {
-    const { proxy, session } = await proxied(LONG);
-    await session.create('/once');
-    proxy.toServer.set({ flow: 'swallow' });
-    const made = session.createProtected({ parent: '/once', name: 'lock-', id: ID });
-    await until('written', async () => proxy.toServer.reached > 0);
-    proxy.reset();
-    proxy.set();
-    await made;
-    expect((await session.getChildren('/once')).children).toHaveLength(1);
-  });
-
   it('leaves a node that an earlier session made, which is not adopted', async () => {
     const earlier = startSession(server.url);
     await earlier.create('/heir');

@@ -150,23 +150,6 @@ test.concurrent('a release that is refused is asked for again, now and then', as
   await beating(store, [other], async () => (await bed.nodes(session, 'a')).length === 0);
 });
 
-test.concurrent('a session that ends behind our back is replaced at once', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [lost, next] = [claimOf('lost'), claimOf('next')];
-  await claim(store, lost);
-  const [session = 0n] = await sessionsOf(bed, 'lost');
-  await server.endSession(session);
-  await until('was the next held', async () => {
-    const [status] = await claim(store, next);
-    return status?.state === 'held';
-  });
-  expect(await store.renew([lost, next])).toMatchObject([
-    { state: 'gone', why: 'session' },
-    { state: 'held' },
-  ]);
-});
-
 test.concurrent('a server that keeps sessions for longer is taken at its word', async () => {
   await using bed = new Bed(generous);
   const [dying, other] = [bed.store(generous), bed.store(generous)];

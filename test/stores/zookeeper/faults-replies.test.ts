@@ -60,17 +60,6 @@ class CutBed extends Bed {
   }
 }
 
-test.concurrent.each(WAYS)('a mutex that is taken and released (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  const session = bed.session(server);
-  await bed.eachCut(way, async () => {
-    const lease = await patiently(bed.cut.mutex('a'));
-    const nodes = await bed.nodes(session, 'a');
-    expect(nodes.map(({ stat }) => stat.czxid * 1024n)).toEqual([lease.token]);
-    await lease.release();
-  });
-});
-
 test.concurrent.each(WAYS)('a mutex that is waited for (%s)', async (way) => {
   await using bed = await CutBed.make();
   const others = bed.patientLocks(server);

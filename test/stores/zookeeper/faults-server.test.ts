@@ -55,24 +55,4 @@ describe.concurrent('a server', () => {
     await bed.leave();
     await bed.expectNothingLeft(server);
   });
-
-  test.concurrent('ends the sessions of all, in which many hold and wait', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const session = bed.session(server);
-    const locks = bed.patientLocks(server);
-    const names = Array.from({ length: 20 }, (_, n) => `r${n}`);
-    const held = await Promise.all(names.map((name) => locks.mutex(name).acquire()));
-    const waiting = bed.patientLocks(server);
-    const next = names.map((name) => patiently(waiting.mutex(name)));
-    for (const name of names) await hasWaiter(locks, name);
-    const [holder, waiter] = await bed.nodes(session, 'r0');
-    await server.endSession(waiter?.stat.session ?? 0n);
-    await server.endSession(holder?.stat.session ?? 0n);
-    await until('were all told', async () => held.every(({ signal }) => signal.aborted));
-    expect(new Set(held.map(({ loss }) => loss?.reason))).toEqual(new Set(['session']));
-    for (const lease of await Promise.all(next)) await lease.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
-  });
 });

@@ -4,7 +4,7 @@ import type { Store } from 'holdfast';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +20,6 @@ afterAll(() => server.close());
 
 const TTL_MS = paced(1500);
 const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
-const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
 
 class Bed extends AnyBed {
@@ -92,37 +91,6 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
     expect(await bed.count('a')).toBe(0);
   },
 );
-
-test.concurrent('a hold that ends later does so although nobody was told', async () => {
-  await using bed = new Bed();
-  const { store, strike } = bed.struck();
-  const claim = claimOf('a', { ttlMs: LONG_TTL_MS });
-  await ask(store, claim);
-  const after = { ms: LONG_TTL_MS + 5000 };
-  strike('multi', 'unanswered');
-  strike('setData', 'unanswered');
-  await expect(store.release([claim], after)).rejects.toMatchObject({ outcome: 'unknown' });
-  expect(await store.release([claim], after)).toEqual([true]);
-  const { holders } = await store.inspect('a');
-  expect(holders[0]?.leftMs).toBeGreaterThan(LONG_TTL_MS);
-});
-
-test.concurrent('nobody gets past a claim of another kind that is slow to leave', async () => {
-  await using bed = new Bed();
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const [first, second] = [claimOf('a', SEAT), claimOf('a', SEAT)];
-  await ask(store, first);
-  const data = JSON.stringify({ ttl: TTL_MS, holder: { host: 'slow', pid: 1, since: 0 } });
-  const slow = await bed.looking.create(
-    `${bed.path}/a/_c_00000000-0000-8000-8000-000000000000-lock-`,
-    { kind: 'ephemeral-sequential', data: Buffer.from(data) },
-  );
-  expect(await ask(other, second)).toMatchObject({ state: 'waiting' });
-  await store.release([first]);
-  expect((await other.renew([second]))[0]).toMatchObject({ state: 'waiting' });
-  await bed.looking.delete(slow.path);
-  expect((await other.renew([second]))[0]).toMatchObject({ state: 'held' });
-});
 
 test.concurrent('a claim that loses the mutex while it waits leaves with its leases', async () => {
   await using bed = new Bed();

@@ -7,7 +7,7 @@ import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
 import { MAX_PERMITS } from 'holdfast/store';
 import type { ZookeeperSession } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, LONG_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
@@ -212,16 +212,6 @@ test.concurrent('an eviction is told to the next one alone', async () => {
   expect(await ask(store, claimOf('a'))).not.toHaveProperty('takeover');
 });
 
-test.concurrent('a downgraded writer has its token in the eyes of all', async () => {
-  await using bed = new Bed();
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const writer = claimOf('a', WRITE);
-  const { token } = (await ask(store, writer)) as HeldStatus;
-  expect(await store.downgrade?.(writer)).toMatchObject({ ...HELD, token });
-  expect((await other.inspect('a')).holders).toMatchObject([{ kind: 'read', number: token }]);
-  expect(await other.evict?.('a', token, { reason: 'it hangs', now: true })).toBe(true);
-});
-
 test.concurrent.each([false, true])('a heartbeat finds an eviction; at once: %s', async (now) => {
   await using bed = new Bed();
   const [store, other] = [bed.store(server), bed.store(server)];
@@ -299,23 +289,6 @@ test.concurrent('who only tries does not come where others hold', async () => {
   const refused = { state: 'gone', why: 'refused' };
   expect(await ask(other, claimOf('a', { queue: false }))).toMatchObject(refused);
   expect(await bed.changesOf('a')).toBe(before);
-});
-
-test.concurrent('who ends later than its session is sure to live gets one of its own', async () => {
-  await using bed = new Bed();
-  const store = bed.store(server);
-  const terms = { ttlMs: PATIENT_TTL_MS };
-  const [soon, late] = [claimOf('soon', terms), claimOf('late', terms)];
-  const [soonIn] = (await store.claim([soon, late])) as [HeldStatus, HeldStatus];
-  await store.release([soon], { ms: PATIENT_TTL_MS / 2 });
-  await store.release([late], { ms: LONG_TTL_MS });
-  const [[here], [there]] = [await bed.nodesOf('soon'), await bed.nodesOf('late')];
-  expect(here?.stat.czxid).toBe(soonIn.token);
-  expect(there?.stat.session).not.toBe(here?.stat.session);
-  // It is known by its token all the same.
-  expect(await bed.store(server).inspect('late')).toMatchObject({
-    ...{ holders: [{ leftMs: LONG_TTL_MS }], waiters: [] },
-  });
 });
 
 test('a waiter whose node is gone is not let in by the note of the one before it', async () => {
