@@ -203,13 +203,6 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
     expect(await valuesOf(client, 'refused/')).toEqual({});
   });
 
-  it('shares its keys with etcdctl', async () => {
-    await put(client, 'shared/k', 'of ours');
-    expect(await server.etcdctl('get', 'shared/k', '--print-value-only')).toBe('of ours\n');
-    await server.etcdctl('put', 'shared/l', 'of theirs');
-    expect(await valuesOf(client, 'shared/l')).toEqual({ 'shared/l': 'of theirs' });
-  });
-
   it('has many requests under way at once', async () => {
     const keys = Array.from({ length: 300 }, (_, n) => `many/${n}`);
     const replies = await Promise.all(keys.map((key) => put(client, key, key)));

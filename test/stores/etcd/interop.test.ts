@@ -79,20 +79,6 @@ test.concurrent('a mutex is the lock of the same name, in the order of arrival',
   await stand(locks, name, 0, 0);
 });
 
-test.concurrent('etcdctl runs its command only under the lock', async () => {
-  await using bed = new Both();
-  const { name } = bed;
-  const locks = bed.ours();
-  const lease = await patiently(locks.mutex(name));
-  const command = bed.theirs('lock', name, '--', 'echo', 'under the lock');
-  await stand(locks, name, 1, 1);
-  await sleep(MOMENT_MS);
-  expect(command.said).toEqual([]);
-  await lease.release();
-  await command.says((text) => text === 'under the lock');
-  await stand(locks, name, 0, 0);
-});
-
 test.concurrent('a lock whose program was killed is free after its lease', async () => {
   await using bed = new Both();
   const { name } = bed;

@@ -108,19 +108,6 @@ test('a lease that has not enough left gets no more records', async () => {
   expect([typeof first, typeof second, first === second]).toEqual(['bigint', 'bigint', false]);
 });
 
-test('who waits keeps nothing, nor who is to end', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [holder, waiter] = [claimOf('a'), claimOf('a')];
-  const [status] = await store.claim([holder]);
-  expect(await store.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
-  expect(await store.keep?.(waiter, { text: 'waiter', ms: HOUR_MS })).toBe(false);
-  const number = status?.state === 'held' ? status.token : 0n;
-  expect(await store.evict?.('a', number, { reason: 'test', now: false })).toBe(true);
-  expect(await store.keep?.(holder, { text: 'holder', ms: HOUR_MS })).toBe(false);
-  expect(await store.recall?.('a')).toBeUndefined();
-});
-
 test('what is over is gone from etcd, without anybody', async () => {
   await using at = world();
   const [claim] = await at.claim(1);
