@@ -1,18 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { startSession, untilState } from '../clients/zookeeper/sessions.ts';
 import { startCurator } from '../stores/zookeeper/curator.ts';
 import { until } from '../support/until.ts';
-import { startZookeeper, type ZookeeperServer } from './zookeeper-server.ts';
+import { startZookeeper } from './zookeeper-server.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
-
-afterAll(() => server?.close());
+const server = await startZookeeper();
+afterAll(() => server.close());
 
 it('is a ZooKeeper 3.8 that answers its commands', async () => {
   expect(await server.fourLetters('srvr')).toMatch(/^Zookeeper version: 3\.8\./);

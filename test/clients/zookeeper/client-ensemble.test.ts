@@ -1,13 +1,9 @@
 /** Three servers: what a session makes of the loss of one, of two, and of a leader out of reach. */
 
-import type { Duration } from 'holdfast';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import {
-  startZookeeperEnsemble,
-  type ZookeeperEnsemble,
-} from '../../servers/zookeeper-ensemble.ts';
+import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
@@ -18,23 +14,15 @@ const SHORT_MS = 3000;
 
 const DATA = Buffer.from('x');
 
-let ensemble: ZookeeperEnsemble;
+// A follower that is cut off serves its clients for 8 s before it notices: much longer than the
+// short session lasts.
+const ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
+afterAll(() => ensemble.close());
+beforeEach(async () => void (await ensemble.followers(2)));
 
-beforeAll(async () => {
-  // A follower that is cut off serves its clients for 8 s before it notices: much longer than the
-  // short session lasts.
-  ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
-});
-
-afterAll(() => ensemble?.close());
-
-beforeEach(async () => {
-  await ensemble.followers(2);
-});
-
-function everywhere(sessionTimeout: Duration = LONG): ZookeeperSession {
+function everywhere(): ZookeeperSession {
   const servers = ensemble.servers.map(({ address }) => address);
-  return startSession({ servers, sessionTimeout });
+  return startSession({ servers, sessionTimeout: LONG });
 }
 
 it('a session outlives its leader, and what was under way has happened once or not', async () => {

@@ -1,20 +1,15 @@
 /** One server that dies, stands still or cannot be reached, and what a session makes of it. */
 
 import type { Duration } from 'holdfast';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
-
-afterAll(() => server?.close());
+const server = await startZookeeper();
+afterAll(() => server.close());
 
 /** It outlives the restart of a server, on a busy machine too. */
 const LONG = '60s';

@@ -1,24 +1,17 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import type { Acl } from '../../../src/clients/zookeeper/address.ts';
 import { certificates } from '../../servers/tls.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { Notes, startSession } from './sessions.ts';
 
-let server: ZookeeperServer;
-let ca = '';
-
-beforeAll(async () => {
-  const files = await certificates();
-  ca = files['ca.crt'] ?? '';
-  const pem = `${files['server.key']}${files['server.crt']}`;
-  server = await startZookeeper({ tls: { pem } });
-});
-
-afterAll(() => server?.close());
+const { 'ca.crt': ca = '', ...files } = await certificates();
+const pem = `${files['server.key']}${files['server.crt']}`;
+const server = await startZookeeper({ tls: { pem } });
+afterAll(() => server.close());
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
@@ -6,9 +6,8 @@ import type { Store } from '../../../src/contract/store.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 
-let server: EtcdServer;
 const stores = new Map<number, Store>();
 
 /** Time passes so much slower: no lease grows old while a slow machine makes the worlds. */
@@ -27,9 +26,7 @@ function slow(client: EtcdClient): EtcdClient {
   };
 }
 
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(async () => {
   await Promise.all([...stores.values()].map((store) => store.close?.()));
   await server.close();

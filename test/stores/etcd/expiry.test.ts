@@ -4,7 +4,7 @@
  */
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
@@ -17,20 +17,15 @@ import {
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: EtcdServer;
-/** Its leases are never shorter than 6 s: half as much again as an election may take. */
-let generous: EtcdServer;
-
-beforeAll(async () => {
-  const slow = ['--heartbeat-interval=400', '--election-timeout=4000'];
-  [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: slow })]);
-});
+const SLOW = ['--heartbeat-interval=400', '--election-timeout=4000'];
+/** The leases of `generous` are never shorter than 6 s: one and a half times a slow election. */
+const [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: SLOW })]);
 afterAll(() => Promise.all([server.close(), generous.close()]));
 
 async function leaseOf(bed: Bed, { resource, id }: Claim): Promise<string> {

@@ -2,15 +2,12 @@
 import { createLocks, isLockError } from 'holdfast';
 import { etcdStore } from 'holdfast/etcd';
 import { type EnterToken, etcdFence } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { EtcdClient, EtcdReply } from '../../../src/clients/etcd/client.ts';
 import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 
-let server: EtcdServer;
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(() => server.close());
 
 const fence = etcdFence();

@@ -3,19 +3,15 @@
 import { evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 import { Etcdctl } from './etcdctl.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: EtcdServer;
-
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(() => server.close());
 
 /** Two sides of the same queues. */

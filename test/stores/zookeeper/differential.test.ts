@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Store } from '../../../src/contract/store.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { differ } from '../../methods/differential/differ.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
 /** As long as the longest ttl of the worlds. */
 const LONGEST_MS = 60_000;
 
-let server: ZookeeperServer;
 const stores = new Map<number, Store>();
 
 /** Time passes so much slower: no claim grows old while a slow machine makes the worlds. */
 const SLOWER = 20;
 const slowClock: Clock = { ...systemClock(), now: () => performance.now() / SLOWER };
 
-beforeAll(async () => {
-  server = await startZookeeper({ config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`] });
+const server = await startZookeeper({
+  config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`],
 });
 afterAll(async () => {
   await Promise.all([...stores.values()].map((store) => store.close?.()));

@@ -5,10 +5,8 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
@@ -19,25 +17,18 @@ import {
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: ZookeeperServer;
-/** Its sessions are never shorter than 6 s. */
-let generous: ZookeeperServer;
-/** Its sessions are never longer than 4 s. */
-let strict: ZookeeperServer;
-
-beforeAll(async () => {
-  [server, generous, strict] = await Promise.all([
-    startZookeeper(),
-    startZookeeper({ config: ['minSessionTimeout=6000'] }),
-    startZookeeper({ config: ['maxSessionTimeout=4000'] }),
-  ]);
-});
-afterAll(() => Promise.all([server, generous, strict].map((each) => each?.close())));
+/** The sessions of `generous` are never shorter than 6 s, those of `strict` never longer than 4. */
+const [server, generous, strict] = await Promise.all([
+  startZookeeper(),
+  startZookeeper({ config: ['minSessionTimeout=6000'] }),
+  startZookeeper({ config: ['maxSessionTimeout=4000'] }),
+]);
+afterAll(() => Promise.all([server, generous, strict].map((each) => each.close())));
 
 function leftMsOf(status: ClaimStatus | undefined): number {
   expect(status).toMatchObject({ state: 'held' });
@@ -46,15 +37,13 @@ function leftMsOf(status: ClaimStatus | undefined): number {
 
 /** In which sessions these claims live, the oldest first. */
 async function sessionsOf(bed: Bed, ...resources: readonly string[]): Promise<bigint[]> {
-  const session = bed.session(server);
-  const nodes = await Promise.all(resources.map((resource) => bed.nodes(session, resource)));
+  const nodes = await Promise.all(resources.map((resource) => bed.nodes(resource)));
   return nodes.flat().map(({ stat }) => stat.session);
 }
 
 function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly store: Store } {
   const all = counting(zookeeperClient(server.url, clock));
-  const parts = { client: all.client, tree: new Tree(bed.path), clock, maxWaiters: 100 };
-  return { ...all, store: bed.use(new ZookeeperStore(parts)) };
+  return { ...all, store: bed.storeOf(all.client, clock) };
 }
 
 endsOfClaims(() => new Bed(server));
@@ -132,7 +121,7 @@ test.concurrent('a release that does not arrive is sent again by the store itsel
 test.concurrent('a release that is refused is asked for again, now and then', async () => {
   await using bed = new Bed(server);
   const { store, counts } = counted(bed);
-  const session = bed.session(server);
+  const { looking: session } = bed;
   const held = claimOf('a', { ttlMs: TTL_MS });
   await claim(store, held);
   const queue = `${bed.path}/a`;
@@ -147,7 +136,7 @@ test.concurrent('a release that is refused is asked for again, now and then', as
   await session.setAcl(queue, acl);
   const other = claimOf('other', { ttlMs: TTL_MS });
   await claim(store, other);
-  await beating(store, [other], async () => (await bed.nodes(session, 'a')).length === 0);
+  await beating(store, [other], async () => (await bed.nodes('a')).length === 0);
 });
 
 test.concurrent('a server that keeps sessions for longer is taken at its word', async () => {

@@ -15,12 +15,11 @@ describe.concurrent('a server', () => {
   test.concurrent('ends the session of a holder, who is told why; the next gets it', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const session = bed.session(server);
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
     await hasWaiter(waiting, 'a');
-    const [held] = await bed.nodes(session, 'a');
+    const [held] = await bed.nodes('a');
     await server.endSession(held?.stat.session ?? 0n);
     await until('was it told', async () => lease.signal.aborted);
     expect(lease.state).toBe('lost');
@@ -37,15 +36,14 @@ describe.concurrent('a server', () => {
   test.concurrent('ends the session of a waiter, who comes again', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const session = bed.session(server);
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
     await hasWaiter(holding, 'a');
-    const [, first] = await bed.nodes(session, 'a');
+    const [, first] = await bed.nodes('a');
     await server.endSession(first?.stat.session ?? 0n);
     await until('did it come again', async () => {
-      const [, again] = await bed.nodes(session, 'a');
+      const [, again] = await bed.nodes('a');
       return again !== undefined && again.stat.session !== first?.stat.session;
     });
     expect(lease.state).toBe('held');

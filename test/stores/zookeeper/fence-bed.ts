@@ -35,9 +35,9 @@ export interface Sessions {
   dataAt(path: string, text?: string | number): Promise<ZookeeperSession>;
 }
 
-export function sessionsOn(server: () => ZookeeperServer): Sessions {
+export function sessionsOn({ address }: ZookeeperServer): Sessions {
   const sessionHere = (): ZookeeperSession =>
-    startSession({ servers: [server().address], sessionTimeout: LONG });
+    startSession({ servers: [address], sessionTimeout: LONG });
   return {
     sessionHere,
     async dataAt(path, text = '') {

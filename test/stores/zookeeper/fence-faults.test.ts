@@ -6,21 +6,20 @@ import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { at, fence, LONG, sessionsOn, textAt, writing } from './fence-bed.ts';
 
-let server: ZookeeperServer;
+const server = await startZookeeper();
+afterAll(() => server.close());
 beforeAll(async () => {
-  server = await startZookeeper();
   // So that the first thing that an entry writes is the fence.
   const session = zookeeperClient(server.url).start();
   await session.create('/holdfast-fence');
   await session.close();
 });
-afterAll(() => server?.close());
 
-const { sessionHere, dataAt } = sessionsOn(() => server);
+const { sessionHere, dataAt } = sessionsOn(server);
 
 interface Proxied {
   readonly proxy: TcpProxy;

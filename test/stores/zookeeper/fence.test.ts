@@ -7,22 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type EnterToken, type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
-import {
-  javaProgram,
-  startZookeeper,
-  type ZookeeperServer,
-} from '../../servers/zookeeper-server.ts';
+import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
 import { at, bytes, fence, sessionsOn, textAt, writing } from './fence-bed.ts';
 
-let server: ZookeeperServer;
-beforeAll(async () => {
-  server = await startZookeeper();
-});
-afterAll(() => server?.close());
+const server = await startZookeeper();
+afterAll(() => server.close());
 
-const { sessionHere, dataAt } = sessionsOn(() => server);
+const { sessionHere, dataAt } = sessionsOn(server);
 
 test('a holder that enters anew is safe from its own earlier writes', async () => {
   const session = await dataAt('/c');

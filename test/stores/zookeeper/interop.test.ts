@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { evict, type Lock, list, type Member } from 'holdfast';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
@@ -13,13 +13,9 @@ import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
 import { startCurator } from './curator.ts';
 
-let sides: Sides;
-
-beforeAll(async () => {
-  const server = await startZookeeper();
-  const session = zookeeperClient(server.url).start();
-  sides = { server, session, curator: await startCurator(server) };
-});
+const server = await startZookeeper();
+const session = zookeeperClient(server.url).start();
+const sides: Sides = { server, session, curator: await startCurator(server) };
 afterAll(async () => {
   await sides.session.close();
   await sides.curator.kill();

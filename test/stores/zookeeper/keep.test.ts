@@ -1,13 +1,11 @@
 /** Records of work that is done, as nodes: what is written, and what becomes of the dead. */
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
-import { type ZookeeperClient, type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
+import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
 import { Bed as AnyBed } from './fault-bed.ts';
@@ -16,26 +14,18 @@ import { striking } from './striking-client.ts';
 const HOUR_MS = 3_600_000;
 const RECORD = { text: 'done', ms: HOUR_MS };
 
-let server: ZookeeperServer;
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 type Keeping = Store & Required<Pick<Store, 'keep' | 'recall'>>;
 
 class Bed extends AnyBed {
-  readonly looking: ZookeeperSession;
-  readonly tree: Tree = new Tree(this.path);
-
   constructor() {
     super(server);
-    this.looking = this.session(server);
   }
 
   keeping(client: ZookeeperClient = zookeeperClient(server.url), random = Math.random): Keeping {
-    const clock = { ...systemClock(), random };
-    return this.use(new ZookeeperStore({ client, tree: this.tree, clock, maxWaiters: 9 }));
+    return this.storeOf(client, { ...systemClock(), random }) as Keeping;
   }
 
   /** A node beside the record of this resource, by default one that is over. */

@@ -4,8 +4,6 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
@@ -29,7 +27,6 @@ interface Counted {
 
 function countedStore(bed: Bed): Counted {
   const { client, counts } = counting(zookeeperClient(server.url));
-  const parts = { client, tree: new Tree(bed.path), clock, maxWaiters: 1000 };
   let before = new Map<string, number>();
   const asked = (): Record<string, number> => {
     const since = [...counts].map(
@@ -38,7 +35,7 @@ function countedStore(bed: Bed): Counted {
     before = new Map(counts);
     return Object.fromEntries(since.filter(([, count]) => count > 0));
   };
-  return { store: bed.use(new ZookeeperStore(parts)), asked };
+  return { store: bed.storeOf(client, clock, 1000), asked };
 }
 
 /** The queue is there, and so is the session. */

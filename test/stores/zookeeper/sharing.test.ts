@@ -6,17 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { newCurator } from './curator.ts';
 
 /** Of sessions in Java, as long as ours are. */
 const SESSION_MS = 1.5 * LEASE_MS;
 
-let server: ZookeeperServer;
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 describe.each([

@@ -1,21 +1,17 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
-import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
-import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_PERMITS } from 'holdfast/store';
+import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll, expect, test } from 'vitest';
 import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed } from './fault-bed.ts';
+import { Bed as AnyBed, ask } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 const TTL_MS = paced(1500);
@@ -23,11 +19,8 @@ const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as con
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
 
 class Bed extends AnyBed {
-  readonly looking: ZookeeperSession;
-
   constructor() {
     super(server);
-    this.looking = this.session(server);
   }
 
   struck(): { readonly store: Store; readonly strike: Striking['strike'] } {
@@ -36,12 +29,8 @@ class Bed extends AnyBed {
   }
 
   async count(resource: string): Promise<number> {
-    return (await this.nodes(this.looking, resource)).length;
+    return (await this.nodes(resource)).length;
   }
-}
-
-async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
-  return (await store.claim([claim]))[0];
 }
 
 test.concurrent('a claim that is over while it is entered leaves no node', async () => {
