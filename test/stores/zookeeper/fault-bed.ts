@@ -53,7 +53,11 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
     return this.storeAt(`zookeeper://${host}:${port}`, options);
   }
 
-  /** On all servers of an ensemble, or on what stands before one. */
+  /** On servers of an ensemble, or on what stands before them. */
+  storeOn(servers: readonly Place[]): Store {
+    return this.storeAt(`zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`);
+  }
+
   storeAt(address: string, options: Options = {}): Store {
     const { path = this.path, maxWaiters } = options;
     const known = maxWaiters === undefined ? { path } : { path, maxWaiters };
