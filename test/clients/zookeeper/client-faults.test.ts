@@ -30,22 +30,6 @@ async function proxied(sessionTimeout: Duration): Promise<Proxied> {
 }
 
 describe('the session outlives', () => {
-  it('a server that is killed and comes back', async () => {
-    const session = startSession({ servers: [server.address], sessionTimeout: LONG });
-    const heard = heardFrom(session);
-    await session.create('/survivor', { kind: 'ephemeral' });
-    const id = session.id;
-    await server.kill();
-    await untilState(session, 'suspended');
-    // It waits for the server, and is sent then.
-    const late = session.exists('/survivor');
-    await server.start();
-    expect(await late).toMatchObject({ session: id });
-    await session.setData('/survivor', Buffer.from('still mine'));
-    expect(session.id).toBe(id);
-    expect(heard).toEqual(['connected', 'suspended', 'reconnected']);
-  });
-
   it('a connection that breaks in the middle of an answer', async () => {
     const { proxy, session } = await proxied(LONG);
     const heard = heardFrom(session);
@@ -58,33 +42,9 @@ describe('the session outlives', () => {
     expect(data.equals(Buffer.alloc(50_000, 'x'))).toBe(true);
     expect(heard).toEqual(['suspended', 'reconnected']);
   });
-
-  it('a server that stands still for less than its timeout', async () => {
-    const session = startSession({ servers: [server.address], sessionTimeout: LONG });
-    await session.create('/patient', { kind: 'ephemeral' });
-    server.pause();
-    const asked = session.exists('/patient');
-    await expect(session.exists('/patient', { timeoutMs: 100 })).rejects.toMatchObject({
-      ...{ reason: 'OPERATIONTIMEOUT', outcome: 'unknown' },
-    });
-    server.resume();
-    expect(await asked).toBeDefined();
-    expect(session.state).toBe('connected');
-  });
 });
 
 describe('a silent path', () => {
-  it('is given up before the session is lost, and another connection is made', async () => {
-    const { proxy, session } = await proxied('6s');
-    const heard = heardFrom(session);
-    await session.create('/hole', { kind: 'ephemeral' });
-    const id = session.id;
-    proxy.halfOpen();
-    await until('reconnected', async () => heard.includes('reconnected'));
-    expect(await session.exists('/hole')).toMatchObject({ session: id });
-    expect(heard).toEqual(['suspended', 'reconnected']);
-  });
-
   it('costs the session when it lasts, by our own clock, before the server says so', async () => {
     const { proxy, session } = await proxied(SHORT);
     const by: unknown[] = [];

@@ -7,8 +7,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, sleep } from './bed.ts';
-import { patiently } from './scene.ts';
+import { type Bed, claimOf, LONG_TTL_MS, sleep } from './bed.ts';
 
 /** Long enough to be renewed on a busy machine, and short enough to be waited for. */
 export const TTL_MS: number = paced(3000);
@@ -56,38 +55,5 @@ export function endsOfClaims(newBed: () => Bed): void {
       new Set(['waiting']),
     );
     await getIn(other, ...next);
-  });
-
-  test.concurrent('a waiter that nobody renews ends, and does not stand in the way', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const [store, other] = [bed.store(server), bed.store(server)];
-    const terms = { ttlMs: TTL_MS };
-    const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
-    await claim(store, held);
-    await claim(store, left);
-    expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
-    await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
-    await store.release([held]);
-    await getIn(other, next);
-  });
-
-  test.concurrent('whoever waited learns whether the one before was released or died', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const dying = bed.store(server);
-    const waiting = bed.locks(server);
-    const held = claimOf('died', { ttlMs: TTL_MS });
-    const [status] = await claim(dying, held);
-    const afterDeath = patiently(waiting.mutex('died'));
-    await hasWaiter(waiting, 'died');
-    await dying.close?.();
-    const first = await patiently(bed.patientLocks(server).mutex('released'));
-    const afterRelease = patiently(waiting.mutex('released'));
-    await hasWaiter(waiting, 'released');
-    await first.release();
-    const { token } = status as { token: bigint };
-    expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
-    expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
   });
 }

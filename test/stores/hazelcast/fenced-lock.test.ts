@@ -95,13 +95,6 @@ test('a claim that gave up gives back what it gets, and one that stays is next',
   await next.release();
 });
 
-test('a claim without heartbeats ends with its TTL, in a process that lives on', async () => {
-  const [ours, theirs] = programs as [Locks, Locks];
-  await ours.mutex('forgotten', { ttl: paced(1000), heartbeat: false }).acquire();
-  const next = await theirs.mutex('forgotten').acquire({ wait: 10_000 });
-  await next.release();
-});
-
 test('a TTL that is longer than the session is refused', () => {
   const [ours] = programs as [Locks];
   expect(() => ours.mutex('long', { ttl: '1m' })).toThrow(/more than maxTtl/);

@@ -48,17 +48,6 @@ function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly 
 
 endsOfClaims(() => new Bed(server));
 
-test.concurrent('a claim that nobody renews ends, although others keep its session', async () => {
-  await using bed = new Bed(server);
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
-  await claim(store, kept, left);
-  expect(new Set(await sessionsOf(bed, 'kept', 'left')).size).toBe(1);
-  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
-  expect(await holders(other, 'kept')).toBe(1);
-  expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
-});
-
 test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
   await using bed = new Bed(server);
   const [store, other] = [bed.store(server), bed.store(server)];

@@ -99,23 +99,6 @@ test('an entry whose reply is lost is made again, be it the first or not', async
   expect(await textAt(session, '/m')).toBe('34');
 });
 
-test('an entry that never arrived is made again', async () => {
-  const bed = await proxied();
-  await fence.enter(bed.session, { ...at('n'), token: 33n });
-  const swallowed: Fate = async (write) => {
-    const { reached } = bed.proxy.toServer;
-    bed.proxy.toServer.set({ flow: 'swallow' });
-    const written = write();
-    written.catch(() => {});
-    await until('sent', async () => bed.proxy.toServer.reached > reached);
-    bed.proxy.reset();
-    bed.proxy.set();
-    return written;
-  };
-  const entry = await fence.enter(withFate(bed.session, swallowed), { ...at('n'), token: 34n });
-  expect(entry.check).toMatchObject([{ version: 1 }]);
-});
-
 test('a newer holder that came in meanwhile is found', async () => {
   const bed = await proxied();
   const newer = (token: bigint) => () => fence.enter(sessionHere(), { ...at('o'), token });

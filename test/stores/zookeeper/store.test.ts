@@ -8,15 +8,11 @@ import { afterAll, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
-import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed as AnyBed, ask } from './fault-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
-
-/** Its answers are given up after a fifth of a session of half as much again, so after 1.2 s. */
-const PATIENT_TTL_MS = paced(4000);
 
 const READ = { kind: 'read', permits: 1, limit: MAX_PERMITS } as const;
 const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
@@ -224,28 +220,6 @@ test.concurrent('nothing is confirmed while there is no connection', async () =>
   });
   await proxy.accept();
   await until('was it confirmed', async () => (await renewed(store, claim))?.state === 'held');
-});
-
-test.concurrent('a claim whose answer was lost for good is found when sent again', async () => {
-  await using bed = new Bed();
-  const { proxy, store } = await bed.proxied();
-  const terms = { ttlMs: PATIENT_TTL_MS };
-  // The session is there.
-  const there = claimOf('other', terms);
-  await ask(store, there);
-  await ask(bed.store(server), claimOf('a'));
-  const claim = claimOf('a', terms);
-  proxy.toClient.set({ flow: 'swallow' });
-  expect(await ask(store, claim)).toMatchObject({ state: 'error', error: { outcome: 'unknown' } });
-  expect(await bed.nodes('a')).toHaveLength(2);
-  proxy.reset();
-  proxy.set();
-  // What is sent now does not get lost once more, after which it would be looked for anyway.
-  await until('was it there again', async () => (await renewed(store, there))?.state === 'held');
-  expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 1 });
-  expect(await bed.nodes('a')).toHaveLength(2);
-  expect(await store.release([claim])).toEqual([true]);
-  expect(await bed.nodes('a')).toHaveLength(1);
 });
 
 test.concurrent('a release waits for what is on its way, and deletes it', async () => {
