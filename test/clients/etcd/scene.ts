@@ -10,20 +10,26 @@ import type {
 } from '../../../src/clients/etcd/client.ts';
 import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { closing } from '../../support/closing.ts';
 
 export function clientOf(
   address: string | readonly string[] | EtcdAddress,
   options?: EtcdClientOptions,
 ): EtcdClient {
-  const client = etcdClient(address, options);
-  onTestFinished(() => client.close());
-  return client;
+  return closing(etcdClient(address, options));
 }
 
 export async function proxyTo(port: number): Promise<TcpProxy> {
-  const proxy = await TcpProxy.start(port);
-  onTestFinished(() => proxy.close());
-  return proxy;
+  return closing(await TcpProxy.start(port));
+}
+
+/** A client at a proxy before the server. */
+export async function behindProxy({ port: target }: { readonly port: number }): Promise<{
+  readonly proxy: TcpProxy;
+  readonly client: EtcdClient;
+}> {
+  const proxy = await proxyTo(target);
+  return { proxy, client: clientOf(`etcd://${proxy.host}:${proxy.port}`) };
 }
 
 export function put(client: EtcdClient, key: string, value = ''): Promise<EtcdReply> {

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
@@ -93,8 +94,7 @@ it('a server that lags behind what was seen is not taken', async () => {
   const leader = await ensemble.leader();
   const [follower] = await ensemble.followers();
   if (!follower) throw new Error('there is none');
-  const proxy = await TcpProxy.start(leader.port);
-  onTestFinished(() => proxy.close());
+  const proxy = closing(await TcpProxy.start(leader.port));
   const servers = [`127.0.0.1:${proxy.port}`, follower.address];
   const stale = startSession({ servers: [follower.address], sessionTimeout: LONG });
   await stale.create('/lag', { data: Buffer.from('old') });

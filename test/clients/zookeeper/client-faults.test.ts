@@ -1,12 +1,18 @@
 /** One server that dies, stands still or cannot be reached, and what a session makes of it. */
 
 import type { Duration } from 'holdfast';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
+import {
+  heardFrom,
+  Notes,
+  type Proxied,
+  startProxied,
+  startSession,
+  untilState,
+} from './sessions.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
@@ -16,18 +22,8 @@ const LONG = '60s';
 /** It ends soon, and lives when nothing is wrong with its server. */
 const SHORT = '2s';
 
-interface Proxied {
-  readonly proxy: TcpProxy;
-  readonly session: ZookeeperSession;
-}
-
-async function proxied(sessionTimeout: Duration): Promise<Proxied> {
-  const proxy = await TcpProxy.start(server.port);
-  onTestFinished(() => proxy.close());
-  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });
-  await session.confirm();
-  return { proxy, session };
-}
+const proxied = (sessionTimeout: Duration): Promise<Proxied> =>
+  startProxied(server.port, sessionTimeout);
 
 describe('the session outlives', () => {
   it('a connection that breaks in the middle of an answer', async () => {

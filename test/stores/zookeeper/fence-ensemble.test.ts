@@ -1,20 +1,19 @@
 /** The fence in ZooKeeper, where a server lags behind the others. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
+import { closing } from '../../support/closing.ts';
 import { at, fence, LONG, textAt, writing } from './fence-bed.ts';
 
 // Elections and starts of servers take a second, and on a busy machine twenty.
 test('whoever has entered reads what was written before', async () => {
   // A server that is cut off serves its clients for 8 s before it notices.
-  const ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
-  onTestFinished(() => ensemble.close());
+  const ensemble = closing(await startZookeeperEnsemble({ config: ['syncLimit=40'] }));
   const leader = await ensemble.leader();
   const [lagging] = await ensemble.followers(2);
   if (!lagging) throw new Error('no follower');
-  const proxy = await TcpProxy.start(lagging.port);
-  onTestFinished(() => proxy.close());
+  const proxy = closing(await TcpProxy.start(lagging.port));
 
   const older = startSession({ servers: [leader.address], sessionTimeout: LONG });
   await older.create('/stock', { data: Buffer.from('10') });

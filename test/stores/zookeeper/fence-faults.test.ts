@@ -1,11 +1,10 @@
 /** The fence in ZooKeeper, over connections that break, are slow, or lose what they carry. */
 import { isLockError } from 'holdfast';
 import type { ZookeeperEntry, ZookeeperNodes } from 'holdfast/fence';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { startSession } from '../../clients/zookeeper/sessions.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { type Proxied, startProxied, startSession } from '../../clients/zookeeper/sessions.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { at, fence, LONG, sessionsOn, textAt, writing } from './fence-bed.ts';
@@ -21,18 +20,7 @@ beforeAll(async () => {
 
 const { sessionHere, dataAt } = sessionsOn(server);
 
-interface Proxied {
-  readonly proxy: TcpProxy;
-  readonly session: ZookeeperSession;
-}
-
-async function proxied(): Promise<Proxied> {
-  const proxy = await TcpProxy.start(server.port);
-  onTestFinished(() => proxy.close());
-  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout: LONG });
-  await session.exists('/');
-  return { proxy, session };
-}
+const proxied = (): Promise<Proxied> => startProxied(server.port, LONG);
 
 type Fate = <T>(write: () => Promise<T>) => Promise<T>;
 

@@ -10,6 +10,7 @@ import { type EnterToken, type ZookeeperEntry, zookeeperFence } from 'holdfast/f
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
+import { closing } from '../../support/closing.ts';
 import { at, bytes, fence, sessionsOn, textAt, writing } from './fence-bed.ts';
 
 const server = await startZookeeper();
@@ -175,8 +176,7 @@ test('no entry has the version that would be checked as any', async () => {
   const nodes = ['/holdfast-fence', '/holdfast-fence/worn'];
   const [program = '', ...args] = await javaProgram(file, folder, ...nodes, '-3');
   await promisify(execFile)(program, args);
-  const worn = await startZookeeper({ config: [`dataDir=${folder}`] });
-  onTestFinished(() => worn.close());
+  const worn = closing(await startZookeeper({ config: [`dataDir=${folder}`] }));
   const session = startSession(worn.url);
   await session.create('/worn');
   await fence.adopt(session, { ...at('worn'), token: 1n });
