@@ -8,7 +8,7 @@ import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 
-const stores = new Map<number, Store>();
+const opened: Store[] = [];
 
 /** Time passes so much slower: no lease grows old while a slow machine makes the worlds. */
 const SLOWER = 20;
@@ -28,25 +28,23 @@ function slow(client: EtcdClient): EtcdClient {
 
 const server = await startEtcd();
 afterAll(async () => {
-  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await Promise.all(opened.map((store) => store.close?.()));
   await server.close();
 });
 
 function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const client = slow(etcdClient(server.clientUrl));
   const keys = new KeySpace('holdfast/');
-  return new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+  const store = new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+  opened.push(store);
+  return store;
 }
 
 /** The clock of etcd cannot be stepped, so nothing ends by its TTL in these worlds. */
 test('etcd answers and tells as memory does', async () => {
   await differ({
-    // A process does not know how the claims of another came to where they are.
-    open: (options) => {
-      const store = stores.get(options.maxWaiters) ?? open(options);
-      stores.set(options.maxWaiters, store);
-      return store;
-    },
+    open,
+    together: true,
     groups: 1,
     // Other worlds have steps that core never takes: about a claim of another process, a second
     // eviction, the downgrade of a mutex.
