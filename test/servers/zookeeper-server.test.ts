@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { startSession, untilState } from '../clients/zookeeper/sessions.ts';
-import { startCurator } from '../stores/zookeeper/curator.ts';
 import { until } from '../support/until.ts';
 import { startZookeeper } from './zookeeper-server.ts';
 
@@ -73,31 +72,4 @@ it('starts with counters, which stop at the largest number', async () => {
   // Twice the counter, less the children, and then no more than the lower 32 bits.
   expect((await session.getChildren('/full/a')).stat).toMatchObject({ cversion: -2 - 5 });
   expect((await session.getChildren('/full')).stat).toMatchObject({ cversion: 1 });
-});
-
-it('serves the locks of Curator, as a Java program has them', async () => {
-  await using curator = await startCurator(server, 4000);
-  const [first, second] = [curator.thread(), curator.thread()];
-  await first.acquire('mutex', '/java/lock');
-  const session = startSession(server.url);
-  const { children } = await session.getChildren('/java/lock');
-  expect(children).toEqual([expect.stringMatching(/^_c_[\da-f-]{36}-lock-0000000000$/)]);
-  expect(await second.acquire('mutex', '/java/lock', { wait: 300 })).toBe(false);
-  const participants = await second.ask('participants', 'mutex', '/java/lock');
-  expect(participants).toBe(`/java/lock/${children[0]}`);
-  const next = second.acquire('mutex', '/java/lock');
-  await first.release('mutex', '/java/lock');
-  await next;
-  expect(await first.ask('held', 'mutex', '/java/lock')).toBe('false');
-  expect(await second.ask('held', 'mutex', '/java/lock')).toBe('true');
-  await first.acquire('write', '/java/book');
-  await first.ask('downgrade', '/java/book');
-  expect(await second.acquire('read', '/java/book', { wait: 300 })).toBe(true);
-  expect(await second.acquire('write', '/java/book', { wait: 300 })).toBe(false);
-  await curator.kill();
-  for (const path of ['/java/lock', '/java/book']) {
-    await until('did its session end', async () => {
-      return (await session.getChildren(path)).children.length === 0;
-    });
-  }
 });

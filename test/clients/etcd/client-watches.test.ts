@@ -203,21 +203,6 @@ describe('a watch', () => {
     expect([sound.losses, late.losses, late.keys]).toEqual([0, 1, []]);
   });
 
-  it('is lost when that was compacted while it was interrupted', async () => {
-    const server = await start();
-    const { proxy, client: watching } = await behindProxy(server);
-    const ear = await started(watching, 'w');
-    const client = clientOf(server.url);
-    proxy.refuse();
-    proxy.reset();
-    let revision = 0n;
-    for (let n = 0; n < 3; n++) ({ revision } = await put(client, 'w'));
-    await server.etcdctl('compact', String(revision));
-    await proxy.accept();
-    await until('lost', async () => ear.losses === 1);
-    expect(ear.keys).toEqual([]);
-  });
-
   it('is lost when another cluster is at the address', async () => {
     const [one, other] = [await start(), await start()];
     const { proxy, client: watching } = await behindProxy(one);

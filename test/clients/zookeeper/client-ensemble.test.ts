@@ -26,26 +26,6 @@ function everywhere(): ZookeeperSession {
   return startSession({ servers, sessionTimeout: LONG });
 }
 
-it('a session outlives its leader, and what was under way has happened once or not', async () => {
-  const session = everywhere();
-  await session.create('/load');
-  const leader = await ensemble.leader();
-  onTestFinished(() => leader.start());
-  const ids = Array.from({ length: 60 }, (_, n) => `load-${n}`);
-  const made = ids.map((id, n) =>
-    // They come one after the other, and the leader is killed while they do.
-    new Promise((resolve) => setTimeout(resolve, n * 5)).then(() =>
-      session.createProtected({ parent: '/load', name: 'lock-', id }),
-    ),
-  );
-  await Promise.all(made.slice(0, 20));
-  await leader.kill();
-  const nodes = await Promise.all(made);
-  await session.sync();
-  const { children } = await session.getChildren('/load');
-  expect([...children].sort()).toEqual(nodes.map(({ path }) => path.slice('/load/'.length)).sort());
-});
-
 it('without a majority it is suspended, and goes on when there is one again', async () => {
   const session = everywhere();
   const heard = heardFrom(session);

@@ -6,8 +6,7 @@ import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
-import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
   claim,
@@ -41,12 +40,15 @@ async function sessionsOf(bed: Bed, ...resources: readonly string[]): Promise<bi
   return nodes.flat().map(({ stat }) => stat.session);
 }
 
-function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly store: Store } {
-  const all = counting(zookeeperClient(server.url, clock));
-  return { ...all, store: bed.storeOf(all.client, clock) };
+function counted(bed: Bed): Counting & { readonly store: Store } {
+  const all = counting(zookeeperClient(server.url));
+  return { ...all, store: bed.storeOf(all.client) };
 }
 
-endsOfClaims(() => new Bed(server));
+endsOfClaims(
+  () => new Bed(server),
+  () => new Bed(generous),
+);
 
 test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
   await using bed = new Bed(server);
@@ -128,20 +130,6 @@ test.concurrent('a release that is refused is asked for again, now and then', as
   await beating(store, [other], async () => (await bed.nodes('a')).length === 0);
 });
 
-test.concurrent('a server that keeps sessions for longer is taken at its word', async () => {
-  await using bed = new Bed(generous);
-  const [dying, other] = [bed.store(generous), bed.store(generous)];
-  const [held, next] = [claimOf('a', { ttlMs: 2000 }), claimOf('a', { ttlMs: LONG_TTL_MS })];
-  // Never more than was wanted, though the session has more.
-  const [status] = await claim(dying, held);
-  expect(leftMsOf(status)).toBeLessThanOrEqual(2000);
-  const began = performance.now();
-  expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
-  await dying.close?.();
-  await getIn(other, next);
-  expect(performance.now() - began).toBeGreaterThan(5000);
-});
-
 test.concurrent('a server that keeps sessions for less refuses, and says why', async () => {
   await using bed = new Bed(strict);
   const message = expect.stringMatching(/at most 4000 ms.* at most 2666 ms\. Raise maxSessionTime/);
@@ -158,31 +146,6 @@ test.concurrent('a server that keeps sessions for less refuses, and says why', a
   const lease = await shorter.mutex('a').acquire();
   expect((await locks.inspect('a')).holders).toHaveLength(1);
   await lease.release();
-});
-
-/** Ten times as quick as others. */
-function quickClock(): Clock {
-  const clock = systemClock();
-  const setTimeout = (run: () => void, ms: number): Timer => clock.setTimeout(run, ms / 10);
-  return { ...clock, now: () => clock.now() * 10, setTimeout };
-}
-
-test.concurrent('a session that nobody uses ends after a while', async () => {
-  await using bed = new Bed(server);
-  const { store, sessions } = counted(bed, quickClock());
-  const [first, second] = [claimOf('a', { ttlMs: 39_000 }), claimOf('b', { ttlMs: 39_000 })];
-  await claim(store, first, second);
-  await store.release([first]);
-  // A while for one whose clock is quicker; but one claim is there.
-  for (let i = 0; i < 4; i++) {
-    await sleep(800);
-    await store.renew([second]);
-  }
-  expect(sessions.map(({ state }) => state)).toEqual(['connected']);
-  await store.release([second]);
-  await until('was it closed', async () => sessions[0]?.state === 'closed');
-  expect(await claim(store, claimOf('c'))).toMatchObject([{ state: 'held' }]);
-  expect(sessions).toHaveLength(2);
 });
 
 test.concurrent('two thousand claims are kept alive by a few requests', async () => {

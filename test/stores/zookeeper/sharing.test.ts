@@ -4,6 +4,7 @@ import { createElection } from 'holdfast/election';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
+import { hasWaiter } from '../../methods/faults/bed.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
@@ -57,12 +58,6 @@ describe('both sides of', () => {
     return locks;
   }
 
-  async function waits(locks: Locks, name: string, count: number): Promise<void> {
-    await until(`did ${count} wait`, async () => {
-      return (await locks.inspect(name)).waiters.length === count;
-    });
-  }
-
   test('an election lead in turn, and see each other', async () => {
     expect(await java.version()).toBe('5.9.0');
     const locks = ours('latch');
@@ -71,9 +66,9 @@ describe('both sides of', () => {
     await first.acquire('latch', 'office');
     expect((await election.standings()).leaders).toMatchObject([{ holder: { host: 'java' } }]);
     const candidate = election.campaign({ label: 'node' });
-    await waits(locks, 'office', 1);
+    await hasWaiter(locks, 'office', 1);
     const last = third.acquire('latch', 'office');
-    await waits(locks, 'office', 2);
+    await hasWaiter(locks, 'office', 2);
     expect(candidate.state).toBe('standby');
     await first.release('latch', 'office');
     await until('did it lead', async () => candidate.state === 'leader');
@@ -104,21 +99,11 @@ describe('both sides of', () => {
       const end = await begin();
       const next = java.thread();
       const leads = next.acquire('latch', 'ends');
-      await waits(locks, 'ends', 1);
+      await hasWaiter(locks, 'ends', 1);
       await end();
       expect(await leads).toBe(true);
       await next.release('latch', 'ends');
     }
-  });
-
-  test('a latch is no mutex, and a mutex no latch', async () => {
-    const thread = java.thread();
-    await thread.acquire('latch', 'other');
-    expect(await ours('latch').mutex('other').tryAcquire()).toBeNull();
-    const lease = await ours('locks').mutex('other').tryAcquire();
-    expect(lease).not.toBeNull();
-    await lease?.release();
-    await thread.release('latch', 'other');
   });
 
   test('a semaphore: no more than its permits are inside, of any side', async () => {
@@ -153,9 +138,9 @@ describe('both sides of', () => {
     await second.acquire('permit3', 'several');
     const both = semaphore.acquire({ permits: 2 });
     // The second of its permits has no room.
-    await waits(locks, 'several', 1);
+    await hasWaiter(locks, 'several', 1);
     const behind = third.acquire('permit3', 'several');
-    await waits(locks, 'several', 2);
+    await hasWaiter(locks, 'several', 2);
     await first.release('permit3', 'several');
     const lease = await both;
     expect((await locks.inspect('several')).holders).toHaveLength(3);
