@@ -6,6 +6,7 @@ import type {
   EtcdReply,
   EtcdWatcher,
   KeyChange,
+  KeyValue,
   RangeAnswer,
 } from '../../../src/clients/etcd/client.ts';
 import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
@@ -49,6 +50,12 @@ export async function valuesOf(
   const { answers } = await client.txn({ success: [{ range: beginning(prefix) }] });
   const { range } = answers[0] as { range: RangeAnswer };
   return Object.fromEntries(range.kvs.map(({ key, value }) => [key, value]));
+}
+
+/** What stands under one key. */
+export async function entryOf(client: EtcdClient, key: string): Promise<KeyValue | undefined> {
+  const { answers } = await client.txn({ success: [{ range: { key } }] });
+  return (answers[0] as { range: RangeAnswer }).range.kvs[0];
 }
 
 /** A watch, and all that it was told. */

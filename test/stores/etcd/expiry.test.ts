@@ -7,6 +7,7 @@ import type { Claim } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { beating, claim, endsOfClaims, holders, TTL_MS } from '../../methods/faults/expiry.ts';
 import { patiently } from '../../methods/faults/scene.ts';
@@ -18,13 +19,16 @@ import { Bed } from './fault-bed.ts';
 const SLOW = ['--heartbeat-interval=400', '--election-timeout=4000'];
 /** The leases of `generous` are never shorter than 6 s: one and a half times a slow election. */
 const [server, generous] = await Promise.all([startEtcd(), startEtcd({ config: SLOW })]);
-afterAll(() => Promise.all([server.close(), generous.close()]));
+const looking = etcdClient(server.clientUrl);
+afterAll(async () => {
+  looking.close();
+  await Promise.all([server.close(), generous.close()]);
+});
 
-async function leaseOf(bed: Bed, { resource, id }: Claim): Promise<string> {
-  const key = `${bed.prefix}${resource}/${id}`;
-  const json = await server.etcdctl('get', key, '--write-out=json');
-  // Its number is too long for JSON.
-  return BigInt(/"lease":(\d+)/.exec(json)?.[1] ?? 0).toString(16);
+/** As etcdctl writes it. */
+async function leaseOf({ keys }: Bed, { resource, id }: Claim): Promise<string> {
+  const entry = await entryOf(looking, keys.claim(resource, id));
+  return (entry?.lease ?? 0n).toString(16);
 }
 
 function counted(bed: Bed): Counting & { readonly store: Store } {

@@ -5,6 +5,7 @@ import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
+import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
@@ -16,8 +17,6 @@ const RECORD = { text: 'done', ms: HOUR_MS };
 
 const server = await startZookeeper();
 afterAll(() => server.close());
-
-type Keeping = Store & Required<Pick<Store, 'keep' | 'recall'>>;
 
 class Bed extends AnyBed {
   constructor() {
@@ -141,13 +140,6 @@ test('records of a layout that is not known are refused', async () => {
 
 test('names that would end a path have records of their own, and none is listed', async () => {
   await using bed = new Bed();
-  const store = bed.keeping();
   const names = ['a', 'a/b', 'a%2Fb', '%', '.', '..', '%kept', '\0', '😀'];
-  for (const name of names) {
-    const claim = await held(store, name);
-    expect(await store.keep(claim, { text: name, ms: HOUR_MS })).toBe(true);
-    await store.release([claim]);
-  }
-  for (const name of names) expect((await store.recall(name))?.text).toBe(name);
-  for await (const name of store.list?.('') ?? []) expect.unreachable(name);
+  await expectOwnRecords(bed.keeping(), names);
 });
