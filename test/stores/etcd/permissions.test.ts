@@ -8,25 +8,23 @@ import { etcdFence } from 'holdfast/fence';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../../clients/etcd/scene.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 
 const page = readFileSync('docs/stores/etcd.md', 'utf8');
 const [, commands = ''] = /^```sh\n(etcdctl role add locks[\s\S]*?)^```$/m.exec(page) ?? [];
 
 const LOGIN = { username: 'locks', password: 'secret' };
 
-let server: EtcdServer;
-let endpoints: string[];
+const server = await startEtcd({ users: [] });
+const endpoints = [server.url];
+afterAll(() => server.close());
 beforeAll(async () => {
-  server = await startEtcd({ users: [] });
-  endpoints = [server.url];
   for (const command of commands.trim().split('\n')) {
     const [program, ...args] = command.split(' ');
     expect(program).toBe('etcdctl');
     await server.etcdctl(...args);
   }
 });
-afterAll(() => server.close());
 
 test('all verbs', async () => {
   await using locks = createLocks(etcdStore({ endpoints, ...LOGIN }));

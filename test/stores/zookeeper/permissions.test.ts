@@ -16,7 +16,7 @@ import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
 import { findProgram } from '../../servers/programs.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
 const page = readFileSync('docs/stores/zookeeper.md', 'utf8');
 const [, commands = ''] = /^```sh\n(hash=[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -33,10 +33,9 @@ const DENIED = {
   message: expect.stringMatching(/does not permit that\. Check auth and the ACL of the node/),
 };
 
-let server: ZookeeperServer;
-
+const server = await startZookeeper();
+afterAll(() => server.close());
 beforeAll(async () => {
-  server = await startZookeeper();
   const stub = 'zkCli.sh() { printf "%s\\n" "$@"; }';
   const openssl = `openssl() { ${(await findProgram('openssl')).join(' ')} "$@"; }`;
   const said = execFileSync('bash', ['-c', `${stub}\n${openssl}\n${commands}`]).toString();
@@ -49,7 +48,6 @@ beforeAll(async () => {
   await session.setAcl('/', [{ scheme: 'auth', id: '', perms: permissions('cdrwa') }]);
   await session.close();
 });
-afterAll(() => server?.close());
 
 function permissions(letters: string): number {
   const all = [...letters].map((letter) => PERMISSIONS[letter as keyof typeof PERMISSIONS]);
