@@ -1,6 +1,6 @@
 /** ZooKeeper as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import {
   type ZookeeperClient,
   type ZookeeperSession,
@@ -28,6 +28,13 @@ export interface QueueNode {
   readonly path: string;
   readonly stat: Stat;
 }
+
+export type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
+
+export const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
+export const READ: Terms = { kind: 'read', permits: 1, limit: MAX_PERMITS };
+export const WRITE: Terms = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS };
+export const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
 
 let beds = 0;
 

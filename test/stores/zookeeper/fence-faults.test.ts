@@ -7,7 +7,7 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { type Proxied, startProxied, startSession } from '../../clients/zookeeper/sessions.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { at, fence, LONG, sessionsOn, textAt, writing } from './fence-bed.ts';
+import { at, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
@@ -18,7 +18,8 @@ beforeAll(async () => {
   await session.close();
 });
 
-const { sessionHere, dataAt } = sessionsOn(server);
+const sessionHere = (): ZookeeperSession =>
+  startSession({ servers: [server.address], sessionTimeout: LONG });
 
 const proxied = (): Promise<Proxied> => startProxied(server.port, LONG);
 
@@ -75,7 +76,7 @@ function late({ proxy }: Proxied, meanwhile: () => Promise<unknown>): Fate {
 
 test('an entry whose reply is lost is made again, be it the first or not', async () => {
   const bed = await proxied();
-  const session = await dataAt('/m');
+  const session = await dataAt(sessionHere(), '/m');
   for (const token of [33n, 34n]) {
     const before = await versionOf(session, 'm');
     const nodes = withFate(bed.session, replyLost(bed, 'm'));
@@ -102,7 +103,7 @@ test('a newer holder that came in meanwhile is found', async () => {
 
 test('an older holder that came in meanwhile is put out', async () => {
   const bed = await proxied();
-  const session = await dataAt('/p');
+  const session = await dataAt(sessionHere(), '/p');
   let older: ZookeeperEntry | undefined;
   const nodes = withFate(
     bed.session,
@@ -117,7 +118,7 @@ test('an older holder that came in meanwhile is put out', async () => {
 
 test('a write that is still on its way arrives no more once its holder has entered', async () => {
   const { proxy, session } = await proxied();
-  const other = await dataAt('/q', 10);
+  const other = await dataAt(sessionHere(), '/q', 10);
   const before = await fence.enter(session, { ...at('q'), token: 33n });
   const { reached } = proxy.toServer;
   proxy.toServer.set({ flow: 'hold' });
@@ -136,7 +137,7 @@ test('a write that is still on its way arrives no more once its holder has enter
 
 test('who was refused is told so, also if who came in cannot be asked for', async () => {
   const own = sessionHere();
-  const session = await dataAt('/r');
+  const session = await dataAt(sessionHere(), '/r');
   const entry = await fence.enter(own, { ...at('r'), token: 33n });
   await fence.enter(session, { ...at('r'), token: 34n });
   // The session ends with the answer, before anything more can be asked.
@@ -148,7 +149,7 @@ test('who was refused is told so, also if who came in cannot be asked for', asyn
 
 test('again and again, at any byte: each holder adds one, none twice', async () => {
   const { proxy, session } = await proxied();
-  await dataAt('/sum', 0);
+  await dataAt(sessionHere(), '/sum', 0);
   const addOne = async (token: bigint): Promise<void> => {
     let before: number | undefined;
     for (;;) {

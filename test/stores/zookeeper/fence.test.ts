@@ -8,18 +8,20 @@ import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
 import { closing } from '../../support/closing.ts';
-import { at, bytes, fence, sessionsOn, textAt, writing } from './fence-bed.ts';
+import { at, bytes, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
 
-const { sessionHere, dataAt } = sessionsOn(server);
+const sessionHere = (): ZookeeperSession =>
+  startSession({ servers: [server.address], sessionTimeout: LONG });
 
 test('a holder that enters anew is safe from its own earlier writes', async () => {
-  const session = await dataAt('/c');
+  const session = await dataAt(sessionHere(), '/c');
   const before = await fence.enter(session, { ...at('c'), token: 33n });
   const after = await fence.enter(session, { ...at('c'), token: '33' });
   expect(JSON.parse(await textAt(session, '/holdfast-fence/c'))).toEqual({
@@ -30,7 +32,7 @@ test('a holder that enters anew is safe from its own earlier writes', async () =
 });
 
 test("the caller's own steps are answered and refused by their own numbers", async () => {
-  const session = await dataAt('/d');
+  const session = await dataAt(sessionHere(), '/d');
   const entry = await fence.enter(session, { ...at('d'), token: 33n });
   const [made, set] = await entry.write([{ step: 'create', path: '/d/1' }, ...writing('/d', 1)]);
   expect([made, set]).toMatchObject([{ path: '/d/1' }, { version: 1 }]);
@@ -48,7 +50,7 @@ test("the caller's own steps are answered and refused by their own numbers", asy
 });
 
 test('a reader writes nothing, and what is no write of the lock goes its way', async () => {
-  const session = await dataAt('/e');
+  const session = await dataAt(sessionHere(), '/e');
   const read = (token: bigint) => fence.enter(session, { ...at('e'), token, kind: 'read' });
   const reader = await read(9n);
   expect((await read(8n)).check).toEqual([]);
@@ -61,7 +63,7 @@ test('a reader writes nothing, and what is no write of the lock goes its way', a
 });
 
 test('resources are told apart byte by byte; nobody writes behind a deleted fence', async () => {
-  const session = await dataAt('/g');
+  const session = await dataAt(sessionHere(), '/g');
   const names = [
     'g',
     'G',
@@ -145,7 +147,7 @@ test('who may not write a fence is told so', async () => {
   const own = startSession({ servers: [server.address], auth });
   const closed = zookeeperFence({ path: '/closed' });
   const entry = await closed.enter(own, { ...at('j'), token: 1n });
-  const stranger = await dataAt('/j');
+  const stranger = await dataAt(sessionHere(), '/j');
   const refused = { code: 'STORE', reason: 'NOAUTH', outcome: 'failed' };
   await expect(closed.enter(stranger, { ...at('j'), token: 1n })).rejects.toMatchObject(refused);
   await expect(closed.enter(stranger, { ...at('k'), token: 1n })).rejects.toMatchObject(refused);
@@ -155,7 +157,7 @@ test('who may not write a fence is told so', async () => {
 });
 
 test('its check serves every client', async () => {
-  const session = await dataAt('/l');
+  const session = await dataAt(sessionHere(), '/l');
   const entry = await fence.enter(session, { ...at('l'), token: 33n });
   const other = sessionHere();
   await other.multi([...entry.check, ...writing('/l', '1')]);

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
-import { type Claim, type HeldStatus, MAX_PERMITS } from 'holdfast/store';
+import type { Claim, HeldStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Created } from '../../../src/clients/zookeeper/wire/requests.ts';
@@ -12,7 +12,7 @@ import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { ask, Bed } from './fault-bed.ts';
+import { ask, Bed, MUTEX, READ, SEAT, WRITE } from './fault-bed.ts';
 
 /** The last number that a server gives. */
 const LAST = 2 ** 31 - 1;
@@ -46,14 +46,7 @@ afterAll(async () => {
 /** Where those counters are. */
 const AT = { path: '/holdfast' };
 
-type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
-
-const TERMS: Readonly<Record<(typeof KINDS)[number], Terms>> = {
-  mutex: { kind: 'mutex', permits: 1, limit: 1 },
-  read: { kind: 'read', permits: 1, limit: MAX_PERMITS },
-  write: { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS },
-};
-const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+const TERMS = { mutex: MUTEX, read: READ, write: WRITE } as const;
 
 /** A claim of Curator's. */
 async function stranger(name: string, kind: keyof typeof MARKS): Promise<Created> {

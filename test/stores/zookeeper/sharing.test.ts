@@ -1,5 +1,5 @@
 /** Curator's recipes, shared with a program in Java with the newest of them, in both directions. */
-import { createLocks, evict, type Locks } from 'holdfast';
+import { evict, type Locks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { newCurator } from './curator.ts';
+import { Bed } from './fault-bed.ts';
 
 /** Of sessions in Java, as long as ours are. */
 const SESSION_MS = 1.5 * LEASE_MS;
@@ -35,7 +36,7 @@ describe.each([
 describe('both sides of', () => {
   let java: ForeignProgram;
   let why: string | undefined;
-  const all: Locks[] = [];
+  const bed = new Bed(server);
   beforeAll(async () => {
     const command = newCurator(server.address, 20_000, '/both');
     why = await command.then(
@@ -46,16 +47,12 @@ describe('both sides of', () => {
   });
   beforeEach(({ skip }) => skip(why !== undefined, why));
   afterAll(async () => {
-    await Promise.all(all.map((locks) => locks.close({ drain: 0 })));
+    await bed.leave();
     await java?.kill();
   });
 
   function ours(recipe: Recipe): Locks {
-    const locks = createLocks(zookeeperStore(server.url, { path: '/both', recipe }), {
-      ttl: '20s',
-    });
-    all.push(locks);
-    return locks;
+    return bed.locksOn(zookeeperStore(server.url, { path: '/both', recipe }), 20_000);
   }
 
   test('an election lead in turn, and see each other', async () => {

@@ -1,21 +1,19 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
-import { MAX_PERMITS } from 'holdfast/store';
 import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, ask } from './fault-bed.ts';
+import { ask, Bed as AnyBed, WRITE } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
 
 const TTL_MS = paced(1500);
-const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
 
 class Bed extends AnyBed {

@@ -3,20 +3,17 @@
  * what becomes of answers that come late or never.
  */
 import type { Store } from 'holdfast';
-import { type Claim, type ClaimStatus, type HeldStatus, MAX_PERMITS } from 'holdfast/store';
+import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, ask } from './fault-bed.ts';
+import { ask, Bed as AnyBed, READ, SEAT, WRITE } from './fault-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
 
-const READ = { kind: 'read', permits: 1, limit: MAX_PERMITS } as const;
-const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
-const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
 
