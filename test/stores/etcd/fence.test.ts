@@ -2,6 +2,7 @@
 import { createLocks, isLockError } from 'holdfast';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
+import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { EtcdClient, EtcdReply } from '../../../src/clients/etcd/client.ts';
 import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
@@ -17,6 +18,22 @@ const writing = (key: string, value: string) => ({ success: [{ put: { key, value
 async function numberAt(etcd: EtcdClient, key: string): Promise<number> {
   return Number((await valuesOf(etcd, key))[key]);
 }
+
+function fixtureFor(resource: string): FenceFixture {
+  const etcd = clientOf(server.url);
+  const key = `number of ${resource}`;
+  const look = async (): Promise<number> => Number((await valuesOf(etcd, key))[key] ?? 0);
+  return {
+    look,
+    adopt: (lease) => fence.adopt(etcd, lease),
+    async enter(lease) {
+      const entry = await fence.enter(etcd, lease);
+      return { read: look, write: async (n) => void (await entry.write(writing(key, `${n}`))) };
+    },
+  };
+}
+
+fenceConformance({ test, create: fixtureFor });
 
 test('a holder that enters anew is safe from its own earlier writes', async () => {
   const etcd = clientOf(server.url);

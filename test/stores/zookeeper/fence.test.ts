@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isLockError } from 'holdfast';
 import { type ZookeeperEntry, zookeeperFence } from 'holdfast/fence';
+import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { nodeName } from '../../../src/clients/zookeeper/paths.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { javaProgram, startZookeeper } from '../../servers/zookeeper-server.ts';
@@ -19,6 +21,22 @@ afterAll(() => server.close());
 
 const sessionHere = (): ZookeeperSession =>
   startSession({ servers: [server.address], sessionTimeout: LONG });
+
+async function fixtureFor(resource: string): Promise<FenceFixture> {
+  const path = `/${nodeName(resource)}`;
+  const session = await dataAt(sessionHere(), path, 0);
+  const look = async (): Promise<number> => Number(await textAt(session, path));
+  return {
+    look,
+    adopt: (lease) => fence.adopt(session, lease),
+    async enter(lease) {
+      const entry = await fence.enter(session, lease);
+      return { read: look, write: async (n) => void (await entry.write(writing(path, n))) };
+    },
+  };
+}
+
+fenceConformance({ test, create: fixtureFor });
 
 test('a holder that enters anew is safe from its own earlier writes', async () => {
   const session = await dataAt(sessionHere(), '/c');
