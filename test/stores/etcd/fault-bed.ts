@@ -29,18 +29,15 @@ export class Bed extends AnyBed<Options, EtcdServer> {
     return this.#shared ?? this.serve(await startEtcd());
   }
 
-  store({ host, port }: Place, options: Options = {}): Store {
-    return this.storeAt(`etcd://${host}:${port}`, options);
+  store(at: Place, options?: Options): Store {
+    return this.storeOn([at], options);
   }
 
   /** On servers of a cluster: whoever of them is asked, answers. */
-  storeOn(servers: readonly Place[]): Store {
-    return this.storeAt(`etcd://${servers.map(({ host, port }) => `${host}:${port}`)}`);
-  }
-
-  storeAt(address: string, options: Options = {}): Store {
+  storeOn(servers: readonly Place[], options: Options = {}): Store {
     const { prefix = this.prefix, maxWaiters } = options;
     const known = maxWaiters === undefined ? { prefix } : { prefix, maxWaiters };
+    const address = `etcd://${servers.map(({ host, port }) => `${host}:${port}`)}`;
     return this.use(etcdStore(address, known));
   }
 

@@ -56,18 +56,15 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
     return this.#server;
   }
 
-  store({ host, port }: Place, options: Options = {}): Store {
-    return this.storeAt(`zookeeper://${host}:${port}`, options);
+  store(at: Place, options?: Options): Store {
+    return this.storeOn([at], options);
   }
 
   /** On servers of an ensemble, or on what stands before them. */
-  storeOn(servers: readonly Place[]): Store {
-    return this.storeAt(`zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`);
-  }
-
-  storeAt(address: string, options: Options = {}): Store {
+  storeOn(servers: readonly Place[], options: Options = {}): Store {
     const { path = this.path, maxWaiters } = options;
     const known = maxWaiters === undefined ? { path } : { path, maxWaiters };
+    const address = `zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`;
     return this.use(zookeeperStore(address, known));
   }
 
