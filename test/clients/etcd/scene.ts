@@ -24,12 +24,14 @@ export async function proxyTo(port: number): Promise<TcpProxy> {
   return closing(await TcpProxy.start(port));
 }
 
-/** A client at a proxy before the server. */
-export async function behindProxy({ port: target }: { readonly port: number }): Promise<{
+export interface Behind {
   readonly proxy: TcpProxy;
   readonly client: EtcdClient;
-}> {
-  const proxy = await proxyTo(target);
+}
+
+/** A client at a proxy before the server. */
+export async function behindProxy(server: { readonly port: number }): Promise<Behind> {
+  const proxy = await proxyTo(server.port);
   return { proxy, client: clientOf(`etcd://${proxy.host}:${proxy.port}`) };
 }
 
