@@ -1,22 +1,11 @@
 import type { StoreError } from 'holdfast';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type EtcdCluster, startEtcdCluster } from '../../servers/etcd-cluster.ts';
+import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
-
-async function start(): Promise<EtcdServer> {
-  const server = await startEtcd();
-  onTestFinished(() => server.close());
-  return server;
-}
-
-async function startThree(): Promise<EtcdCluster> {
-  const cluster = await startEtcdCluster();
-  onTestFinished(() => cluster.close());
-  return cluster;
-}
+import { behindProxy, clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
 
 async function emptyPort(): Promise<number> {
   const port = await freePort();
@@ -57,10 +46,9 @@ describe('a request', () => {
   });
 
   it('to a path that leads nowhere has failed, as it has never left', async () => {
-    const server = await start();
-    const proxy = await proxyTo(server.port);
+    const server = closing(await startEtcd());
+    const { proxy, client } = await behindProxy(server);
     proxy.set({ flow: 'hold' });
-    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
     const failures = await Promise.all([
       failureOf(put(client, 'k')),
       failureOf(client.keepAlive(1n)),
@@ -74,7 +62,7 @@ describe('a request', () => {
   });
 
   it('to a server that stands still ends, and nobody knows how', async () => {
-    const server = await start();
+    const server = closing(await startEtcd());
     const client = clientOf(server.url);
     const { id } = await client.grant(60_000);
     await client.keepAlive(id);
@@ -91,53 +79,16 @@ describe('a request', () => {
     await until('answered', async () => (await client.keepAlive(id)) === 60_000);
   });
 
-  it('whose answer is lost ends, and was carried out once', async () => {
-    const server = await start();
-    const proxy = await proxyTo(server.port);
-    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
-    const { revision } = await put(client, 'k', 'before');
-    proxy.toClient.set({ cutAfter: 1 });
-    const failure = await failureOf(put(client, 'k', 'after'));
-    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
-    const reply = await clientOf(server.url).txn({ success: [{ range: { key: 'k' } }] });
-    expect(reply.revision).toBe(revision + 1n);
-    expect(reply.answers).toMatchObject([{ range: { kvs: [{ value: 'after', version: 2n }] } }]);
-    expect((await put(client, 'k')).revision).toBe(revision + 2n);
-  });
-
-  it('over a connection whose other end is gone ends, and the next one succeeds', async () => {
-    const server = await start();
-    const proxy = await proxyTo(server.port);
-    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
-    await put(client, 'k', '1');
-    proxy.halfOpen();
-    const failure = await failureOf(put(client, 'k', '2'));
-    expect(failure).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
-    await put(client, 'k', '3');
-    expect(await valuesOf(client, 'k')).toEqual({ k: '3' });
-  });
-
   it('is late, and is not given up, while the server only is slow', async () => {
-    const server = await start();
-    const proxy = await proxyTo(server.port);
-    const client = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    const server = closing(await startEtcd());
+    const { proxy, client } = await behindProxy(server);
     await put(client, 'k', '1');
     proxy.toClient.set({ delayMs: 900 });
     expect((await put(client, 'k', '2')).succeeded).toBe(true);
   });
 
-  it('after a kill goes to the server that is back', async () => {
-    const server = await start();
-    const client = clientOf(server.url);
-    const { id } = await client.grant(60_000);
-    await client.keepAlive(id);
-    await server.restart();
-    await until('answered', async () => (await client.keepAlive(id)) === 60_000);
-    await until('answered', async () => (await put(client, 'k')).succeeded);
-  });
-
   it('is a burden to no process: who has nothing else to do ends', async () => {
-    const server = await start();
+    const server = closing(await startEtcd());
     const script = `
       import { etcdClient } from './src/clients/etcd/etcd-client.ts';
       const client = etcdClient(process.argv[1]);
@@ -162,14 +113,14 @@ describe('a request', () => {
 
 describe('of three servers', () => {
   it('another is asked when one is not there', async () => {
-    const cluster = await startThree();
+    const cluster = closing(await startEtcdCluster());
     const dead = [await emptyPort(), await emptyPort(), await emptyPort(), await emptyPort()];
     const client = clientOf([...dead.map((port) => `127.0.0.1:${port}`), cluster.url]);
     expect((await put(client, 'k')).succeeded).toBe(true);
   });
 
   it('another is asked when one takes connections and says nothing', async () => {
-    const cluster = await startThree();
+    const cluster = closing(await startEtcdCluster());
     const proxy = await proxyTo(cluster.servers[0]?.port ?? 0);
     proxy.set({ flow: 'hold' });
     for (let n = 0; n < 4; n++) {
@@ -179,7 +130,7 @@ describe('of three servers', () => {
   });
 
   it('each is the first for some', async () => {
-    const cluster = await startThree();
+    const cluster = closing(await startEtcdCluster());
     const proxies = await Promise.all(cluster.servers.map(({ port }) => proxyTo(port)));
     const urls = proxies.map(({ host, port }) => `${host}:${port}`);
     // That one of three is left out by 60 clients happens once in 10 to the tenth times.
@@ -187,33 +138,10 @@ describe('of three servers', () => {
     for (const proxy of proxies) expect(proxy.toServer.reached).toBeGreaterThan(0);
   });
 
-  it('any may die, and watches and leases go on', async () => {
-    const cluster = await startThree();
-    const client = clientOf(cluster.url);
-    const { id } = await client.grant(60_000);
-    const ear = new Ear(client, { key: 'w', end: 'x' });
-    await until('started', async () => ear.starts === 1);
-    const keys: string[] = [];
-    for (const server of cluster.servers) {
-      const key = `w${keys.length}`;
-      keys.push(key);
-      await server.kill();
-      // A write of unknown outcome may be made twice, which is one change more of the same key.
-      await until('written', async () => (await put(client, key)).succeeded);
-      await until('kept alive', async () => (await client.keepAlive(id)) === 60_000);
-      await until('told', async () => ear.keys.includes(key));
-      await server.start();
-      await cluster.leader();
-    }
-    expect([...new Set(ear.keys)]).toEqual(keys);
-    expect(new Set(ear.revisions).size).toBe(ear.revisions.length);
-    expect([ear.starts, ear.losses]).toEqual([1, 0]);
-  });
-
   it.each(['follower', 'leader'] as const)(
     'a %s that is cut off from the others is left by requests, leases and watches',
     async (role) => {
-      const cluster = await startThree();
+      const cluster = closing(await startEtcdCluster());
       const leader = await cluster.leader();
       const [follower] = await cluster.followers();
       const cut = (role === 'leader' ? leader : follower) as EtcdServer;
@@ -239,7 +167,7 @@ describe('of three servers', () => {
   );
 
   it('a leader that stood still while another was elected keeps no lease alive', async () => {
-    const cluster = await startThree();
+    const cluster = closing(await startEtcdCluster());
     const ttlMs = 30_000;
     for (let n = 0; n < 3; n++) {
       const leader = await cluster.leader();
@@ -267,7 +195,7 @@ describe('of three servers', () => {
   });
 
   it('without a majority nothing is carried out, and that is told', async () => {
-    const cluster = await startThree();
+    const cluster = closing(await startEtcdCluster());
     const [one, two, three] = cluster.servers as [EtcdServer, EtcdServer, EtcdServer];
     const client = clientOf(cluster.url);
     await put(client, 'k', 'before');

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
 import { beginning, clientOf, Ear, put, valuesOf } from './scene.ts';
 
@@ -11,9 +12,7 @@ const BOB = { name: 'bob', password: 'other', prefix: '' };
 const USERS = [ANN, BOB];
 
 async function start(options?: EtcdOptions): Promise<EtcdServer> {
-  const server = await startEtcd(options);
-  onTestFinished(() => server.close());
-  return server;
+  return closing(await startEtcd(options));
 }
 
 function addressOf(server: EtcdServer, { name, password } = ANN): string {
@@ -144,8 +143,7 @@ describe.each(['etcd', 'etcd-3.5'] as const)('%s with users', (program) => {
 });
 
 it('three servers with users and TLS take over from each other', async () => {
-  const cluster = await startEtcdCluster({ users: USERS, tls: true });
-  onTestFinished(() => cluster.close());
+  const cluster = closing(await startEtcdCluster({ users: USERS, tls: true }));
   const [first] = cluster.servers as [EtcdServer];
   const { name: username, password } = ANN;
   const endpoints = [cluster.url];

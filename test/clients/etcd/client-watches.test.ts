@@ -1,13 +1,12 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { type EtcdOptions, type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { beginning, clientOf, Ear, proxyTo, put } from './scene.ts';
+import { beginning, behindProxy, clientOf, Ear, put } from './scene.ts';
 
 async function start(options?: EtcdOptions): Promise<EtcdServer> {
-  const server = await startEtcd(options);
-  onTestFinished(() => server.close());
-  return server;
+  return closing(await startEtcd(options));
 }
 
 /** Also when a request fails because a connection breaks under it. */
@@ -130,8 +129,7 @@ describe('a watch', () => {
 
   it('tells everything once and in order while connections break', async () => {
     const server = await start();
-    const proxy = await proxyTo(server.port);
-    const watching = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+    const { proxy, client: watching } = await behindProxy(server);
     const ear = await started(watching, 'w/');
     const client = clientOf(server.url);
     const keys: string[] = [];
@@ -158,8 +156,7 @@ describe('a watch', () => {
     'goes on over another connection when the old one is dead (%s)',
     async (flow) => {
       const server = await start();
-      const proxy = await proxyTo(server.port);
-      const watching = clientOf(`etcd://${proxy.host}:${proxy.port}`);
+      const { proxy, client: watching } = await behindProxy(server);
       const ear = await started(watching, 'w/');
       const client = clientOf(server.url);
       await put(client, 'w/1');
@@ -178,8 +175,8 @@ describe('a watch', () => {
 
   it('is not taken for dead while nothing happens', async () => {
     const server = await start();
-    const proxy = await proxyTo(server.port);
-    const ear = await started(clientOf(`etcd://${proxy.host}:${proxy.port}`), 'w');
+    const { proxy, client: watching } = await behindProxy(server);
+    const ear = await started(watching, 'w');
     const before = proxy.toServer.reached;
     // Long enough for etcd to close a connection on which pings come every second.
     await new Promise((resolve) => setTimeout(resolve, 7000));
@@ -206,25 +203,10 @@ describe('a watch', () => {
     expect([sound.losses, late.losses, late.keys]).toEqual([0, 1, []]);
   });
 
-  it('is lost when that was compacted while it was interrupted', async () => {
-    const server = await start();
-    const proxy = await proxyTo(server.port);
-    const ear = await started(clientOf(`etcd://${proxy.host}:${proxy.port}`), 'w');
-    const client = clientOf(server.url);
-    proxy.refuse();
-    proxy.reset();
-    let revision = 0n;
-    for (let n = 0; n < 3; n++) ({ revision } = await put(client, 'w'));
-    await server.etcdctl('compact', String(revision));
-    await proxy.accept();
-    await until('lost', async () => ear.losses === 1);
-    expect(ear.keys).toEqual([]);
-  });
-
   it('is lost when another cluster is at the address', async () => {
     const [one, other] = [await start(), await start()];
-    const proxy = await proxyTo(one.port);
-    const ear = await started(clientOf(`etcd://${proxy.host}:${proxy.port}`), 'w');
+    const { proxy, client: watching } = await behindProxy(one);
+    const ear = await started(watching, 'w');
     proxy.lead(other.port);
     proxy.reset();
     await until('lost', async () => ear.losses === 1);

@@ -1,7 +1,5 @@
-import { isLockError, type StoreError } from 'holdfast';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
-import { isLeaseGone } from '../../../src/clients/etcd/errors.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { until } from '../../support/until.ts';
@@ -58,21 +56,6 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
     const now = { key: a, value: 'ü', ...written, version: 2n, modRevision: again.revision };
     expect(read.answers).toEqual([{ range: { kvs: [now], count: 1 } }]);
     expect(read.revision).toBe(again.revision);
-  });
-
-  it('orders keys by their creation if it is asked to', async () => {
-    for (const key of ['order/c', 'order/a', 'order/b']) await put(client, key);
-    await put(client, 'order/c', 'again');
-    const { answers } = await client.txn({
-      success: [
-        { range: { ...beginning('order/'), oldestFirst: true } },
-        { range: beginning('order/') },
-      ],
-    });
-    const keys = answers.map((answer) =>
-      'range' in answer ? answer.range.kvs.map(({ key }) => key.at(-1)).join('') : '',
-    );
-    expect(keys).toEqual(['cab', 'abc']);
   });
 
   it('compares whatever can be compared', async () => {
@@ -178,21 +161,6 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
     await client.revoke(id);
   });
 
-  it('a transaction with a dead lease does nothing, and says why', async () => {
-    const failure = await client
-      .txn({
-        success: [
-          { put: { key: 'dead/a', value: '' } },
-          { put: { key: 'dead/b', value: '', lease: 12_345n } },
-        ],
-      })
-      .catch((error: unknown) => error);
-    expect(isLockError(failure, 'STORE')).toBe(true);
-    expect(isLeaseGone(failure)).toBe(true);
-    expect((failure as StoreError).outcome).toBe('failed');
-    expect(await valuesOf(client, 'dead/')).toEqual({});
-  });
-
   it('tells what the server refuses', async () => {
     const twice = { put: { key: 'refused/k', value: '' } };
     const failure = client.txn({ success: [twice, twice] });
@@ -201,20 +169,6 @@ describe.for(['etcd', 'etcd-3.5'] as const)('the client, with %s', (program) => 
     const large = put(client, 'refused/k', 'x'.repeat(4_000_000));
     await expect(large).rejects.toMatchObject({ code: 'STORE', retryable: false });
     expect(await valuesOf(client, 'refused/')).toEqual({});
-  });
-
-  it('shares its keys with etcdctl', async () => {
-    await put(client, 'shared/k', 'of ours');
-    expect(await server.etcdctl('get', 'shared/k', '--print-value-only')).toBe('of ours\n');
-    await server.etcdctl('put', 'shared/l', 'of theirs');
-    expect(await valuesOf(client, 'shared/l')).toEqual({ 'shared/l': 'of theirs' });
-  });
-
-  it('has many requests under way at once', async () => {
-    const keys = Array.from({ length: 300 }, (_, n) => `many/${n}`);
-    const replies = await Promise.all(keys.map((key) => put(client, key, key)));
-    expect(new Set(replies.map(({ revision }) => revision)).size).toBe(300);
-    expect(Object.keys(await valuesOf(client, 'many/'))).toHaveLength(300);
   });
 
   it('does nothing more once it is closed, and ends what is under way', async () => {

@@ -6,24 +6,33 @@ import type {
   EtcdReply,
   EtcdWatcher,
   KeyChange,
+  KeyValue,
   RangeAnswer,
 } from '../../../src/clients/etcd/client.ts';
 import { type EtcdClientOptions, etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { closing } from '../../support/closing.ts';
 
 export function clientOf(
   address: string | readonly string[] | EtcdAddress,
   options?: EtcdClientOptions,
 ): EtcdClient {
-  const client = etcdClient(address, options);
-  onTestFinished(() => client.close());
-  return client;
+  return closing(etcdClient(address, options));
 }
 
 export async function proxyTo(port: number): Promise<TcpProxy> {
-  const proxy = await TcpProxy.start(port);
-  onTestFinished(() => proxy.close());
-  return proxy;
+  return closing(await TcpProxy.start(port));
+}
+
+export interface Behind {
+  readonly proxy: TcpProxy;
+  readonly client: EtcdClient;
+}
+
+/** A client at a proxy before the server. */
+export async function behindProxy(server: { readonly port: number }): Promise<Behind> {
+  const proxy = await proxyTo(server.port);
+  return { proxy, client: clientOf(`etcd://${proxy.host}:${proxy.port}`) };
 }
 
 export function put(client: EtcdClient, key: string, value = ''): Promise<EtcdReply> {
@@ -43,6 +52,12 @@ export async function valuesOf(
   const { answers } = await client.txn({ success: [{ range: beginning(prefix) }] });
   const { range } = answers[0] as { range: RangeAnswer };
   return Object.fromEntries(range.kvs.map(({ key, value }) => [key, value]));
+}
+
+/** What stands under one key. */
+export async function entryOf(client: EtcdClient, key: string): Promise<KeyValue | undefined> {
+  const { answers } = await client.txn({ success: [{ range: { key } }] });
+  return (answers[0] as { range: RangeAnswer }).range.kvs[0];
 }
 
 /** A watch, and all that it was told. */

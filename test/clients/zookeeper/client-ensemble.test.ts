@@ -1,16 +1,12 @@
 /** Three servers: what a session makes of the loss of one, of two, and of a leader out of reach. */
 
-import type { Duration } from 'holdfast';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import {
-  startZookeeperEnsemble,
-  type ZookeeperEnsemble,
-} from '../../servers/zookeeper-ensemble.ts';
-import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
-import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
+import { heardFrom, startSession, untilState } from './sessions.ts';
 
 const LONG = '60s';
 
@@ -19,70 +15,16 @@ const SHORT_MS = 3000;
 
 const DATA = Buffer.from('x');
 
-let ensemble: ZookeeperEnsemble;
+// A follower that is cut off serves its clients for 8 s before it notices: much longer than the
+// short session lasts.
+const ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
+afterAll(() => ensemble.close());
+beforeEach(async () => void (await ensemble.followers(2)));
 
-beforeAll(async () => {
-  // A follower that is cut off serves its clients for 8 s before it notices: much longer than the
-  // short session lasts.
-  ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
-});
-
-afterAll(() => ensemble?.close());
-
-beforeEach(async () => {
-  await ensemble.followers(2);
-});
-
-function everywhere(sessionTimeout: Duration = LONG): ZookeeperSession {
+function everywhere(): ZookeeperSession {
   const servers = ensemble.servers.map(({ address }) => address);
-  return startSession({ servers, sessionTimeout });
+  return startSession({ servers, sessionTimeout: LONG });
 }
-
-/** The server that the session is connected to. */
-async function serverOf(session: ZookeeperSession): Promise<ZookeeperServer> {
-  const id = session.id.toString(16);
-  const running = ensemble.servers.filter((one) => one.running);
-  const lists = await Promise.all(running.map((one) => one.fourLetters('cons')));
-  const server = running[lists.findIndex((list) => list.includes(`sid=0x${id}`))];
-  if (!server) throw new Error('no server has that session');
-  return server;
-}
-
-it('the session moves to another server when its own dies', async () => {
-  const session = everywhere();
-  const [heard, notes] = [heardFrom(session), new Notes()];
-  const { path } = await session.create('/moves', { kind: 'ephemeral' });
-  await session.getData(path, { watch: notes.watch });
-  const id = session.id;
-  const server = await serverOf(session);
-  await server.kill();
-  onTestFinished(() => server.start());
-  await until('reconnected', async () => heard.includes('reconnected'));
-  expect((await session.exists(path))?.session).toBe(id);
-  await session.setData(path, DATA);
-  expect(await notes.until(1)).toEqual(['changed /moves']);
-  expect(await serverOf(session)).not.toBe(server);
-});
-
-it('it outlives its leader, and what was under way has happened once or not', async () => {
-  const session = everywhere();
-  await session.create('/load');
-  const leader = await ensemble.leader();
-  onTestFinished(() => leader.start());
-  const ids = Array.from({ length: 60 }, (_, n) => `load-${n}`);
-  const made = ids.map((id, n) =>
-    // They come one after the other, and the leader is killed while they do.
-    new Promise((resolve) => setTimeout(resolve, n * 5)).then(() =>
-      session.createProtected({ parent: '/load', name: 'lock-', id }),
-    ),
-  );
-  await Promise.all(made.slice(0, 20));
-  await leader.kill();
-  const nodes = await Promise.all(made);
-  await session.sync();
-  const { children } = await session.getChildren('/load');
-  expect([...children].sort()).toEqual(nodes.map(({ path }) => path.slice('/load/'.length)).sort());
-});
 
 it('without a majority it is suspended, and goes on when there is one again', async () => {
   const session = everywhere();
@@ -132,8 +74,7 @@ it('a server that lags behind what was seen is not taken', async () => {
   const leader = await ensemble.leader();
   const [follower] = await ensemble.followers();
   if (!follower) throw new Error('there is none');
-  const proxy = await TcpProxy.start(leader.port);
-  onTestFinished(() => proxy.close());
+  const proxy = closing(await TcpProxy.start(leader.port));
   const servers = [`127.0.0.1:${proxy.port}`, follower.address];
   const stale = startSession({ servers: [follower.address], sessionTimeout: LONG });
   await stale.create('/lag', { data: Buffer.from('old') });

@@ -1,56 +1,31 @@
 /** One server that dies, stands still or cannot be reached, and what a session makes of it. */
 
 import type { Duration } from 'holdfast';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { heardFrom, Notes, startSession, untilState } from './sessions.ts';
+import {
+  heardFrom,
+  Notes,
+  type Proxied,
+  startProxied,
+  startSession,
+  untilState,
+} from './sessions.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
-
-afterAll(() => server?.close());
+const server = await startZookeeper();
+afterAll(() => server.close());
 
 /** It outlives the restart of a server, on a busy machine too. */
 const LONG = '60s';
 /** It ends soon, and lives when nothing is wrong with its server. */
 const SHORT = '2s';
 
-interface Proxied {
-  readonly proxy: TcpProxy;
-  readonly session: ZookeeperSession;
-}
-
-async function proxied(sessionTimeout: Duration): Promise<Proxied> {
-  const proxy = await TcpProxy.start(server.port);
-  onTestFinished(() => proxy.close());
-  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });
-  await session.confirm();
-  return { proxy, session };
-}
+const proxied = (sessionTimeout: Duration): Promise<Proxied> =>
+  startProxied(server.port, sessionTimeout);
 
 describe('the session outlives', () => {
-  it('a server that is killed and comes back', async () => {
-    const session = startSession({ servers: [server.address], sessionTimeout: LONG });
-    const heard = heardFrom(session);
-    await session.create('/survivor', { kind: 'ephemeral' });
-    const id = session.id;
-    await server.kill();
-    await untilState(session, 'suspended');
-    // It waits for the server, and is sent then.
-    const late = session.exists('/survivor');
-    await server.start();
-    expect(await late).toMatchObject({ session: id });
-    await session.setData('/survivor', Buffer.from('still mine'));
-    expect(session.id).toBe(id);
-    expect(heard).toEqual(['connected', 'suspended', 'reconnected']);
-  });
-
   it('a connection that breaks in the middle of an answer', async () => {
     const { proxy, session } = await proxied(LONG);
     const heard = heardFrom(session);
@@ -63,33 +38,9 @@ describe('the session outlives', () => {
     expect(data.equals(Buffer.alloc(50_000, 'x'))).toBe(true);
     expect(heard).toEqual(['suspended', 'reconnected']);
   });
-
-  it('a server that stands still for less than its timeout', async () => {
-    const session = startSession({ servers: [server.address], sessionTimeout: LONG });
-    await session.create('/patient', { kind: 'ephemeral' });
-    server.pause();
-    const asked = session.exists('/patient');
-    await expect(session.exists('/patient', { timeoutMs: 100 })).rejects.toMatchObject({
-      ...{ reason: 'OPERATIONTIMEOUT', outcome: 'unknown' },
-    });
-    server.resume();
-    expect(await asked).toBeDefined();
-    expect(session.state).toBe('connected');
-  });
 });
 
 describe('a silent path', () => {
-  it('is given up before the session is lost, and another connection is made', async () => {
-    const { proxy, session } = await proxied('6s');
-    const heard = heardFrom(session);
-    await session.create('/hole', { kind: 'ephemeral' });
-    const id = session.id;
-    proxy.halfOpen();
-    await until('reconnected', async () => heard.includes('reconnected'));
-    expect(await session.exists('/hole')).toMatchObject({ session: id });
-    expect(heard).toEqual(['suspended', 'reconnected']);
-  });
-
   it('costs the session when it lasts, by our own clock, before the server says so', async () => {
     const { proxy, session } = await proxied(SHORT);
     const by: unknown[] = [];
@@ -247,18 +198,6 @@ describe('a lost reply', () => {
     expect(await count()).toBe(1);
     expect((await bed.session.createProtected({ ...terms, tried: true })).path).toBe(path);
     expect(await bed.session.findProtected(terms)).toEqual({ path, stat });
-  });
-
-  it('that was never sent makes one node, too', async () => {
-    const { proxy, session } = await proxied(LONG);
-    await session.create('/once');
-    proxy.toServer.set({ flow: 'swallow' });
-    const made = session.createProtected({ parent: '/once', name: 'lock-', id: ID });
-    await until('written', async () => proxy.toServer.reached > 0);
-    proxy.reset();
-    proxy.set();
-    await made;
-    expect((await session.getChildren('/once')).children).toHaveLength(1);
   });
 
   it('leaves a node that an earlier session made, which is not adopted', async () => {

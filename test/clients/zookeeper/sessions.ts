@@ -1,15 +1,28 @@
 /** Sessions for tests, which end with their test. */
-import { onTestFinished } from 'vitest';
+import type { Duration } from 'holdfast';
 import type { ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { SessionChange, WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
 
 export function startSession(address: string | ZookeeperOptions): ZookeeperSession {
-  const session = zookeeperClient(address).start();
-  onTestFinished(() => session.close());
-  return session;
+  return closing(zookeeperClient(address).start());
+}
+
+export interface Proxied {
+  readonly proxy: TcpProxy;
+  readonly session: ZookeeperSession;
+}
+
+/** A session through a proxy before the server. */
+export async function startProxied(port: number, sessionTimeout: Duration): Promise<Proxied> {
+  const proxy = closing(await TcpProxy.start(port));
+  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });
+  await session.confirm();
+  return { proxy, session };
 }
 
 /** What a session's listener hears, in order. */

@@ -18,6 +18,11 @@ const STEPS = 30;
 export interface Under {
   /** A store for another process, on the same server each time. */
   readonly open: (options: { readonly maxWaiters: number }) => Store;
+  /**
+   * Both processes are one: for stores in which a process does not know how the claims of another
+   * came to where they are. Default: no.
+   */
+  readonly together?: boolean;
   /** Steps the clock of the server; without it no time passes. */
   readonly pass?: (ms: number) => unknown;
   /** A store keeps nothing for longer, in ms; default: it does. */
@@ -35,13 +40,14 @@ export interface Under {
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
 export async function differ(under: Under): Promise<void> {
   const { open, pass, longestMs = 1e9, hintsByState = false, mayAsk = false, groups } = under;
-  const { seeds = seedsOf(groups) } = under;
+  const { seeds = seedsOf(groups), together = false } = under;
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
   for (const maxWaiters of [10_000, 4]) {
     const memory = memoryStore({ maxWaiters, clock: { ...systemClock(), now: () => now } });
-    const stores = [0, 1].map(() => open({ maxWaiters }));
+    const first = open({ maxWaiters });
+    const stores = [first, together ? first : open({ maxWaiters })];
     for (const [i, store] of stores.entries()) {
       ears.push(await Ear.open(store, stores[1 - i] as Store, `ear ${ears.length}`, longestMs));
     }

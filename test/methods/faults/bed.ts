@@ -98,9 +98,9 @@ export function claimOf(resource: string, over: Partial<Claim> = {}): Claim {
   };
 }
 
-/** Somebody stands in this queue. */
-export async function hasWaiter(locks: Locks, name: string): Promise<void> {
-  await until('waited anybody', async () => (await locks.inspect(name)).waiters.length === 1);
+/** So many stand in this queue. */
+export async function hasWaiter(locks: Locks, name: string, count = 1): Promise<void> {
+  await until(`waited ${count}`, async () => (await locks.inspect(name)).waiters.length === count);
 }
 
 export function sleep(ms: number): Promise<void> {

@@ -7,8 +7,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { expect } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { type Bed, claimOf, hasWaiter, LONG_TTL_MS, onServer, sleep } from './bed.ts';
-import { patiently } from './scene.ts';
+import { type Bed, claimOf, LONG_TTL_MS, onServer, sleep } from './bed.ts';
 
 /** Long enough to be renewed on a busy machine, and short enough to be waited for. */
 export const TTL_MS: number = paced(3000);
@@ -42,8 +41,8 @@ export async function getIn(store: Store, ...claims: readonly Claim[]): Promise<
   });
 }
 
-/** The server is one that several use at a time. */
-export function endsOfClaims(newBed: () => Bed): void {
+/** On servers that several use; that of a `generous` bed gives no life of less than 6 s. */
+export function endsOfClaims(newBed: () => Bed, generous: () => Bed): void {
   const it = onServer(newBed);
 
   it('all that a process held is free when it has gone without a word', async (bed, server) => {
@@ -58,32 +57,20 @@ export function endsOfClaims(newBed: () => Bed): void {
     await getIn(other, ...next);
   });
 
-  it('a waiter that nobody renews ends, and does not stand in the way', async (bed, server) => {
-    const [store, other] = [bed.store(server), bed.store(server)];
-    const terms = { ttlMs: TTL_MS };
-    const [held, left, next] = [claimOf('a', terms), claimOf('a', terms), claimOf('a')];
-    await claim(store, held);
-    await claim(store, left);
-    expect(await claim(other, next)).toMatchObject([{ state: 'waiting', ahead: 2 }]);
-    await beating(store, [held], async () => (await store.inspect('a')).waiters.length === 1);
-    await store.release([held]);
-    await getIn(other, next);
-  });
+  const long = onServer(generous);
 
-  it('whoever waited learns whether the one before was released or died', async (bed, server) => {
-    const dying = bed.store(server);
-    const waiting = bed.locks(server);
-    const held = claimOf('died', { ttlMs: TTL_MS });
+  long('a server that gives more than it was asked for is believed', async (bed, server) => {
+    const [dying, other] = [bed.store(server), bed.store(server)];
+    const [held, next] = [claimOf('a', { ttlMs: 2000 }), claimOf('a', { ttlMs: LONG_TTL_MS })];
     const [status] = await claim(dying, held);
-    const afterDeath = patiently(waiting.mutex('died'));
-    await hasWaiter(waiting, 'died');
+    // Never more than was wanted, though the server keeps it for longer.
+    expect(status).toMatchObject({ state: 'held' });
+    expect((status as { leftMs: number }).leftMs).toBeLessThanOrEqual(2000);
+    const began = performance.now();
+    expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
     await dying.close?.();
-    const first = await patiently(bed.patientLocks(server).mutex('released'));
-    const afterRelease = patiently(waiting.mutex('released'));
-    await hasWaiter(waiting, 'released');
-    await first.release();
-    const { token } = status as { token: bigint };
-    expect((await afterRelease).takeover).toEqual({ reason: 'released', token: first.token });
-    expect((await afterDeath).takeover).toEqual({ reason: 'expired', token: token * 1024n });
+    await getIn(other, next);
+    // Less the second to which etcd counts.
+    expect(performance.now() - began).toBeGreaterThan(5000);
   });
 }

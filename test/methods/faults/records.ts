@@ -6,7 +6,19 @@ import { type Bed, claimOf, LONG_TTL_MS, type Place, type StoreOptions } from '.
 
 const MINUTE_MS = 60_000;
 
-type Keeping = Required<Pick<Store, 'keep' | 'recall'>> & Store;
+export type Keeping = Required<Pick<Store, 'keep' | 'recall'>> & Store;
+
+/** Each has a record of its own, and none is listed. */
+export async function expectOwnRecords(store: Keeping, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const claim = claimOf(name);
+    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+    expect(await store.keep(claim, { text: name, ms: MINUTE_MS })).toBe(true);
+    await store.release([claim]);
+  }
+  for (const name of names) expect((await store.recall(name))?.text).toBe(name);
+  for await (const name of store.list?.('') ?? []) expect.unreachable(name);
+}
 
 export function recordFaults<Options extends StoreOptions, At extends Place>(
   newBed: () => Bed<Options, At>,

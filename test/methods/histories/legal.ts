@@ -1,6 +1,25 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { record } from './record.ts';
 import type { Suffering } from './suffering.ts';
+
+interface Options {
+  readonly seed: number;
+  /** Why it has to be skipped, if it has to. */
+  readonly why?: string | undefined;
+}
+
+/**
+ * What real processes write down is linearizable, while they are stopped, killed and blocked, and
+ * the server stands still and crashes. That it need not be, and would be found out, is shown with
+ * the file that processes share (test/methods/processes/histories.test.ts). Long runs:
+ * `test/methods/histories/run.ts --store NAME`.
+ */
+export function legalHistory(start: () => Promise<Suffering>, { seed, why }: Options): void {
+  test('four processes and their server suffer: the history is legal', async ({ skip }) => {
+    skip(why !== undefined, why);
+    await expectLegal(await start(), { seed });
+  });
+}
 
 /** Four processes and their server suffer for a while; what they write down is linearizable. */
 export async function expectLegal(

@@ -8,7 +8,7 @@ const NAMED_BY_CUSTOM = new Set(
 const UNFINISHED = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|nocheck)/;
 
 const CONCURRENT = /\b(?:test|it|describe)\.concurrent\b/;
-const HOOK = /^import \{[^}]*\bonTest(?:Finished|Failed)\b[^}]*\} from 'vitest'/m;
+const HOOK = /^import \{[^}]*\b(?:onTest(?:Finished|Failed)|closing)\b[^}]*\} from '/m;
 
 const MAX_ROOT_FILES = 16;
 const MAX_README_LINES = 150;
@@ -75,7 +75,7 @@ export function realmProblems(tree: Tree): string[] {
 export function hookProblems(tree: Tree): string[] {
   return filesOf(tree, /^test\/.*\.ts$/)
     .filter(([, text]) => CONCURRENT.test(text) && HOOK.test(text))
-    .map(([path]) => `${path} has concurrent tests, and takes their hooks from vitest`);
+    .map(([path]) => `${path} has concurrent tests, and takes hooks of the one that runs`);
 }
 
 /** Suites are lists of cases, and types lists of declarations: they may be longer. */

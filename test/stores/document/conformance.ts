@@ -5,9 +5,9 @@
  */
 import type { Store } from 'holdfast';
 import type { DocumentStoreOptions } from 'holdfast/document';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type SuiteOptions, suite } from '../../methods/conformance/suite.ts';
 import { HANG_MS, paced } from '../../support/this-run.ts';
+import { sharedServer } from './service.ts';
 
 export interface Service<S> {
   /** Why it cannot be had, if it cannot. */
@@ -34,17 +34,12 @@ const TOPICS = [
 export function documentConformance<S>(service: Service<S>): void {
   const { why, start, store, traits, slackMs = 0, lacks = [], anonymous = false } = service;
   const { whole = false, slow = false } = service;
-  beforeEach(({ skip }) => skip(why !== undefined, why));
-  let server: S & { close(): Promise<void> };
-  beforeAll(async () => {
-    if (why === undefined) server = await start();
-  });
-  afterAll(() => server?.close());
+  const server = sharedServer(why, start);
 
   suite({
     ...(slow && { atOnce: 2 }),
     create: ({ maxWaiters = 10_000 }) => ({
-      connect: () => store(server, { maxWaiters }),
+      connect: () => store(server(), { maxWaiters }),
       shortMs: paced(600),
       dispose: () => {},
       slackMs,

@@ -17,16 +17,13 @@ test.each([
   const clock = { ...systemClock(), now: () => now };
   const shelf = new Shelf({ clock, slackMs, watches: true });
   const opened: Store[] = [];
-  const again = new Map<number, Store>();
   await differ({
     open: (options) => {
-      const { maxWaiters } = options;
-      const one = slackMs === undefined ? again.get(maxWaiters) : undefined;
-      const store = one ?? documentStore(shelf.connect(), { clock, ...options });
-      again.set(maxWaiters, store);
+      const store = documentStore(shelf.connect(), { clock, ...options });
       opened.push(store);
       return store;
     },
+    together: slackMs === undefined,
     // The time of the service is known as well as the last reply is young.
     pass: async (ms) => {
       now += ms;

@@ -3,15 +3,10 @@ import { type Documents, documentStore } from 'holdfast/document';
 import type { Claim } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
 import { expect, it } from 'vitest';
+import { claimOf as anyClaim } from '../../methods/faults/bed.ts';
 import { Shelf } from './shelf.ts';
 
-let ids = 0;
-
-function claimOf(over: Partial<Claim> = {}): Claim {
-  const holder = { host: 'test', pid: 1, since: 0 };
-  const terms = { kind: 'mutex', permits: 1, limit: 1, ttlMs: 9_000, queue: true } as const;
-  return { resource: 'r', id: `${++ids}`, holder, ...terms, ...over };
-}
+const claimOf = (over: Partial<Claim> = {}): Claim => anyClaim('r', { ttlMs: 9_000, ...over });
 
 /** Stores on one shelf, and what may stand between them. */
 function bed(slackMs: number | undefined) {

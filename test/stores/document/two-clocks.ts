@@ -4,7 +4,7 @@
  */
 import type { Clock } from 'holdfast';
 import { type Documents, documentStore } from 'holdfast/document';
-import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
 import { Chance } from '../../methods/simulation/chance.ts';
 import { Shelf } from './shelf.ts';
@@ -97,7 +97,7 @@ async function live({ documents, clock, world, chance, rate, holds }: Living): P
     for (let beats = chance.below(8); beats > 0; beats--) {
       const over = held !== undefined && clock.now() >= deadline;
       if (over || status?.state === 'gone') break;
-      if (status?.state === 'held') held ??= { since: world.now(), token: tokenIn(status) };
+      if (status?.state === 'held') held ??= { since: world.now(), token: status.token };
       await world.sleep(chance.between(10, TTL_MS / 3));
       status = await ask('renew');
     }
@@ -112,10 +112,6 @@ async function live({ documents, clock, world, chance, rate, holds }: Living): P
     await world.sleep(chance.below(100));
   }
   await store.close?.();
-}
-
-function tokenIn({ token }: HeldStatus): bigint {
-  return token;
 }
 
 function newClaim(chance: Chance): Claim {

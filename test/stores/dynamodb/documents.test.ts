@@ -1,48 +1,29 @@
 /** Documents in DynamoDB, on Amazon's own server for tests. */
-import { documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dynamodbDocuments } from '../../../src/stores/dynamodb/documents.ts';
 import { examined } from '../../cli/examined.ts';
-import { type DynamodbServer, missingDynamodb } from '../../servers/dynamodb-server.ts';
+import { missingDynamodb } from '../../servers/dynamodb-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { cutting, documentsTests, sharedServer } from '../document/service.ts';
 import { client, startTable } from './table.ts';
 
-const why = await missingDynamodb();
-beforeEach(({ skip }) => skip(why !== undefined, why));
-
-let server: DynamodbServer;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  server = await startTable();
-});
-afterAll(() => server?.close());
+const server = sharedServer(await missingDynamodb(), () => startTable());
+const documents = (port = server().port) => dynamodbDocuments(client(port), { table: 'locks' });
 
 describe('DynamoDB', () => {
-  documentsSuite({
-    test,
-    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
-    create: () => dynamodbDocuments(client(server.port), { table: 'locks' }),
+  documentsTests({
+    create: () => documents(),
     has: ['remove', 'list', 'nowMs'],
-    async losing() {
-      const proxy = await TcpProxy.start(server.port);
-      return {
-        documents: dynamodbDocuments(client(proxy.port), { table: 'locks' }),
-        losing(work) {
-          proxy.toClient.set({ cutAfter: 1 });
-          return work();
-        },
-        close: async () => proxy.close(),
-      };
-    },
+    losing: cutting(() => server().port, documents),
   });
 });
 
 test('a table that is not there, and a server that is not, are told as what they are', async () => {
-  const nowhere = dynamodbDocuments(client(server.port), { table: 'nowhere' });
+  const nowhere = dynamodbDocuments(client(server().port), { table: 'nowhere' });
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
   await expect(nowhere.get('a')).rejects.toMatchObject(failed);
   await expect(nowhere.put('a', '1', undefined)).rejects.toMatchObject(failed);
-  const proxy = await TcpProxy.start(server.port);
+  const proxy = await TcpProxy.start(server().port);
   proxy.close();
   const refused = dynamodbDocuments(client(proxy.port, 1), { table: 'locks' });
   const later = { code: 'STORE', retryable: true, outcome: 'failed' };
@@ -50,15 +31,14 @@ test('a table that is not there, and a server that is not, are told as what they
 });
 
 test('text that is too long for an item is refused', async () => {
-  const documents = dynamodbDocuments(client(server.port), { table: 'locks' });
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
-  const long = documents.put('long', 'x'.repeat(401 * 1024), undefined);
+  const long = documents().put('long', 'x'.repeat(401 * 1024), undefined);
   await expect(long).rejects.toMatchObject(failed);
 });
 
 test('the doctor asks the service for its table and its clock', async () => {
   const env = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-  const at = `endpoint=http://127.0.0.1:${server.port}&region=us-east-1`;
+  const at = `endpoint=http://127.0.0.1:${server().port}&region=us-east-1`;
   const found = await examined(`dynamodb://locks?${at}`, env);
   expect(found.server?.says).toBe('DynamoDB, which has no version');
   expect(found.tables?.says).toBe('up to date, the table locks, ACTIVE');

@@ -1,5 +1,5 @@
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingDynamodb } from '../../methods/histories/suffering.ts';
 import { missingDynamodb } from '../../servers/dynamodb-server.ts';
-import { documentHistory } from '../document/histories.ts';
 
-documentHistory(sufferingDynamodb, { seed: 5, why: await missingDynamodb() });
+legalHistory(sufferingDynamodb, { seed: 5, why: await missingDynamodb() });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
@@ -6,10 +6,9 @@ import type { Store } from '../../../src/contract/store.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 
-let server: EtcdServer;
-const stores = new Map<number, Store>();
+const opened: Store[] = [];
 
 /** Time passes so much slower: no lease grows old while a slow machine makes the worlds. */
 const SLOWER = 20;
@@ -27,29 +26,25 @@ function slow(client: EtcdClient): EtcdClient {
   };
 }
 
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(async () => {
-  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await Promise.all(opened.map((store) => store.close?.()));
   await server.close();
 });
 
 function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const client = slow(etcdClient(server.clientUrl));
   const keys = new KeySpace('holdfast/');
-  return new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+  const store = new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+  opened.push(store);
+  return store;
 }
 
 /** The clock of etcd cannot be stepped, so nothing ends by its TTL in these worlds. */
 test('etcd answers and tells as memory does', async () => {
   await differ({
-    // A process does not know how the claims of another came to where they are.
-    open: (options) => {
-      const store = stores.get(options.maxWaiters) ?? open(options);
-      stores.set(options.maxWaiters, store);
-      return store;
-    },
+    open,
+    together: true,
     groups: 1,
     // Other worlds have steps that core never takes: about a claim of another process, a second
     // eviction, the downgrade of a mutex.

@@ -1,18 +1,14 @@
 /** A server without room for anything new: what is held stays so, and what is over still ends. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { etcdFacts } from '../../../src/clients/facts/etcd-facts.ts';
 import { put } from '../../clients/etcd/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
 
 const QUOTA = 6_000_000;
 
-let server: EtcdServer;
-
-beforeAll(async () => {
-  server = await startEtcd({ config: [`--quota-backend-bytes=${QUOTA}`] });
-});
+const server = await startEtcd({ config: [`--quota-backend-bytes=${QUOTA}`] });
 afterAll(() => server.close());
 
 /** Until its alarm goes off. */

@@ -2,16 +2,12 @@
  * Requests that were given up, and are carried out when all that speaks against them has passed:
  * their claims do not live on with others on the same lease.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { LossyScene, mortal, TTL_MS } from './lossy-scene.ts';
 
-let server: EtcdServer;
-
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(() => server.close());
 
 test.concurrent('a claim that comes after its tombstone has passed enters no queue', async () => {

@@ -7,7 +7,6 @@ import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
-import type { EtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -30,14 +29,15 @@ export class Bed extends AnyBed<Options, EtcdServer> {
     return this.#shared ?? this.serve(await startEtcd());
   }
 
-  store({ host, port }: Place, options: Options = {}): Store {
-    return this.storeAt(`etcd://${host}:${port}`, options);
+  store(at: Place, options?: Options): Store {
+    return this.storeOn([at], options);
   }
 
-  /** On all servers of a cluster, or on what stands before one. */
-  storeAt(address: string, options: Options = {}): Store {
+  /** On servers of a cluster: whoever of them is asked, answers. */
+  storeOn(servers: readonly Place[], options: Options = {}): Store {
     const { prefix = this.prefix, maxWaiters } = options;
     const known = maxWaiters === undefined ? { prefix } : { prefix, maxWaiters };
+    const address = `etcd://${servers.map(({ host, port }) => `${host}:${port}`)}`;
     return this.use(etcdStore(address, known));
   }
 
@@ -77,9 +77,4 @@ export class Bed extends AnyBed<Options, EtcdServer> {
       return lease === undefined ? { key: text } : { key: text, lease };
     });
   }
-}
-
-/** All of them: whoever is asked, answers. */
-export function addressOf({ servers }: EtcdCluster): string {
-  return `etcd://${servers.map(({ host, port }) => `${host}:${port}`).join(',')}`;
 }

@@ -1,8 +1,6 @@
 /** The server dies, stands still, or forgets what was long ago. */
 import { describe, expect, test } from 'vitest';
-import { RESTART_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { Crowd } from '../../methods/faults/crowd.ts';
-import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { patiently } from '../../methods/faults/scene.ts';
 import { loneServer } from '../../methods/faults/server.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
@@ -20,47 +18,6 @@ async function compact(server: EtcdServer): Promise<void> {
 
 describe.concurrent('a server', () => {
   loneServer(() => new Bed());
-
-  test.concurrent('stands still for moments under load: nothing is lost, or doubled', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const all = Array.from({ length: 4 }, () => bed.patientLocks(server));
-    let losses = 0;
-    for (const locks of all) locks.on('lost', () => losses++);
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
-    const crowd = bed.use(new Crowd(all, ['a', 'b', 'c']));
-    // Connections last; then they are given up, and requests with them; no lease dies.
-    for (const pauseMs of [300, 1000, 4000]) {
-      const before = crowd.grants;
-      await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
-      server.pause();
-      await sleep(pauseMs);
-      server.resume();
-    }
-    const after = crowd.grants;
-    await until('was each granted again', async () => crowd.behind(after, 5).length === 0);
-    for (const name of ['a', 'b', 'c']) {
-      // A release that was not answered is repeated a moment later.
-      await until(`stood nobody twice in ${name}`, async () => {
-        const { holders, waiters } = await all[0]!.inspect(name);
-        return holders.length <= 1 && holders.length + waiters.length <= all.length;
-      });
-    }
-    await crowd.close();
-    expect([losses, crowd.violations]).toEqual([0, []]);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
-  });
-
-  test.concurrent('compacts what was while somebody waits: he is told all the same', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
-    // It may not tell any more what has happened since the watches began.
-    for (let i = 0; i < 3; i++) await compact(server);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
-  });
 
   test.concurrent('dies, and compacts before the watches are back: nobody is lost', async () => {
     await using bed = new Bed();

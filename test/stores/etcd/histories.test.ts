@@ -1,12 +1,4 @@
-/**
- * What real processes write down is linearizable, while they are stopped, killed and blocked, and
- * the server stands still and crashes. That it need not be, and would be found out, is shown with
- * the file that processes share (test/methods/processes/histories.test.ts). Long runs:
- * `test/methods/histories/run.ts --store etcd`.
- */
-import { test } from 'vitest';
-import { expectLegal } from '../../methods/histories/legal.ts';
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingEtcd } from '../../methods/histories/suffering.ts';
 
-test('four processes and their server suffer: the history is legal', async () =>
-  expectLegal(await sufferingEtcd(), { seed: 1 }));
+legalHistory(sufferingEtcd, { seed: 1 });

@@ -3,19 +3,15 @@
 import { evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
 import { Etcdctl } from './etcdctl.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: EtcdServer;
-
-beforeAll(async () => {
-  server = await startEtcd();
-});
+const server = await startEtcd();
 afterAll(() => server.close());
 
 /** Two sides of the same queues. */
@@ -76,20 +72,6 @@ test.concurrent('a mutex is the lock of the same name, in the order of arrival',
   await lease.release();
   await fourth.holds(name);
   await fourth.stop();
-  await stand(locks, name, 0, 0);
-});
-
-test.concurrent('etcdctl runs its command only under the lock', async () => {
-  await using bed = new Both();
-  const { name } = bed;
-  const locks = bed.ours();
-  const lease = await patiently(locks.mutex(name));
-  const command = bed.theirs('lock', name, '--', 'echo', 'under the lock');
-  await stand(locks, name, 1, 1);
-  await sleep(MOMENT_MS);
-  expect(command.said).toEqual([]);
-  await lease.release();
-  await command.says((text) => text === 'under the lock');
   await stand(locks, name, 0, 0);
 });
 

@@ -1,14 +1,15 @@
 /** Records of work that is done: how many leases they need, and what stands in etcd for them. */
-import type { Claim, Kept } from 'holdfast/store';
+import type { Claim } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
+import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { until } from '../../support/until.ts';
-import { type Counting, counting } from './counting-client.ts';
+import { counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,44 +17,27 @@ const HOUR_MS = 3_600_000;
 const server = await startEtcd();
 afterAll(() => server.close());
 
-interface World {
-  readonly bed: Bed;
-  readonly counts: Counting['counts'];
-  readonly client: EtcdClient;
-  claim(count: number): Promise<readonly Claim[]>;
-  keep(claim: Claim, record: { text: string; ms: number }): Promise<boolean>;
-  recall(claim: Claim): Promise<Kept | undefined>;
-}
-
-function world(): World & AsyncDisposable {
-  const bed = new Bed(server);
+/** A store whose client is counted, and so many claims that hold. */
+async function holding(bed: Bed, count: number) {
   const { client, counts } = counting(etcdClient(`http://${server.host}:${server.port}`));
-  const store = bed.storeOf(client);
-  return {
-    ...{ bed, counts, client },
-    async claim(count) {
-      const claims = Array.from({ length: count }, (_, i) => claimOf(`work ${i}`));
-      for (const status of await store.claim(claims)) expect(status.state).toBe('held');
-      return claims;
-    },
-    keep: async (claim, record) => store.keep?.(claim, record) ?? false,
-    recall: async ({ resource }) => store.recall?.(resource),
-    [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose](),
-  };
+  const store = bed.storeOf(client) as Keeping;
+  const claims = Array.from({ length: count }, (_, i) => claimOf(`work ${i}`));
+  for (const status of await store.claim(claims)) expect(status.state).toBe('held');
+  return { client, counts, store, claims };
 }
 
 test('a hundred records of about one length have one lease', async () => {
-  await using at = world();
-  const claims = await at.claim(100);
-  const before = at.counts.grant;
+  await using bed = new Bed(server);
+  const { counts, store, claims } = await holding(bed, 100);
+  const before = counts.grant;
   for (const [i, claim] of claims.entries()) {
     // 24 hours, and up to a minute less.
     const ms = 24 * HOUR_MS - i * 600;
-    expect(await at.keep(claim, { text: `${i}`, ms })).toBe(true);
+    expect(await store.keep(claim, { text: `${i}`, ms })).toBe(true);
   }
-  expect(at.counts.grant - before).toBe(1);
+  expect(counts.grant - before).toBe(1);
   for (const [i, claim] of claims.entries()) {
-    const kept = await at.recall(claim);
+    const kept = await store.recall(claim.resource);
     expect(kept?.text).toBe(`${i}`);
     expect(kept?.leftMs).toBeGreaterThan(24 * HOUR_MS - i * 600 - 60_000);
     expect(kept?.leftMs).toBeLessThan(24 * HOUR_MS * 1.2);
@@ -61,29 +45,26 @@ test('a hundred records of about one length have one lease', async () => {
 });
 
 test('a record costs one request, and its check none', async () => {
-  await using at = world();
-  const [claim] = await at.claim(1);
-  await at.keep(claim!, { text: 'first', ms: HOUR_MS });
-  const before = { ...at.counts };
-  await at.keep(claim!, { text: 'second', ms: HOUR_MS });
-  expect(at.counts).toEqual({ ...before, txn: before.txn + 1 });
+  await using bed = new Bed(server);
+  const { counts, store, claims } = await holding(bed, 1);
+  await store.keep(claims[0]!, { text: 'first', ms: HOUR_MS });
+  const before = { ...counts };
+  await store.keep(claims[0]!, { text: 'second', ms: HOUR_MS });
+  expect(counts).toEqual({ ...before, txn: before.txn + 1 });
 });
 
 test('a lease that somebody has ended is missed, and another one made', async () => {
-  await using at = world();
-  const [first, second] = await at.claim(2);
+  await using bed = new Bed(server);
+  const { client, store, claims } = await holding(bed, 2);
+  const [first, second] = claims as [Claim, Claim];
   const record = { text: 'done', ms: HOUR_MS };
-  expect(await at.keep(first!, record)).toBe(true);
-  const reply = await at.client.txn({
-    success: [{ range: { key: at.bed.keys.record(first!.resource) } }],
-  });
-  const [answer] = reply.answers;
-  const lease = answer && 'range' in answer ? (answer.range.kvs[0]?.lease ?? 0n) : 0n;
+  expect(await store.keep(first, record)).toBe(true);
+  const { lease = 0n } = (await entryOf(client, bed.keys.record(first.resource))) ?? {};
   expect(lease).not.toBe(0n);
-  await at.client.revoke(lease);
-  expect(await at.recall(first!)).toBeUndefined();
-  expect(await at.keep(second!, record)).toBe(true);
-  expect((await at.recall(second!))?.text).toBe('done');
+  await client.revoke(lease);
+  expect(await store.recall(first.resource)).toBeUndefined();
+  expect(await store.keep(second, record)).toBe(true);
+  expect((await store.recall(second.resource))?.text).toBe('done');
 });
 
 test('a lease that has not enough left gets no more records', async () => {
@@ -97,9 +78,7 @@ test('a lease that has not enough left gets no more records', async () => {
     const claim = claimOf(name);
     expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
     expect(await store.keep(claim, { text: name, ms: HOUR_MS })).toBe(true);
-    const { answers } = await client.txn({ success: [{ range: { key: bed.keys.record(name) } }] });
-    const [answer] = answers;
-    return answer && 'range' in answer ? answer.range.kvs[0]?.lease : undefined;
+    return (await entryOf(client, bed.keys.record(name)))?.lease;
   };
   const first = await leaseOf('first');
   // It was made for a tenth more than an hour, or a little more than that.
@@ -108,37 +87,16 @@ test('a lease that has not enough left gets no more records', async () => {
   expect([typeof first, typeof second, first === second]).toEqual(['bigint', 'bigint', false]);
 });
 
-test('who waits keeps nothing, nor who is to end', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [holder, waiter] = [claimOf('a'), claimOf('a')];
-  const [status] = await store.claim([holder]);
-  expect(await store.claim([waiter])).toMatchObject([{ state: 'waiting' }]);
-  expect(await store.keep?.(waiter, { text: 'waiter', ms: HOUR_MS })).toBe(false);
-  const number = status?.state === 'held' ? status.token : 0n;
-  expect(await store.evict?.('a', number, { reason: 'test', now: false })).toBe(true);
-  expect(await store.keep?.(holder, { text: 'holder', ms: HOUR_MS })).toBe(false);
-  expect(await store.recall?.('a')).toBeUndefined();
-});
-
 test('what is over is gone from etcd, without anybody', async () => {
-  await using at = world();
-  const [claim] = await at.claim(1);
-  expect(await at.keep(claim!, { text: 'done', ms: 1 })).toBe(true);
-  const keys = (): Promise<string> => server.etcdctl('get', '--prefix', `${at.bed.prefix}%/kept-`);
+  await using bed = new Bed(server);
+  const { store, claims } = await holding(bed, 1);
+  expect(await store.keep(claims[0]!, { text: 'done', ms: 1 })).toBe(true);
+  const keys = (): Promise<string> => server.etcdctl('get', '--prefix', `${bed.prefix}%/kept-`);
   await until('was it gone', async () => (await keys()).trim() === '');
 });
 
 test('names that would end a key, or are in others, have records of their own', async () => {
   await using bed = new Bed(server);
-  const store = bed.store(server);
   const names = ['a', 'a/b', 'a%2Fb', '%', '%/', 'kept-a', '\0', '\u{10ffff}'];
-  for (const name of names) {
-    const claim = claimOf(name);
-    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
-    expect(await store.keep?.(claim, { text: name, ms: HOUR_MS })).toBe(true);
-    await store.release([claim]);
-  }
-  for (const name of names) expect((await store.recall?.(name))?.text).toBe(name);
-  for await (const name of store.list?.('') ?? []) expect.unreachable(name);
+  await expectOwnRecords(bed.store(server) as Keeping, names);
 });

@@ -2,8 +2,9 @@
 import { type Store, StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
-import type { EtcdClient, KeyValue, RangeAnswer, Txn } from '../../../src/clients/etcd/client.ts';
+import type { EtcdClient, KeyValue, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
+import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import type { EtcdServer } from '../../servers/etcd-server.ts';
 import { paced } from '../../support/this-run.ts';
@@ -53,9 +54,8 @@ export class LossyScene extends Bed {
     for (const txn of this.#lost) if (written(txn).includes('"put"')) await this.client.txn(txn);
   }
 
-  async entryOf(key: string): Promise<KeyValue | undefined> {
-    const { answers } = await this.client.txn({ success: [{ range: { key } }] });
-    return (answers[0] as { readonly range: RangeAnswer }).range.kvs[0];
+  entryOf(key: string): Promise<KeyValue | undefined> {
+    return entryOf(this.client, key);
   }
 
   async stands({ resource, id }: Claim): Promise<boolean> {

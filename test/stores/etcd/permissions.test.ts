@@ -1,52 +1,34 @@
 /** The user of the page may do what is needed, and nothing else. */
 
 import { readFileSync } from 'node:fs';
-import { createLocks, downgrade, evict, list } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
-import { once } from 'holdfast/once';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../../clients/etcd/scene.ts';
-import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
+import { useAll } from '../../methods/faults/verbs.ts';
+import { startEtcd } from '../../servers/etcd-server.ts';
 
 const page = readFileSync('docs/stores/etcd.md', 'utf8');
 const [, commands = ''] = /^```sh\n(etcdctl role add locks[\s\S]*?)^```$/m.exec(page) ?? [];
 
 const LOGIN = { username: 'locks', password: 'secret' };
 
-let server: EtcdServer;
-let endpoints: string[];
+const server = await startEtcd({ users: [] });
+const endpoints = [server.url];
+afterAll(() => server.close());
 beforeAll(async () => {
-  server = await startEtcd({ users: [] });
-  endpoints = [server.url];
   for (const command of commands.trim().split('\n')) {
     const [program, ...args] = command.split(' ');
     expect(program).toBe('etcdctl');
     await server.etcdctl(...args);
   }
 });
-afterAll(() => server.close());
 
 test('all verbs', async () => {
   await using locks = createLocks(etcdStore({ endpoints, ...LOGIN }));
-  const lease = await locks.mutex('a').acquire();
-  const next = locks.mutex('a', { fair: true }).acquire();
-  await lease.renew();
-  const names: string[] = [];
-  for await (const each of list(locks, '')) names.push(each);
-  expect(names).toEqual(['a']);
-  await lease.release();
-  const { token } = await next;
-  expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);
-  expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
-  const config = await locks.rwLock('config').write.acquire();
-  await downgrade(config);
-  await config.release();
-  const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
-  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
-  const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
-  await slow.release();
+  await useAll(locks);
 });
 
 test('nothing of others', async () => {

@@ -1,44 +1,29 @@
 /** Documents in a real cluster of Hazelcast: three members, all of the CP Subsystem. */
-import type { Client } from 'hazelcast-client';
 import { hazelcastStore } from 'holdfast/hazelcast';
-import { documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Documents } from '../../../src/stores/document/documents.ts';
 import { checkClient, type HazelcastClient } from '../../../src/stores/hazelcast/client.ts';
 import { hazelcastDocuments } from '../../../src/stores/hazelcast/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { until } from '../../support/until.ts';
+import { documentsTests, sharedServer } from '../document/service.ts';
+import { startWithClients } from './with-clients.ts';
 
-const why = await missingHazelcast();
-beforeEach(({ skip }) => skip(why !== undefined, why));
-
-let cluster: HazelcastCluster;
-let client: Client;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  cluster = await HazelcastCluster.start();
-  client = await cluster.connect();
-});
-afterAll(async () => {
-  await client?.shutdown();
-  await cluster?.close();
-});
+const shared = sharedServer(await missingHazelcast(), () => startWithClients());
 
 const documentsOf = (one: HazelcastClient, options = {}): Documents =>
   hazelcastDocuments(async () => checkClient(one, 'test'), options);
 
 describe('Hazelcast', () => {
-  documentsSuite({
-    test,
-    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
-    create: () => documentsOf(client),
+  documentsTests({
+    create: () => documentsOf(shared().client),
     has: ['watch'],
   });
 });
 
 test('names with marks of Hazelcast are different names', async () => {
-  const documents = documentsOf(client, { prefix: 'marks/' });
+  const documents = documentsOf(shared().client, { prefix: 'marks/' });
   const names = ['a', 'a ', ' a', 'a@b', 'a@c', 'a%40b', 'a@', '@', 'größe'];
   for (const name of names) {
     expect(await documents.put(name, `of ${name}`, undefined)).not.toBe('other');
@@ -47,11 +32,12 @@ test('names with marks of Hazelcast are different names', async () => {
 });
 
 test('the doctor asks the members for their version and their clock', async () => {
-  const { server } = await examined(cluster.url);
+  const { server } = await examined(shared().cluster.url);
   expect(server?.says).toBe('Hazelcast 5.4.0, 3 members');
 });
 
 test('a member that crashes takes nothing along, and watches go on', async () => {
+  const { cluster, client } = shared();
   const documents = documentsOf(client);
   let told = 0;
   await documents.put('crash', '1', undefined);
@@ -88,6 +74,7 @@ test('unsafe mode is refused before the first grant, unless it is accepted', asy
 });
 
 test('what is no client, and unknown options, are refused', () => {
+  const { client } = shared();
   for (const wrong of [undefined, {}, 'hazelcast://a', { getMap() {} }]) {
     expect(() => hazelcastStore(wrong as never)).toThrow(/client of the package hazelcast-client/);
   }
@@ -96,7 +83,7 @@ test('what is no client, and unknown options, are refused', () => {
 });
 
 test('a client that is shut down is told as what it is', async () => {
-  const one = await cluster.connect();
+  const one = await shared().cluster.connect();
   await one.shutdown();
   const put = documentsOf(one).put('a', '1', undefined);
   await expect(put).rejects.toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });

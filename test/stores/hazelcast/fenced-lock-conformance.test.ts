@@ -1,33 +1,22 @@
 /** The conformance suite on `FencedLock`s; without a queue, much of it is not promised. */
-import type { Client } from 'hazelcast-client';
 import { fencedLockStore } from 'holdfast/hazelcast';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { suite } from '../../methods/conformance/suite.ts';
-import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
+import { missingHazelcast } from '../../servers/hazelcast-cluster.ts';
 import { HANG_MS, paced } from '../../support/this-run.ts';
+import { sharedServer } from '../document/service.ts';
 import { NO_CLIENT } from './no-client.ts';
-
-const why = await missingHazelcast();
-beforeEach(({ skip }) => skip(why !== undefined, why));
+import { startWithClients } from './with-clients.ts';
 
 /** As long as the longest TTL, which a session would cut short. */
 const SESSION_MS = 2 ** 31 - 1;
 
-let cluster: HazelcastCluster;
-let client: Client;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  cluster = await HazelcastCluster.start({ sessionTtlSeconds: Math.ceil(SESSION_MS / 1000) });
-  client = await cluster.connect();
-});
-afterAll(async () => {
-  await client?.shutdown();
-  await cluster?.close();
-});
+const shared = sharedServer(await missingHazelcast(), () =>
+  startWithClients(1, { sessionTtlSeconds: Math.ceil(SESSION_MS / 1000) }),
+);
 
 suite({
   create: () => ({
-    connect: () => fencedLockStore(client, { sessionTtl: SESSION_MS }),
+    connect: () => fencedLockStore(shared().client, { sessionTtl: SESSION_MS }),
     shortMs: paced(600),
     dispose: () => {},
   }),

@@ -2,35 +2,27 @@
 import type { Client } from 'hazelcast-client';
 import { createLocks, type Locks } from 'holdfast';
 import { fencedLockStore } from 'holdfast/hazelcast';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  HazelcastCluster,
-  missingHazelcast,
-  SESSION_TTL_S,
-} from '../../servers/hazelcast-cluster.ts';
+import { expect, test } from 'vitest';
+import { missingHazelcast, SESSION_TTL_S } from '../../servers/hazelcast-cluster.ts';
 import { paced } from '../../support/this-run.ts';
+import { sharedServer } from '../document/service.ts';
+import { startWithClients } from './with-clients.ts';
 
-const why = await missingHazelcast();
-beforeEach(({ skip }) => skip(why !== undefined, why));
-
-let cluster: HazelcastCluster;
-const clients: Client[] = [];
-const programs: Locks[] = [];
 const TERMS = { sessionTtl: SESSION_TTL_S * 1000 };
 
-beforeAll(async () => {
-  if (why !== undefined) return;
-  cluster = await HazelcastCluster.start();
-  for (let n = 0; n < 2; n++) {
-    const client = await cluster.connect();
-    clients.push(client);
-    programs.push(createLocks(fencedLockStore(client, TERMS), { ttl: paced(3000) }));
-  }
-});
-afterAll(async () => {
-  for (const locks of programs) await locks.close({ drain: 0 });
-  for (const client of clients) await client.shutdown();
-  await cluster?.close();
+/** Two programs, each with a client of its own. */
+const shared = sharedServer(await missingHazelcast(), async () => {
+  const { clients, close } = await startWithClients(2);
+  const programs = clients.map((client) =>
+    createLocks(fencedLockStore(client, TERMS), { ttl: paced(3000) }),
+  );
+  return {
+    ...{ clients, programs },
+    async close() {
+      for (const locks of programs) await locks.close({ drain: 0 });
+      await close();
+    },
+  };
 });
 
 /** Of the client, and not of its public interface. */
@@ -54,10 +46,10 @@ async function closeSessions(client: Client): Promise<void> {
 }
 
 test('a lease whose session was closed is lost, and a new one is in a new session', async () => {
-  const [ours, theirs] = programs as [Locks, Locks];
+  const [ours, theirs] = shared().programs as [Locks, Locks];
   const lease = await ours.mutex('closed').acquire();
   const waiting = theirs.mutex('closed').acquire();
-  await closeSessions(clients[0] as Client);
+  await closeSessions(shared().clients[0] as Client);
   const next = await waiting;
   await lease.ended;
   expect(lease.loss).toMatchObject({ reason: 'session' });
@@ -70,7 +62,7 @@ test('a lease whose session was closed is lost, and a new one is in a new sessio
 
 /** Record 96: so a claim cannot be a permit of an `ISemaphore`. */
 test('a semaphore takes a late release for that of a later hold', async () => {
-  const [client, other] = clients as [Client, Client];
+  const [client, other] = shared().clients as [Client, Client];
   const semaphore = await client.getCPSubsystem().getSemaphore('late');
   await semaphore.init(1);
   await semaphore.acquire();
@@ -85,7 +77,7 @@ test('a semaphore takes a late release for that of a later hold', async () => {
 });
 
 test('a claim that gave up gives back what it gets, and one that stays is next', async () => {
-  const [ours, theirs] = programs as [Locks, Locks];
+  const [ours, theirs] = shared().programs as [Locks, Locks];
   const lease = await ours.mutex('given up').acquire();
   await expect(theirs.mutex('given up').acquire({ wait: 200 })).rejects.toMatchObject({
     code: 'ACQUIRE_TIMEOUT',
@@ -95,14 +87,7 @@ test('a claim that gave up gives back what it gets, and one that stays is next',
   await next.release();
 });
 
-test('a claim without heartbeats ends with its TTL, in a process that lives on', async () => {
-  const [ours, theirs] = programs as [Locks, Locks];
-  await ours.mutex('forgotten', { ttl: paced(1000), heartbeat: false }).acquire();
-  const next = await theirs.mutex('forgotten').acquire({ wait: 10_000 });
-  await next.release();
-});
-
 test('a TTL that is longer than the session is refused', () => {
-  const [ours] = programs as [Locks];
+  const [ours] = shared().programs as [Locks];
   expect(() => ours.mutex('long', { ttl: '1m' })).toThrow(/more than maxTtl/);
 });

@@ -1,15 +1,11 @@
 /** Documents as leases of a real API server, by a user who may do no more than is needed. */
-import { documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { kubernetesDocuments } from '../../../src/stores/kubernetes/documents.ts';
 import { leaseName } from '../../../src/stores/kubernetes/lease.ts';
 import { examined } from '../../cli/examined.ts';
 import { KubernetesServer, missingKubernetes, TOKEN } from '../../servers/kubernetes-server.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-
-const why = await missingKubernetes();
-beforeEach(({ skip }) => skip(why !== undefined, why));
+import { cutting, documentsTests, sharedServer, watchesGoOn } from '../document/service.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
 const API = { apiGroup: 'rbac.authorization.k8s.io' };
@@ -28,79 +24,52 @@ const BINDING = {
   subjects: [{ ...API, kind: 'User', name: 'locks' }],
 };
 
-let server: KubernetesServer;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  server = await KubernetesServer.start();
+const shared = sharedServer(await missingKubernetes(), async () => {
+  const server = await KubernetesServer.start();
   await until('permitted', async () => {
     const made = [await server.ask(`${RBAC}/roles`, ROLE)];
     made.push(await server.ask(`${RBAC}/rolebindings`, BINDING));
-    await documents().get('permitted');
+    const { url, ca } = server;
+    await kubernetesDocuments({ url, ca, token: TOKEN }).get('permitted');
     return made.every(({ status }) => status === 201 || status === 409);
   });
+  return server;
 });
-afterAll(() => server?.close());
 
-const documents = (url = server.url, token = TOKEN) =>
-  kubernetesDocuments({ url, ca: server.ca, token });
+const documents = (url = shared().url, token = TOKEN) =>
+  kubernetesDocuments({ url, ca: shared().ca, token });
 
 describe('Kubernetes', () => {
-  documentsSuite({
-    test,
-    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+  documentsTests({
     create: () => documents(),
     has: ['remove', 'list', 'watch', 'nowMs'],
-    async losing() {
-      const proxy = await TcpProxy.start(server.port);
-      const through = documents(`https://127.0.0.1:${proxy.port}`);
-      return {
-        documents: through,
-        async losing(work) {
-          // A new connection is agreed on first: those replies are not to be lost.
-          await through.get('agreed');
-          proxy.toClient.set({ cutAfter: 1 });
-          return work();
-        },
-        close: async () => proxy.close(),
-      };
-    },
+    losing: cutting(
+      () => shared().port,
+      (port) => documents(`https://127.0.0.1:${port}`),
+      // A new connection is agreed on first: those replies are not to be lost.
+      (through) => through.get('agreed'),
+    ),
   });
 });
 
 test('people see who holds', async () => {
-  const { url, ca } = server;
+  const { url, ca } = shared();
   const shown = kubernetesDocuments({ url, ca, token: () => TOKEN }, (text) => `by ${text}`);
   await shown.put('Orders of today', 'me', undefined);
   const name = leaseName('Orders of today');
   expect(name).toMatch(/^orders-of-today-[0-9a-f]{32}$/);
   const path = `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
-  const { spec } = JSON.parse((await server.ask(path)).text);
+  const { spec } = JSON.parse((await shared().ask(path)).text);
   expect(spec).toMatchObject({ holderIdentity: 'by me' });
   await shown.close?.();
 });
 
-test('a watch goes on after the server was away', async () => {
-  const one = documents();
-  let told = 0;
-  await one.put('away', '1', undefined);
-  const watch = await one.watch?.('away', () => told++);
-  await server.restart();
-  const before = told;
-  let n = 0;
-  await until('told', async () => {
-    const { version } = await one.get('away');
-    // The same text again would be no change.
-    await one.put('away', `again ${n++}`, version);
-    return told > before;
-  });
-  await watch?.[Symbol.asyncDispose]();
-  await one.close?.();
-});
+watchesGoOn(documents, () => shared().restart());
 
 test('what may not be done, and what is too long, is refused', async () => {
   const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
   await expect(documents(undefined, 'nobody').get('a')).rejects.toMatchObject(failed);
-  const { url, ca } = server;
+  const { url, ca } = shared();
   const other = kubernetesDocuments({ url, ca, token: TOKEN, namespace: 'kube-system' });
   await expect(other.put('a', '1', undefined)).rejects.toMatchObject(failed);
   const long = documents().put('a', 'x'.repeat(256 * 1024), undefined);
@@ -113,7 +82,7 @@ test('outside of a cluster it has to be told where the API server is', () => {
 });
 
 test('the doctor asks the API server for its version and its clock', async () => {
-  const { url, caFile } = server;
+  const { url, caFile } = shared();
   const query = new URLSearchParams({ url, token: TOKEN, namespace: 'default' });
   const found = await examined(`kubernetes:?${query}`, { NODE_EXTRA_CA_CERTS: caFile });
   expect(found.server?.says).toMatch(/^Kubernetes v\S+, leases in the namespace default$/);

@@ -1,5 +1,5 @@
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingKubernetes } from '../../methods/histories/suffering.ts';
 import { missingKubernetes } from '../../servers/kubernetes-server.ts';
-import { documentHistory } from '../document/histories.ts';
 
-documentHistory(sufferingKubernetes, { seed: 3, why: await missingKubernetes() });
+legalHistory(sufferingKubernetes, { seed: 3, why: await missingKubernetes() });

@@ -1,34 +1,26 @@
 /** Documents in MongoDB, through its driver. */
 
-import { documentsSuite } from 'holdfast/testkit';
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mongodbDocuments } from '../../../src/stores/mongodb/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
+import { documentsTests, sharedServer, watchesGoOn } from '../document/service.ts';
 
-const why = await missing('mongodb');
-beforeEach(({ skip }) => skip(why !== undefined, why));
-
-let server: MongodbServer;
-let client: MongoClient;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  server = await MongodbServer.start();
-  client = new MongoClient(server.url);
-});
-afterAll(async () => {
-  await client?.close();
-  await server?.close();
+const shared = sharedServer(await missing('mongodb'), async () => {
+  const server = await MongodbServer.start();
+  const client = new MongoClient(server.url);
+  return { server, client, close: () => client.close().then(() => server.close()) };
 });
 
-const documents = (from = client) => mongodbDocuments(from.db('test').collection('locks'));
+const documents = (from = shared().client) => mongodbDocuments(from.db('test').collection('locks'));
 
 /** Holds replies back until the request has arrived, and then breaks the connection. */
 async function losing(retryWrites: boolean) {
+  const { server } = shared();
   const proxy = await TcpProxy.start(server.port);
   const through = new MongoClient(server.urlAt(proxy.port), {
     ...{ retryWrites, serverSelectionTimeoutMS: 10_000 },
@@ -57,31 +49,17 @@ async function losing(retryWrites: boolean) {
 }
 
 describe.each([true, false])('MongoDB, whose driver writes again: %s', (again) => {
-  documentsSuite({
-    test,
-    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+  documentsTests({
     create: () => documents(),
     has: ['remove', 'list', 'watch'],
     losing: () => losing(again),
   });
 });
 
-test('a watch goes on after the server was away', async () => {
-  const one = documents();
-  let told = 0;
-  await one.put('away', '1', undefined);
-  const watch = await one.watch?.('away', () => told++);
-  await server.restart();
-  const before = told;
-  await until('told', async () => {
-    const { version } = await one.get('away');
-    await one.put('away', '2', version);
-    return told > before;
-  });
-  await watch?.[Symbol.asyncDispose]();
-});
+watchesGoOn(documents, () => shared().server.restart());
 
 test('a server that is not there is told as what it is', async () => {
+  const { server } = shared();
   const proxy = await TcpProxy.start(server.port);
   proxy.close();
   const nowhere = new MongoClient(server.urlAt(proxy.port), { serverSelectionTimeoutMS: 100 });
@@ -91,7 +69,7 @@ test('a server that is not there is told as what it is', async () => {
 });
 
 test('the doctor asks the primary for its version and its clock', async () => {
-  const store = server.url.replace('/?', '/test?');
+  const store = shared().server.url.replace('/?', '/test?');
   const { server: told } = await examined(store);
   expect(told?.says).toMatch(/^MongoDB \d+\.\d+\.\d+, replica set alone$/);
 });

@@ -1,4 +1,4 @@
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingMongodb } from '../../methods/histories/suffering.ts';
-import { documentHistory } from '../document/histories.ts';
 
-documentHistory(sufferingMongodb, { seed: 2 });
+legalHistory(sufferingMongodb, { seed: 2 });

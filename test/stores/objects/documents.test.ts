@@ -1,42 +1,20 @@
 /** Documents in S3, through its SDK. */
-import { documentsSuite } from 'holdfast/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { objectDocuments } from '../../../src/stores/objects/documents.ts';
 import { examined } from '../../cli/examined.ts';
 import { missing } from '../../servers/programs.ts';
-import type { S3Server } from '../../servers/s3-server.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { cutting, documentsTests, sharedServer } from '../document/service.ts';
 import { objectsAt, startBucket } from './bucket.ts';
 
-const why = await missing('python');
-beforeEach(({ skip }) => skip(why !== undefined, why));
-
-let server: S3Server;
-beforeAll(async () => {
-  if (why !== undefined) return;
-  server = await startBucket();
-});
-afterAll(() => server?.close());
-
-const documents = (port = server.port, bucket?: string) => objectDocuments(objectsAt(port, bucket));
+const server = sharedServer(await missing('python'), startBucket);
+const documents = (port = server().port, bucket?: string) =>
+  objectDocuments(objectsAt(port, bucket));
 
 describe('S3', () => {
-  documentsSuite({
-    test,
-    skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+  documentsTests({
     create: () => documents(),
     has: ['list', 'nowMs'],
-    async losing() {
-      const proxy = await TcpProxy.start(server.port);
-      return {
-        documents: documents(proxy.port),
-        losing(work) {
-          proxy.toClient.set({ cutAfter: 1 });
-          return work();
-        },
-        close: async () => proxy.close(),
-      };
-    },
+    losing: cutting(() => server().port, documents),
   });
 });
 
@@ -50,7 +28,7 @@ test('a bucket that is not there is told as what it is', async () => {
 
 test('the doctor asks the service whether it compares, and for its clock', async () => {
   const env = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-  const at = `endpoint=http://127.0.0.1:${server.port}&region=us-east-1&forcePathStyle=true`;
+  const at = `endpoint=http://127.0.0.1:${server().port}&region=us-east-1&forcePathStyle=true`;
   const found = await examined(`s3://locks/locks/?${at}`, env);
   expect(found.server?.says).toBe('the bucket locks, of a service that tells no version');
   // What it has written to find out is no lock.

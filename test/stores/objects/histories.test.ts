@@ -1,5 +1,5 @@
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingObjects } from '../../methods/histories/suffering.ts';
 import { missing } from '../../servers/programs.ts';
-import { documentHistory } from '../document/histories.ts';
 
-documentHistory(sufferingObjects, { seed: 6, why: await missing('python') });
+legalHistory(sufferingObjects, { seed: 6, why: await missing('python') });

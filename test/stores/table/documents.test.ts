@@ -1,13 +1,12 @@
 /** Documents in a table of real databases, through each client. */
 import { connect } from 'holdfast/connect';
-import { documentsSuite } from 'holdfast/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tableDocuments, tableSchema } from '../../../src/stores/table/documents.ts';
 import { migrate, migrationText } from '../../../src/stores/table/open-url.ts';
 import { examined } from '../../cli/examined.ts';
 import { PRODUCTS, type Server } from '../../database-locks/bed.ts';
 import { type Client, type Open, on } from '../../database-locks/clients.ts';
-import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { cutting, documentsTests } from '../document/service.ts';
 
 describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
   let server: Server;
@@ -44,28 +43,18 @@ describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
   }
 
   /** Only with clients that use a connection again: the others would learn statements anew. */
-  async function losing() {
-    const proxy = await TcpProxy.start(Number(new URL(server.url).port));
-    const url = new URL(server.url);
-    url.port = `${proxy.port}`;
-    const through = documents(plain, `${url}`);
-    return {
-      documents: through,
-      async losing<T>(work: () => Promise<T>): Promise<T> {
-        // Each new connection first learns both statements: those replies are not to be lost.
-        await through.put('learnt', '1', undefined);
-        await through.put('learnt', '1', 'another version');
-        proxy.toClient.set({ cutAfter: 1 });
-        return work();
-      },
-      close: async () => proxy.close(),
-    };
-  }
+  const losing = cutting(
+    () => Number(new URL(server.url).port),
+    (port) => documents(plain, `${Object.assign(new URL(server.url), { port })}`),
+    // Each new connection first learns both statements: those replies are not to be lost.
+    async (through) => {
+      await through.put('learnt', '1', undefined);
+      await through.put('learnt', '1', 'another version');
+    },
+  );
 
   describe.each(Object.entries(clients))('%s', (_, open) => {
-    documentsSuite({
-      test,
-      skip: (name, reason) => test(name, ({ skip }) => skip(reason)),
+    documentsTests({
       create: () => documents(open),
       has: ['remove', 'list', 'nowMs'],
       ...(open === plain && { losing }),

@@ -1,4 +1,4 @@
+import { legalHistory } from '../../methods/histories/legal.ts';
 import { sufferingTable } from '../../methods/histories/suffering.ts';
-import { documentHistory } from '../document/histories.ts';
 
-documentHistory(sufferingTable, { seed: 1 });
+legalHistory(sufferingTable, { seed: 1 });

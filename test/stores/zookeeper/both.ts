@@ -1,21 +1,18 @@
 /** Queues that we share with the real Curator, and who comes to them, from both sides. */
-import { createLocks, downgrade, type Lease, type Locks } from 'holdfast';
-import { zookeeperStore } from 'holdfast/zookeeper';
+import { downgrade, type Lease, type Locks } from 'holdfast';
 import { expect } from 'vitest';
 import { failedWith } from '../../../src/clients/zookeeper/errors.ts';
-import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { Lifetime } from '../../methods/faults/lifetime.ts';
+import { sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
+import type { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import type { Curator, CuratorKind } from './curator.ts';
+import type { CuratorKind } from './curator.ts';
+import { Bed } from './fault-bed.ts';
 
 export interface Sides {
   readonly server: ZookeeperServer;
-  readonly curator: Curator;
-  /** To look at nodes. */
-  readonly session: ZookeeperSession;
+  readonly curator: ForeignProgram;
 }
 
 /** Of a thread in Java, or of a program of ours with a session of its own. */
@@ -23,23 +20,19 @@ export type Wish = `${'ours' | 'java'} ${CuratorKind}`;
 
 /** One who wants in. */
 interface Party {
-  readonly enter: () => Promise<void>;
+  readonly enter: () => Promise<unknown>;
   readonly leave: () => Promise<void>;
-  readonly downgrade: () => Promise<void>;
+  readonly downgrade: () => Promise<unknown>;
 }
 
 /** Nobody else gets in while so much passes: far longer than a message takes. */
 export const MOMENT_MS = 300;
 
-let beds = 0;
-
 /** Both sides of one queue. */
-export class Both extends Lifetime {
-  /** The store's path. */
-  readonly folder: string = `/folder${++beds}`;
-  readonly name: string = `lock${beds}`;
-  /** As Java has it. */
-  readonly path: string = `${this.folder}/${this.name}`;
+export class Both extends Bed {
+  readonly name: string = 'lock';
+  /** Its path, as Java has it. */
+  readonly lock: string = `${this.path}/${this.name}`;
   readonly #sides: Sides;
   readonly #parties: Party[] = [];
   readonly #inside = new Set<number>();
@@ -47,16 +40,13 @@ export class Both extends Lifetime {
   #trouble: unknown;
 
   constructor(sides: Sides) {
-    super();
+    super(sides.server);
     this.#sides = sides;
   }
 
   /** A program of ours. */
   ours(): Locks {
-    const store = zookeeperStore(this.#sides.server.url, { path: this.folder });
-    const locks = createLocks(store, { ttl: LONG_TTL_MS });
-    this.use({ close: () => locks.close({ drain: 0 }) });
-    return locks;
+    return this.patientLocks(this.#sides.server);
   }
 
   /** One after the other comes; those who must wait do. */
@@ -109,12 +99,11 @@ export class Both extends Lifetime {
 
   /** Adds one to the number that a node has, so many times, under the mutex alone. */
   async add({ node, times }: { readonly node: string; readonly times: number }): Promise<void> {
-    const { session } = this.#sides;
     const mutex = this.ours().mutex(this.name);
     for (let time = 0; time < times; time++) {
       const lease = await patiently(mutex);
-      const { data } = await session.getData(node);
-      await session.setData(node, Buffer.from(`${Number(data) + 1}`));
+      const { data } = await this.looking.getData(node);
+      await this.looking.setData(node, Buffer.from(`${Number(data) + 1}`));
       await lease.release();
     }
   }
@@ -122,7 +111,7 @@ export class Both extends Lifetime {
   /** Deletes the directory if it is there and empty. */
   async clear(): Promise<boolean> {
     try {
-      await this.#sides.session.delete(this.path);
+      await this.looking.delete(this.lock);
       return true;
     } catch (error) {
       if (failedWith(error, 'NOTEMPTY') || failedWith(error, 'NONODE')) return false;
@@ -131,9 +120,8 @@ export class Both extends Lifetime {
   }
 
   async children(): Promise<readonly string[]> {
-    const { session } = this.#sides;
-    if ((await session.exists(this.path)) === undefined) return [];
-    return (await session.getChildren(this.path)).children;
+    if ((await this.looking.exists(this.lock)) === undefined) return [];
+    return (await this.looking.getChildren(this.lock)).children;
   }
 
   #ourParty(kind: CuratorKind): Party {
@@ -150,7 +138,7 @@ export class Both extends Lifetime {
   }
 
   #javaParty(first: CuratorKind): Party {
-    const { path } = this;
+    const { lock: path } = this;
     const thread = this.#sides.curator.thread();
     let kind = first;
     return {
@@ -158,7 +146,7 @@ export class Both extends Lifetime {
       leave: () => thread.release(kind, path),
       downgrade: async () => {
         kind = 'read';
-        await thread.downgrade(path);
+        await thread.ask('downgrade', path);
       },
     };
   }

@@ -5,6 +5,8 @@ export interface Counting {
   readonly client: ZookeeperClient;
   /** How often each method has been called; a protected create counts as what it is made of. */
   readonly counts: ReadonlyMap<string, number>;
+  /** The same, since this was asked last. */
+  asked(): Readonly<Record<string, number>>;
   /** In the order in which they were started. */
   readonly sessions: readonly ZookeeperSession[];
 }
@@ -26,9 +28,17 @@ export function counting(client: ZookeeperClient): Counting {
         };
       },
     });
+  let before = new Map<string, number>();
   return {
     counts,
     sessions,
+    asked() {
+      const since = [...counts].map(
+        ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
+      );
+      before = new Map(counts);
+      return Object.fromEntries(since.filter(([, count]) => count > 0));
+    },
     client: {
       start: (timeoutMs) => {
         const session = client.start(timeoutMs);

@@ -1,45 +1,43 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Store } from '../../../src/contract/store.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
 import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { differ } from '../../methods/differential/differ.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
 /** As long as the longest ttl of the worlds. */
 const LONGEST_MS = 60_000;
 
-let server: ZookeeperServer;
-const stores = new Map<number, Store>();
+const opened: Store[] = [];
 
 /** Time passes so much slower: no claim grows old while a slow machine makes the worlds. */
 const SLOWER = 20;
 const slowClock: Clock = { ...systemClock(), now: () => performance.now() / SLOWER };
 
-beforeAll(async () => {
-  server = await startZookeeper({ config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`] });
+const server = await startZookeeper({
+  config: [`maxSessionTimeout=${2 * SLOWER * LONGEST_MS}`],
 });
 afterAll(async () => {
-  await Promise.all([...stores.values()].map((store) => store.close?.()));
+  await Promise.all(opened.map((store) => store.close?.()));
   await server.close();
 });
 
 function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const { start } = zookeeperClient(server.url, slowClock);
   const client = { start: (ms = LONGEST_MS) => start(ms * SLOWER) };
-  return new ZookeeperStore({ client, tree: new Tree('/holdfast'), clock: slowClock, maxWaiters });
+  const parts = { client, tree: new Tree('/holdfast'), clock: slowClock, maxWaiters };
+  const store = new ZookeeperStore(parts);
+  opened.push(store);
+  return store;
 }
 
 /** The clock of ZooKeeper cannot be stepped, so nothing ends by its TTL in these worlds. */
 test('ZooKeeper answers and tells as memory does', async () => {
   await differ({
-    // A process does not know how the claims of another came to where they are.
-    open: (options) => {
-      const store = stores.get(options.maxWaiters) ?? open(options);
-      stores.set(options.maxWaiters, store);
-      return store;
-    },
+    open,
+    together: true,
     longestMs: LONGEST_MS,
     groups: 1,
     // Other worlds have steps that core never takes: about a claim of another process, a second

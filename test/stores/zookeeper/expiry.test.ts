@@ -5,11 +5,8 @@
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Clock, systemClock, type Timer } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { afterAll, expect, test } from 'vitest';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
   claim,
@@ -19,25 +16,18 @@ import {
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: ZookeeperServer;
-/** Its sessions are never shorter than 6 s. */
-let generous: ZookeeperServer;
-/** Its sessions are never longer than 4 s. */
-let strict: ZookeeperServer;
-
-beforeAll(async () => {
-  [server, generous, strict] = await Promise.all([
-    startZookeeper(),
-    startZookeeper({ config: ['minSessionTimeout=6000'] }),
-    startZookeeper({ config: ['maxSessionTimeout=4000'] }),
-  ]);
-});
-afterAll(() => Promise.all([server, generous, strict].map((each) => each?.close())));
+/** The sessions of `generous` are never shorter than 6 s, those of `strict` never longer than 4. */
+const [server, generous, strict] = await Promise.all([
+  startZookeeper(),
+  startZookeeper({ config: ['minSessionTimeout=6000'] }),
+  startZookeeper({ config: ['maxSessionTimeout=4000'] }),
+]);
+afterAll(() => Promise.all([server, generous, strict].map((each) => each.close())));
 
 function leftMsOf(status: ClaimStatus | undefined): number {
   expect(status).toMatchObject({ state: 'held' });
@@ -46,29 +36,19 @@ function leftMsOf(status: ClaimStatus | undefined): number {
 
 /** In which sessions these claims live, the oldest first. */
 async function sessionsOf(bed: Bed, ...resources: readonly string[]): Promise<bigint[]> {
-  const session = bed.session(server);
-  const nodes = await Promise.all(resources.map((resource) => bed.nodes(session, resource)));
+  const nodes = await Promise.all(resources.map((resource) => bed.nodes(resource)));
   return nodes.flat().map(({ stat }) => stat.session);
 }
 
-function counted(bed: Bed, clock: Clock = systemClock()): Counting & { readonly store: Store } {
-  const all = counting(zookeeperClient(server.url, clock));
-  const parts = { client: all.client, tree: new Tree(bed.path), clock, maxWaiters: 100 };
-  return { ...all, store: bed.use(new ZookeeperStore(parts)) };
+function counted(bed: Bed): Counting & { readonly store: Store } {
+  const all = counting(zookeeperClient(server.url));
+  return { ...all, store: bed.storeOf(all.client) };
 }
 
-endsOfClaims(() => new Bed(server));
-
-test.concurrent('a claim that nobody renews ends, although others keep its session', async () => {
-  await using bed = new Bed(server);
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const [kept, left] = [claimOf('kept', { ttlMs: TTL_MS }), claimOf('left', { ttlMs: TTL_MS })];
-  await claim(store, kept, left);
-  expect(new Set(await sessionsOf(bed, 'kept', 'left')).size).toBe(1);
-  await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
-  expect(await holders(other, 'kept')).toBe(1);
-  expect(await store.renew([left])).toEqual([{ state: 'gone', why: 'expired' }]);
-});
+endsOfClaims(
+  () => new Bed(server),
+  () => new Bed(generous),
+);
 
 test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
   await using bed = new Bed(server);
@@ -132,7 +112,7 @@ test.concurrent('a release that does not arrive is sent again by the store itsel
 test.concurrent('a release that is refused is asked for again, now and then', async () => {
   await using bed = new Bed(server);
   const { store, counts } = counted(bed);
-  const session = bed.session(server);
+  const { looking: session } = bed;
   const held = claimOf('a', { ttlMs: TTL_MS });
   await claim(store, held);
   const queue = `${bed.path}/a`;
@@ -147,38 +127,7 @@ test.concurrent('a release that is refused is asked for again, now and then', as
   await session.setAcl(queue, acl);
   const other = claimOf('other', { ttlMs: TTL_MS });
   await claim(store, other);
-  await beating(store, [other], async () => (await bed.nodes(session, 'a')).length === 0);
-});
-
-test.concurrent('a session that ends behind our back is replaced at once', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [lost, next] = [claimOf('lost'), claimOf('next')];
-  await claim(store, lost);
-  const [session = 0n] = await sessionsOf(bed, 'lost');
-  await server.endSession(session);
-  await until('was the next held', async () => {
-    const [status] = await claim(store, next);
-    return status?.state === 'held';
-  });
-  expect(await store.renew([lost, next])).toMatchObject([
-    { state: 'gone', why: 'session' },
-    { state: 'held' },
-  ]);
-});
-
-test.concurrent('a server that keeps sessions for longer is taken at its word', async () => {
-  await using bed = new Bed(generous);
-  const [dying, other] = [bed.store(generous), bed.store(generous)];
-  const [held, next] = [claimOf('a', { ttlMs: 2000 }), claimOf('a', { ttlMs: LONG_TTL_MS })];
-  // Never more than was wanted, though the session has more.
-  const [status] = await claim(dying, held);
-  expect(leftMsOf(status)).toBeLessThanOrEqual(2000);
-  const began = performance.now();
-  expect(await claim(other, next)).toMatchObject([{ state: 'waiting' }]);
-  await dying.close?.();
-  await getIn(other, next);
-  expect(performance.now() - began).toBeGreaterThan(5000);
+  await beating(store, [other], async () => (await bed.nodes('a')).length === 0);
 });
 
 test.concurrent('a server that keeps sessions for less refuses, and says why', async () => {
@@ -199,34 +148,9 @@ test.concurrent('a server that keeps sessions for less refuses, and says why', a
   await lease.release();
 });
 
-/** Ten times as quick as others. */
-function quickClock(): Clock {
-  const clock = systemClock();
-  const setTimeout = (run: () => void, ms: number): Timer => clock.setTimeout(run, ms / 10);
-  return { ...clock, now: () => clock.now() * 10, setTimeout };
-}
-
-test.concurrent('a session that nobody uses ends after a while', async () => {
-  await using bed = new Bed(server);
-  const { store, sessions } = counted(bed, quickClock());
-  const [first, second] = [claimOf('a', { ttlMs: 39_000 }), claimOf('b', { ttlMs: 39_000 })];
-  await claim(store, first, second);
-  await store.release([first]);
-  // A while for one whose clock is quicker; but one claim is there.
-  for (let i = 0; i < 4; i++) {
-    await sleep(800);
-    await store.renew([second]);
-  }
-  expect(sessions.map(({ state }) => state)).toEqual(['connected']);
-  await store.release([second]);
-  await until('was it closed', async () => sessions[0]?.state === 'closed');
-  expect(await claim(store, claimOf('c'))).toMatchObject([{ state: 'held' }]);
-  expect(sessions).toHaveLength(2);
-});
-
 test.concurrent('two thousand claims are kept alive by a few requests', async () => {
   await using bed = new Bed(server);
-  const { store, counts, sessions } = counted(bed);
+  const { store, asked, sessions } = counted(bed);
   const claims = Array.from({ length: 2000 }, (_, n) => claimOf(`r${n}`));
   const batches = Array.from({ length: 20 }, (_, n) => claims.slice(n * 100, n * 100 + 100));
   for (const batch of batches) await claim(store, ...batch);
@@ -234,11 +158,10 @@ test.concurrent('two thousand claims are kept alive by a few requests', async ()
   // Longer than a hold must be until it asks to be told what concerns it.
   await sleep(200);
   await store.renew([claims[0] as Claim]);
-  const before = new Map(counts);
+  asked();
   const statuses = (await Promise.all(batches.map((batch) => store.renew(batch)))).flat();
   expect(statuses.filter(({ state }) => state !== 'held')).toEqual([]);
-  const more = [...counts].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
-  const { touch, ...others } = Object.fromEntries(more.filter(([, count]) => count > 0));
+  const { touch, ...others } = asked();
   expect(others).toEqual({ multi: batches.length });
   // One for all, where the session is no longer young.
   expect(touch ?? 0).toBeLessThanOrEqual(1);

@@ -1,12 +1,17 @@
 /** ZooKeeper as the fault tests of all stores see it. */
 import type { Store } from 'holdfast';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import {
+  type ZookeeperClient,
   type ZookeeperSession,
   type ZookeeperStoreOptions,
   zookeeperClient,
   zookeeperStore,
 } from 'holdfast/zookeeper';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
+import { Tree } from '../../../src/stores/zookeeper/layout.ts';
+import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import {
   Bed as AnyBed,
   LONG_TTL_MS,
@@ -24,51 +29,72 @@ export interface QueueNode {
   readonly stat: Stat;
 }
 
+export type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
+
+export const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
+export const READ: Terms = { kind: 'read', permits: 1, limit: MAX_PERMITS };
+export const WRITE: Terms = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS };
+export const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+
 let beds = 0;
 
 export class Bed extends AnyBed<Options, ZookeeperServer> {
   /** Where its queues are. */
   readonly path: string = `/bed_${++beds}`;
-  readonly #shared: ZookeeperServer | undefined;
+  readonly tree: Tree = new Tree(this.path);
+  #server: ZookeeperServer | undefined;
+  #looking: ZookeeperSession | undefined;
 
   /** With a server that several use at a time, which must not suffer. */
   constructor(shared?: ZookeeperServer) {
     super();
-    this.#shared = shared;
+    this.#server = shared;
   }
 
   async server(): Promise<ZookeeperServer> {
-    return this.#shared ?? this.serve(await startZookeeper());
+    this.#server ??= this.serve(await startZookeeper());
+    return this.#server;
   }
 
-  store({ host, port }: Place, options: Options = {}): Store {
-    return this.storeAt(`zookeeper://${host}:${port}`, options);
+  store(at: Place, options?: Options): Store {
+    return this.storeOn([at], options);
   }
 
-  /** On all servers of an ensemble, or on what stands before one. */
-  storeAt(address: string, options: Options = {}): Store {
+  /** On servers of an ensemble, or on what stands before them. */
+  storeOn(servers: readonly Place[], options: Options = {}): Store {
     const { path = this.path, maxWaiters } = options;
     const known = maxWaiters === undefined ? { path } : { path, maxWaiters };
+    const address = `zookeeper://${servers.map(({ host, port }) => `${host}:${port}`)}`;
     return this.use(zookeeperStore(address, known));
+  }
+
+  /** With a client, or a clock, that is not as others. */
+  storeOf(client: ZookeeperClient, clock: Clock = systemClock(), maxWaiters = 100): Store {
+    return this.use(new ZookeeperStore({ client, tree: this.tree, clock, maxWaiters }));
   }
 
   urlOf({ host, port }: Place): string {
     return `zookeeper://${host}:${port}?path=${encodeURIComponent(this.path)}`;
   }
 
-  /** To look at nodes, or to change them. */
   session({ url }: Pick<ZookeeperServer, 'url'>): ZookeeperSession {
     return this.use(zookeeperClient(url).start(LONG_TTL_MS));
   }
 
+  /** To look at nodes, or to change them, once there is a server. */
+  get looking(): ZookeeperSession {
+    this.#looking ??= this.session(this.#server as ZookeeperServer);
+    return this.#looking;
+  }
+
   /** The nodes of a queue, by the time of their making, as the server has them. */
-  async nodes(session: ZookeeperSession, resource: string): Promise<readonly QueueNode[]> {
+  async nodes(resource: string): Promise<readonly QueueNode[]> {
     const queue = `${this.path}/${resource}`;
-    if ((await session.exists(queue)) === undefined) return [];
-    const { children } = await session.getChildren(queue);
+    if ((await this.looking.exists(queue)) === undefined) return [];
+    const { children } = await this.looking.getChildren(queue);
     const nodes = children.map(async (name) => {
       const path = `${queue}/${name}`;
-      return { path, stat: await session.exists(path) };
+      return { path, stat: await this.looking.exists(path) };
     });
     const there = (await Promise.all(nodes)).filter((node) => node.stat) as QueueNode[];
     return there.sort((a, b) => (a.stat.czxid < b.stat.czxid ? -1 : 1));
@@ -88,4 +114,8 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
     }
     await session.close();
   }
+}
+
+export async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
+  return (await store.claim([claim]))[0];
 }

@@ -3,7 +3,7 @@ import type { Lease, Locks } from 'holdfast';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
-import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { patiently } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
@@ -44,57 +44,6 @@ describe.concurrent('a path', () => {
     await proxy.accept();
     await until('was it confirmed', async () => lease.state === 'held');
     await lease.release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
-  });
-
-  test.concurrent('that loses what is asked, not what is answered, ends a hold', async () => {
-    await using bed = newBed();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const scene = await Scene.set(bed, { holder: proxy, others: server });
-    proxy.toServer.set({ flow: 'swallow' });
-    await scene.expectSucceeded();
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    proxy.set();
-    await scene.leave(server);
-  });
-
-  test.concurrent('that is back after the end of the session serves a new one', async () => {
-    await using bed = newBed();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const locks = bed.locks(proxy);
-    const lease = await patiently(locks.mutex('a'));
-    proxy.refuse();
-    proxy.reset();
-    await until('was it lost', async () => lease.signal.aborted);
-    // It waits until it is let in, or fails because it took too long.
-    const again = patiently(locks.mutex('a'));
-    const session = bed.session(server);
-    await until('was it over', async () => (await bed.nodes(session, 'a')).length === 0);
-    await proxy.accept();
-    expect((await again).token).toBeGreaterThan(lease.token);
-    await (await again).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
-  });
-
-  test.concurrent('that is broken when a hold is given up: it ends when it is back', async () => {
-    await using bed = newBed();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const [holding, waiting] = [bed.patientLocks(proxy), bed.patientLocks(server)];
-    const lease = await patiently(holding.mutex('a'));
-    const next = patiently(waiting.mutex('a'));
-    await hasWaiter(waiting, 'a');
-    proxy.refuse();
-    proxy.reset();
-    await until('was it doubted', async () => lease.state === 'unconfirmed');
-    await lease.release();
-    expect(lease.state).toBe('released');
-    expect((await waiting.inspect('a')).holders).toHaveLength(1);
-    await proxy.accept();
-    // Long before its life would have been over.
-    expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
-    await (await next).release();
     await bed.leave();
     await bed.expectNothingLeft(server);
   });

@@ -41,7 +41,6 @@ class CutBed extends Bed {
 
   /** Once with each cut, over a connection that is there. */
   async eachCut(way: (typeof WAYS)[number], work: () => Promise<void>): Promise<void> {
-    const session = this.session(server);
     let cuts = 0;
     for (const cutAfter of CUTS) {
       await this.pass();
@@ -50,7 +49,7 @@ class CutBed extends Bed {
       if (this.proxy[way].faults.cutAfter === undefined) cuts++;
       this.proxy.set();
       await until(`was nothing left after ${cutAfter} bytes`, async () => {
-        return (await this.nodes(session, 'a')).length === 0;
+        return (await this.nodes('a')).length === 0;
       });
     }
     // Some are longer than what was sent.
@@ -60,55 +59,41 @@ class CutBed extends Bed {
   }
 }
 
-test.concurrent.each(WAYS)('a mutex that is taken and released (%s)', async (way) => {
-  await using bed = await CutBed.make();
-  const session = bed.session(server);
-  await bed.eachCut(way, async () => {
-    const lease = await patiently(bed.cut.mutex('a'));
-    const nodes = await bed.nodes(session, 'a');
-    expect(nodes.map(({ stat }) => stat.czxid * 1024n)).toEqual([lease.token]);
-    await lease.release();
-  });
-});
-
 test.concurrent.each(WAYS)('a mutex that is waited for (%s)', async (way) => {
   await using bed = await CutBed.make();
   const others = bed.patientLocks(server);
-  const session = bed.session(server);
   await (await others.mutex('a').acquire()).release();
   await bed.eachCut(way, async () => {
     const first = await patiently(others.mutex('a'));
     const next = patiently(bed.cut.mutex('a'));
     // Not for long: it may need its connection back first.
-    await until('did it come', async () => (await bed.nodes(session, 'a')).length === 2);
+    await until('did it come', async () => (await bed.nodes('a')).length === 2);
     await first.release();
     const lease = await next;
     expect(lease.token).toBeGreaterThan(first.token);
-    expect(await bed.nodes(session, 'a')).toHaveLength(1);
+    expect(await bed.nodes('a')).toHaveLength(1);
     await lease.release();
   });
 });
 
 test.concurrent.each(WAYS)('permits that are taken by two (%s)', async (way) => {
   await using bed = await CutBed.make();
-  const session = bed.session(server);
   const some = bed.cut.semaphore('a', { limit: 3 });
   await bed.eachCut(way, async () => {
     const pair = await Promise.allSettled([some.acquire({ permits: 2 }), some.acquire()]);
     const leases = pair.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(leases).toHaveLength(2);
-    expect(await bed.nodes(session, 'a')).toHaveLength(2);
+    expect(await bed.nodes('a')).toHaveLength(2);
     await Promise.all(leases.map((lease) => lease.release()));
   });
 });
 
 test.concurrent.each(WAYS)('a writer that becomes a reader (%s)', async (way) => {
   await using bed = await CutBed.make();
-  const session = bed.session(server);
   await bed.eachCut(way, async () => {
     const lease = await patiently(bed.cut.rwLock('a').write);
     await again(() => downgrade(lease));
-    const nodes = await bed.nodes(session, 'a');
+    const nodes = await bed.nodes('a');
     expect(nodes.map(({ path }) => /__[A-Z]+__/.exec(path)?.[0])).toEqual(['__READ__']);
     expect(lease.state).not.toBe('lost');
     await lease.release();
@@ -144,16 +129,15 @@ test.concurrent.each(WAYS)('a wait that is given up (%s)', async (way) => {
 test.concurrent.each(WAYS)('a claim that is sent again, and its release, too (%s)', async (way) => {
   await using bed = await CutBed.make();
   const store = bed.store(bed.proxy);
-  const session = bed.session(server);
   await bed.eachCut(way, async () => {
     const claim = claimOf('a');
     await until('was it granted', async () => {
       const [status] = await store.claim([claim]);
       return status?.state === 'held';
     });
-    expect(await bed.nodes(session, 'a')).toHaveLength(1);
+    expect(await bed.nodes('a')).toHaveLength(1);
     await again(() => store.release([claim]));
-    expect(await bed.nodes(session, 'a')).toEqual([]);
+    expect(await bed.nodes('a')).toEqual([]);
     // Whatever else comes of it.
     expect((await store.claim([claim])).map(({ state }) => state)).not.toContain('waiting');
     await again(() => store.release([claim]));
@@ -172,23 +156,22 @@ test.concurrent.each(WAYS)('a hold that ends later (%s)', async (way) => {
 
 test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)', async (way) => {
   await using bed = new Bed(server);
-  const session = bed.session(server);
   const moved = CUTS.filter((_, n) => n % 3 === 0).map(async (cutAfter) => {
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const store = bed.store(proxy);
     const claim = claimOf(`a${cutAfter}`, { ttlMs: 3000 });
     const [status] = await store.claim([claim]);
     expect(status).toMatchObject({ state: 'held' });
-    const [before] = await bed.nodes(session, claim.resource);
+    const [before] = await bed.nodes(claim.resource);
     proxy[way].set({ cutAfter });
     const began = performance.now();
     expect(await again(() => store.release([claim], { ms: 6000 }))).toEqual([true]);
     proxy.set();
-    const nodes = await bed.nodes(session, claim.resource);
+    const nodes = await bed.nodes(claim.resource);
     expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
     expect(nodes[0]?.stat.session).not.toBe(before?.stat.session);
     await until('was it over', async () => {
-      return (await bed.nodes(session, claim.resource)).length === 0;
+      return (await bed.nodes(claim.resource)).length === 0;
     });
     expect(performance.now() - began).toBeGreaterThanOrEqual(6000);
   });

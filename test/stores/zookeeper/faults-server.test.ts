@@ -15,12 +15,11 @@ describe.concurrent('a server', () => {
   test.concurrent('ends the session of a holder, who is told why; the next gets it', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const session = bed.session(server);
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
     await hasWaiter(waiting, 'a');
-    const [held] = await bed.nodes(session, 'a');
+    const [held] = await bed.nodes('a');
     await server.endSession(held?.stat.session ?? 0n);
     await until('was it told', async () => lease.signal.aborted);
     expect(lease.state).toBe('lost');
@@ -37,41 +36,20 @@ describe.concurrent('a server', () => {
   test.concurrent('ends the session of a waiter, who comes again', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const session = bed.session(server);
     const [holding, waiting] = [bed.patientLocks(server), bed.patientLocks(server)];
     const lease = await patiently(holding.mutex('a'));
     const next = patiently(waiting.mutex('a'));
     await hasWaiter(holding, 'a');
-    const [, first] = await bed.nodes(session, 'a');
+    const [, first] = await bed.nodes('a');
     await server.endSession(first?.stat.session ?? 0n);
     await until('did it come again', async () => {
-      const [, again] = await bed.nodes(session, 'a');
+      const [, again] = await bed.nodes('a');
       return again !== undefined && again.stat.session !== first?.stat.session;
     });
     expect(lease.state).toBe('held');
     await lease.release();
     expect((await next).takeover).toEqual({ reason: 'released', token: lease.token });
     await (await next).release();
-    await bed.leave();
-    await bed.expectNothingLeft(server);
-  });
-
-  test.concurrent('ends the sessions of all, in which many hold and wait', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const session = bed.session(server);
-    const locks = bed.patientLocks(server);
-    const names = Array.from({ length: 20 }, (_, n) => `r${n}`);
-    const held = await Promise.all(names.map((name) => locks.mutex(name).acquire()));
-    const waiting = bed.patientLocks(server);
-    const next = names.map((name) => patiently(waiting.mutex(name)));
-    for (const name of names) await hasWaiter(locks, name);
-    const [holder, waiter] = await bed.nodes(session, 'r0');
-    await server.endSession(waiter?.stat.session ?? 0n);
-    await server.endSession(holder?.stat.session ?? 0n);
-    await until('were all told', async () => held.every(({ signal }) => signal.aborted));
-    expect(new Set(held.map(({ loss }) => loss?.reason))).toEqual(new Set(['session']));
-    for (const lease of await Promise.all(next)) await lease.release();
     await bed.leave();
     await bed.expectNothingLeft(server);
   });

@@ -4,8 +4,6 @@ import type {
   MultiStep,
   ZookeeperSession,
 } from '../../../src/clients/zookeeper/zookeeper-session.ts';
-import { startSession } from '../../clients/zookeeper/sessions.ts';
-import type { ZookeeperServer } from '../../servers/zookeeper-server.ts';
 
 /** It outlives what a machine that stands still does to its connection. */
 export const LONG = '60s';
@@ -28,22 +26,12 @@ export async function textAt(session: ZookeeperSession, path: string): Promise<s
   return (await session.getData(path)).data.toString();
 }
 
-export interface Sessions {
-  /** It ends with its test. */
-  sessionHere(): ZookeeperSession;
-  /** A session, and what the lock guards. */
-  dataAt(path: string, text?: string | number): Promise<ZookeeperSession>;
-}
-
-export function sessionsOn(server: () => ZookeeperServer): Sessions {
-  const sessionHere = (): ZookeeperSession =>
-    startSession({ servers: [server().address], sessionTimeout: LONG });
-  return {
-    sessionHere,
-    async dataAt(path, text = '') {
-      const session = sessionHere();
-      await session.create(path, { data: bytes(text) });
-      return session;
-    },
-  };
+/** The session, once what the lock guards is there. */
+export async function dataAt(
+  session: ZookeeperSession,
+  path: string,
+  text: string | number = '',
+): Promise<ZookeeperSession> {
+  await session.create(path, { data: bytes(text) });
+  return session;
 }

@@ -1,49 +1,39 @@
 /** The fence in ZooKeeper, where a server lags behind the others. */
-import { zookeeperFence } from 'holdfast/fence';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
-
-/** It outlives what a machine that stands still does to its connection. */
-const sessionTimeout = '60s';
+import { closing } from '../../support/closing.ts';
+import { at, fence, LONG, textAt, writing } from './fence-bed.ts';
 
 // Elections and starts of servers take a second, and on a busy machine twenty.
 test('whoever has entered reads what was written before', async () => {
   // A server that is cut off serves its clients for 8 s before it notices.
-  const ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
-  onTestFinished(() => ensemble.close());
+  const ensemble = closing(await startZookeeperEnsemble({ config: ['syncLimit=40'] }));
   const leader = await ensemble.leader();
   const [lagging] = await ensemble.followers(2);
   if (!lagging) throw new Error('no follower');
-  const proxy = await TcpProxy.start(lagging.port);
-  onTestFinished(() => proxy.close());
+  const proxy = closing(await TcpProxy.start(lagging.port));
 
-  const fence = zookeeperFence();
-  const at = { resource: 'stock', lineage: 'one' };
-  const writing = (text: string) => [
-    { step: 'set', path: '/stock', data: Buffer.from(text) } as const,
-  ];
-  const older = startSession({ servers: [leader.address], sessionTimeout });
+  const older = startSession({ servers: [leader.address], sessionTimeout: LONG });
   await older.create('/stock', { data: Buffer.from('10') });
-  const newer = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });
-  const seenByNewer = async (): Promise<string> => `${(await newer.getData('/stock')).data}`;
-  const before = await fence.enter(older, { ...at, token: 33n });
+  const newer = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout: LONG });
+  const before = await fence.enter(older, { ...at('stock'), token: 33n });
   await newer.sync();
-  expect(await seenByNewer()).toBe('10');
+  expect(await textAt(newer, '/stock')).toBe('10');
 
   ensemble.cutOff(lagging);
-  await before.write(writing('9'));
+  await before.write(writing('/stock', '9'));
   // A read alone is answered from what the server has.
-  expect(await seenByNewer()).toBe('10');
-  const entering = fence.enter(newer, { ...at, token: 34n });
+  expect(await textAt(newer, '/stock')).toBe('10');
+  const entering = fence.enter(newer, { ...at('stock'), token: 34n });
   proxy.lead(leader.port);
   proxy.reset();
   const after = await entering;
-  expect(await seenByNewer()).toBe('9');
-  await expect(before.write(writing('8'))).rejects.toMatchObject({
+  expect(await textAt(newer, '/stock')).toBe('9');
+  await expect(before.write(writing('/stock', '8'))).rejects.toMatchObject({
     code: 'STALE_TOKEN',
     seen: 34n,
   });
-  await after.write(writing('8'));
+  await after.write(writing('/stock', '8'));
 });

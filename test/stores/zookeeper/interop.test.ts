@@ -4,26 +4,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { evict, type Lock, list, type Member } from 'holdfast';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
+import { afterAll, expect, test } from 'vitest';
 import { sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { Both, MOMENT_MS, type Sides, type Wish } from './both.ts';
-import { Curator } from './curator.ts';
+import { startCurator } from './curator.ts';
 
-let sides: Sides;
-
-beforeAll(async () => {
-  const server = await startZookeeper();
-  const session = zookeeperClient(server.url).start();
-  sides = { server, session, curator: await Curator.start(server) };
-});
+const server = await startZookeeper();
+const sides: Sides = { server, curator: await startCurator(server) };
 afterAll(async () => {
-  await sides.session.close();
   await sides.curator.kill();
-  await sides.server.close();
+  await server.close();
 });
 
 interface Line {
@@ -110,17 +103,17 @@ test.concurrent('our readers get in beside a downgraded writer in Java, writers 
 
 test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a writer', async () => {
   await using bed = new Both(sides);
-  const node = (name: string): string => `${bed.path}/_c_${randomUUID()}-${name}`;
-  await sides.session.create(bed.folder);
-  await sides.session.create(bed.path, { kind: 'container' });
-  const writer = await sides.session.create(node('__WRIT__'), { kind: 'ephemeral-sequential' });
+  const node = (name: string): string => `${bed.lock}/_c_${randomUUID()}-${name}`;
+  await bed.looking.create(bed.path);
+  await bed.looking.create(bed.lock, { kind: 'container' });
+  const writer = await bed.looking.create(node('__WRIT__'), { kind: 'ephemeral-sequential' });
   await bed.lineUp('ours write', 'ours read');
   await bed.expectInside();
   const reader = node(`__READ__${writer.path.slice(-10)}`);
-  await sides.session.create(reader, { kind: 'ephemeral' });
-  await sides.session.delete(writer.path);
+  await bed.looking.create(reader, { kind: 'ephemeral' });
+  await bed.looking.delete(writer.path);
   await bed.expectInside();
-  await sides.session.delete(reader);
+  await bed.looking.delete(reader);
   await bed.expectInside(0);
   await bed.goes(0);
   await bed.expectInside(1);
@@ -129,38 +122,20 @@ test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a wri
 test.concurrent('a mutex that Java has taken twice is free when given back twice', async () => {
   await using bed = new Both(sides);
   const thread = sides.curator.thread();
-  await thread.acquire('mutex', bed.path);
-  await thread.acquire('mutex', bed.path);
+  await thread.acquire('mutex', bed.lock);
+  await thread.acquire('mutex', bed.lock);
   await bed.lineUp('ours mutex');
-  await thread.release('mutex', bed.path);
+  await thread.release('mutex', bed.lock);
   await bed.expectInside();
-  await thread.release('mutex', bed.path);
+  await thread.release('mutex', bed.lock);
   await bed.expectInside(0);
-});
-
-test.concurrent('one who gives up leaves the queue, on either side', async () => {
-  await using bed = new Both(sides);
-  const thread = sides.curator.thread();
-  const mutex = bed.ours().mutex(bed.name);
-  await thread.acquire('mutex', bed.path);
-  expect(await mutex.tryAcquire()).toBeNull();
-  await expect(mutex.acquire({ wait: MOMENT_MS })).rejects.toMatchObject({
-    ...{ code: 'ACQUIRE_TIMEOUT', holders: [{ holder: { host: '127.0.0.1' } }] },
-  });
-  await until('did it leave', async () => (await bed.children()).length === 1);
-  await thread.release('mutex', bed.path);
-  const lease = await mutex.acquire();
-  expect(await thread.tryAcquire('mutex', bed.path)).toBe(false);
-  expect(await bed.children()).toHaveLength(1);
-  await lease.release();
-  expect(await thread.tryAcquire('mutex', bed.path)).toBe(true);
 });
 
 test.concurrent('what a Java program that was killed held is free after its session', async () => {
   await using bed = new Both(sides);
-  await using killed = await Curator.start(sides.server, { sessionTimeout: 4000 });
-  await killed.thread().acquire('mutex', bed.path);
-  const waiting = killed.thread().acquire('mutex', bed.path);
+  await using killed = await startCurator(sides.server, 4000);
+  await killed.thread().acquire('mutex', bed.lock);
+  const waiting = killed.thread().acquire('mutex', bed.lock);
   waiting.catch(() => {});
   await bed.stand(1, 1);
   const next = patiently(bed.ours().mutex(bed.name));
@@ -194,9 +169,10 @@ test.concurrent('strangers are shown, as we are to them', async () => {
     expect(number).toBeGreaterThan([first, ...others][n] ?? 0n);
   }
   const thread = sides.curator.thread();
-  const readers = await thread.participants('read', bed.path);
-  const seen = [...readers, ...(await thread.participants('write', bed.path))];
-  expect(seen.map((path) => path.slice(`${bed.path}/_c_${randomUUID()}-`.length))).toEqual([
+  const readers = await thread.ask('participants', 'read', bed.lock);
+  const writers = await thread.ask('participants', 'write', bed.lock);
+  const seen = [...readers.split('|'), ...writers.split('|')];
+  expect(seen.map((path) => path.slice(`${bed.lock}/_c_${randomUUID()}-`.length))).toEqual([
     ...['__READ__0000000000', '__READ__0000000001', '__WRIT__0000000002', '__WRIT__0000000003'],
   ]);
   const names: string[] = [];
@@ -208,14 +184,14 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   await using bed = new Both(sides);
   const locks = bed.ours();
   const [lead, stand] = [sides.curator.thread(), sides.curator.thread()];
-  await lead.select(bed.path, 'leader');
+  await lead.ask('select', bed.lock, 'leader');
   expect((await locks.inspect(bed.name)).holders).toMatchObject([{ holder: { host: 'leader' } }]);
   const next = patiently(locks.mutex(bed.name));
   await bed.stand(1, 1);
-  await lead.resign(bed.path);
+  await lead.ask('resign', bed.lock);
   const lease = await next;
   let leads = false;
-  const leading = stand.select(bed.path, 'standby').then(() => {
+  const leading = stand.ask('select', bed.lock, 'standby').then(() => {
     leads = true;
   });
   await bed.stand(1, 1);
@@ -223,14 +199,14 @@ test.concurrent('a LeaderSelector has the mutex of its path while it leads', asy
   expect(leads).toBe(false);
   await lease.release();
   await leading;
-  await stand.resign(bed.path);
+  await stand.ask('resign', bed.lock);
 });
 
 test.concurrent('a holder in Java that is evicted at once believes that it holds', async () => {
   await using bed = new Both(sides);
   const thread = sides.curator.thread();
   const locks = bed.ours();
-  await thread.acquire('mutex', bed.path);
+  await thread.acquire('mutex', bed.lock);
   const next = patiently(locks.mutex(bed.name));
   await bed.stand(1, 1);
   const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
@@ -238,9 +214,9 @@ test.concurrent('a holder in Java that is evicted at once believes that it holds
   const lease = await next;
   expect(lease.takeover).toEqual({ reason: 'evicted', token });
   expect(lease.token).toBeGreaterThan(token);
-  expect(await thread.holds('mutex', bed.path)).toBe(true);
+  expect(await thread.ask('held', 'mutex', bed.lock)).toBe('true');
   // What it gives back is not there any more.
-  await thread.release('mutex', bed.path);
+  await thread.release('mutex', bed.lock);
   await lease.renew();
   await bed.stand(1, 0);
 });
@@ -266,33 +242,33 @@ test.concurrent('a holder in Java that offered to is asked to leave, and leaves'
   const [offers, stubborn] = [sides.curator.thread(), sides.curator.thread()];
   const locks = bed.ours();
   for (const thread of [offers, stubborn]) {
-    if (thread === offers) await thread.makeRevocable('mutex', bed.path);
-    await thread.acquire('mutex', bed.path);
+    if (thread === offers) await thread.ask('revocable', 'mutex', bed.lock);
+    await thread.acquire('mutex', bed.lock);
     const next = patiently(locks.mutex(bed.name));
     await bed.stand(1, 1);
     const [{ number: token = 0n } = {}] = (await locks.inspect(bed.name)).holders;
     expect(await evict(locks, bed.name, { token, reason: 'please' })).toBe(true);
     if (thread === stubborn) {
       await sleep(MOMENT_MS);
-      expect(await thread.holds('mutex', bed.path)).toBe(true);
+      expect(await thread.ask('held', 'mutex', bed.lock)).toBe('true');
       await bed.stand(1, 1);
-      await thread.release('mutex', bed.path);
+      await thread.release('mutex', bed.lock);
     }
     const lease = await next;
-    expect(await thread.holds('mutex', bed.path)).toBe(false);
+    expect(await thread.ask('held', 'mutex', bed.lock)).toBe('false');
     await lease.release();
   }
 });
 
 test.concurrent('strange nodes in the directory of a lock harm nobody', async () => {
   await using bed = new Both(sides);
-  await sides.session.create(bed.folder);
-  await sides.session.create(bed.path, { kind: 'container' });
-  await sides.session.create(`${bed.path}/strange`);
-  await sides.session.create(`${bed.path}/locks`);
-  await sides.session.create(`${bed.path}/locks/_c_${randomUUID()}-lock-0000000000`);
-  await sides.session.create(`${bed.path}/leases`);
-  await sides.curator.thread().lead(bed.path);
+  await bed.looking.create(bed.path);
+  await bed.looking.create(bed.lock, { kind: 'container' });
+  await bed.looking.create(`${bed.lock}/strange`);
+  await bed.looking.create(`${bed.lock}/locks`);
+  await bed.looking.create(`${bed.lock}/locks/_c_${randomUUID()}-lock-0000000000`);
+  await bed.looking.create(`${bed.lock}/leases`);
+  await sides.curator.thread().acquire('latch', bed.lock);
   await until('was there a latch', async () => (await bed.children()).length === 4);
   expect((await bed.ours().inspect(bed.name)).holders).toEqual([]);
   for (const kind of ['mutex', 'write'] as const) {
@@ -302,14 +278,14 @@ test.concurrent('strange nodes in the directory of a lock harm nobody', async ()
     };
     const thread = sides.curator.thread();
     const lease = await patiently(lock());
-    const java = thread.acquire(kind, bed.path);
+    const java = thread.acquire(kind, bed.lock);
     await bed.stand(1, 1);
     const next = patiently(lock());
     await bed.stand(1, 2);
     await lease.release();
     await java;
     await bed.stand(1, 1);
-    await thread.release(kind, bed.path);
+    await thread.release(kind, bed.lock);
     await (await next).release();
     await bed.stand(0, 0);
   }
@@ -321,25 +297,13 @@ test.concurrent.each([
   { name: 'größe', node: 'größe' },
 ])('$name is the node $node', async ({ name, node }) => {
   await using bed = new Both(sides);
-  const path = `${bed.folder}/${node}`;
+  const path = `${bed.path}/${node}`;
   const thread = sides.curator.thread();
   await thread.acquire('mutex', path);
   expect(await bed.ours().mutex(name).tryAcquire()).toBeNull();
   await thread.release('mutex', path);
   await (await bed.ours().mutex(name).acquire()).release();
-  expect(await sides.session.exists(path)).toBeDefined();
-});
-
-test.concurrent('a session in Java that is over frees its lock, unknown to it', async () => {
-  await using bed = new Both(sides);
-  await using java = await Curator.start(sides.server);
-  const thread = java.thread();
-  await thread.acquire('write', bed.path);
-  await bed.lineUp('ours write');
-  await bed.expectInside();
-  await java.endSession();
-  await bed.expectInside(0);
-  expect(await thread.holds('write', bed.path)).toBe(true);
+  expect(await bed.looking.exists(path)).toBeDefined();
 });
 
 test.concurrent('what we lose, Java gets: by the end of a session, by eviction', async () => {
@@ -349,10 +313,10 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
     const locks = bed.ours();
     const lease = await locks.mutex(bed.name).acquire();
     const [node = ''] = await bed.children();
-    const java = thread.acquire('mutex', bed.path);
+    const java = thread.acquire('mutex', bed.lock);
     await bed.stand(1, 1);
     if (reason === 'session') {
-      const { session = 0n } = (await sides.session.exists(`${bed.path}/${node}`)) ?? {};
+      const { session = 0n } = (await bed.looking.exists(`${bed.lock}/${node}`)) ?? {};
       await sides.server.endSession(session);
     } else {
       await evict(locks, bed.name, { token: lease.token, reason: 'it hangs', now: true });
@@ -360,26 +324,18 @@ test.concurrent('what we lose, Java gets: by the end of a session, by eviction',
     await java;
     await lease.ended;
     expect(lease.loss).toMatchObject({ reason });
-    await thread.release('mutex', bed.path);
+    await thread.release('mutex', bed.lock);
   }
-});
-
-test.concurrent('hundreds of turns of two threads in Java and two of ours', async () => {
-  await using bed = new Both(sides);
-  const sum = { node: `${bed.folder}.sum`, times: 100 };
-  await sides.session.create(sum.node, { data: Buffer.from('0') });
-  const theirs = (): Promise<void> => sides.curator.thread().add(bed.path, sum);
-  await Promise.all([bed.add(sum), theirs(), bed.add(sum), theirs()]);
-  expect((await sides.session.getData(sum.node)).data.toString()).toBe('400');
 });
 
 test.concurrent('the directory of a lock may be deleted whenever it is empty', async () => {
   await using bed = new Both(sides);
-  const sum = { node: `${bed.folder}.sum`, times: 100 };
-  await sides.session.create(sum.node, { data: Buffer.from('0') });
+  const sum = { node: `${bed.path}.sum`, times: 100 };
+  await bed.looking.create(sum.node, { data: Buffer.from('0') });
   let [done, deleted] = [false, 0];
   const work = async (): Promise<void> => {
-    await Promise.all([bed.add(sum), sides.curator.thread().add(bed.path, sum)]);
+    const theirs = sides.curator.thread().ask('add', bed.lock, sum.node, `${sum.times}`);
+    await Promise.all([bed.add(sum), theirs]);
     // Nobody else comes, so it is empty in between.
     await bed.add(sum);
     done = true;
@@ -393,5 +349,5 @@ test.concurrent('the directory of a lock may be deleted whenever it is empty', a
   };
   await Promise.all([work(), sweep()]);
   expect(deleted).toBeGreaterThan(0);
-  expect((await sides.session.getData(sum.node)).data.toString()).toBe('300');
+  expect((await bed.looking.getData(sum.node)).data.toString()).toBe('300');
 });

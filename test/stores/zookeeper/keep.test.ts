@@ -1,13 +1,12 @@
 /** Records of work that is done, as nodes: what is written, and what becomes of the dead. */
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
-import { type ZookeeperClient, type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
+import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { counting } from './counting-client.ts';
 import { Bed as AnyBed } from './fault-bed.ts';
@@ -16,26 +15,16 @@ import { striking } from './striking-client.ts';
 const HOUR_MS = 3_600_000;
 const RECORD = { text: 'done', ms: HOUR_MS };
 
-let server: ZookeeperServer;
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
-type Keeping = Store & Required<Pick<Store, 'keep' | 'recall'>>;
-
 class Bed extends AnyBed {
-  readonly looking: ZookeeperSession;
-  readonly tree: Tree = new Tree(this.path);
-
   constructor() {
     super(server);
-    this.looking = this.session(server);
   }
 
   keeping(client: ZookeeperClient = zookeeperClient(server.url), random = Math.random): Keeping {
-    const clock = { ...systemClock(), random };
-    return this.use(new ZookeeperStore({ client, tree: this.tree, clock, maxWaiters: 9 }));
+    return this.storeOf(client, { ...systemClock(), random }) as Keeping;
   }
 
   /** A node beside the record of this resource, by default one that is over. */
@@ -151,13 +140,6 @@ test('records of a layout that is not known are refused', async () => {
 
 test('names that would end a path have records of their own, and none is listed', async () => {
   await using bed = new Bed();
-  const store = bed.keeping();
   const names = ['a', 'a/b', 'a%2Fb', '%', '.', '..', '%kept', '\0', '😀'];
-  for (const name of names) {
-    const claim = await held(store, name);
-    expect(await store.keep(claim, { text: name, ms: HOUR_MS })).toBe(true);
-    await store.release([claim]);
-  }
-  for (const name of names) expect((await store.recall(name))?.text).toBe(name);
-  for await (const name of store.list?.('') ?? []) expect.unreachable(name);
+  await expectOwnRecords(bed.keeping(), names);
 });

@@ -1,22 +1,15 @@
 /** Lists of all names, which may be longer than a connection takes, are in nobody's way. */
 import type { Store } from 'holdfast';
 import { type ZookeeperSession, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { afterAll, expect, test } from 'vitest';
 import { MAX_ANSWER } from '../../../src/clients/zookeeper/wire/jute.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { heardFrom } from '../../clients/zookeeper/sessions.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 /** Nearly as long as a server takes them. */
@@ -30,18 +23,15 @@ async function listed(store: Store): Promise<string[]> {
 
 test('a list that is too long fails alone, and says why', async () => {
   await using bed = new Bed(server);
-  const clock = systemClock();
   const { client, sessions } = counting(zookeeperClient(server.url));
-  const parts = { client, tree: new Tree(bed.path), clock, maxWaiters: 100 };
-  const store = bed.use(new ZookeeperStore(parts));
+  const store = bed.storeOf(client);
   const held = claimOf('held');
   expect(await store.claim([held])).toMatchObject([{ state: 'held' }]);
   expect(await listed(store)).toEqual(['held']);
   const told = heardFrom(sessions[0] as ZookeeperSession);
-  const session = bed.session(server);
   for (let n = 0; n <= MAX_ANSWER / NAME_BYTES; n++) {
     const name = String(n).padEnd(NAME_BYTES, 'x');
-    await session.create(`${bed.path}/${name}`, { kind: 'container' });
+    await bed.looking.create(`${bed.path}/${name}`, { kind: 'container' });
   }
   const refusal = { reason: 'TOOLONG', retryable: false, outcome: 'failed' };
   await expect(listed(store)).rejects.toMatchObject(refusal);

@@ -4,15 +4,13 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { counting } from './counting-client.ts';
-import { Bed } from './fault-bed.ts';
+import { type Counting, counting } from './counting-client.ts';
+import { Bed, MUTEX, READ, type Terms, WRITE } from './fault-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());
@@ -21,24 +19,13 @@ afterAll(() => server.close());
 const system = systemClock();
 const clock: Clock = { ...system, setTimeout: (run, ms) => system.setTimeout(run, ms * 1000) };
 
-interface Counted {
+interface Counted extends Pick<Counting, 'asked'> {
   readonly store: Store;
-  /** What has been asked since this was asked last. */
-  readonly asked: () => Readonly<Record<string, number>>;
 }
 
 function countedStore(bed: Bed): Counted {
-  const { client, counts } = counting(zookeeperClient(server.url));
-  const parts = { client, tree: new Tree(bed.path), clock, maxWaiters: 1000 };
-  let before = new Map<string, number>();
-  const asked = (): Record<string, number> => {
-    const since = [...counts].map(
-      ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
-    );
-    before = new Map(counts);
-    return Object.fromEntries(since.filter(([, count]) => count > 0));
-  };
-  return { store: bed.use(new ZookeeperStore(parts)), asked };
+  const { client, asked } = counting(zookeeperClient(server.url));
+  return { store: bed.storeOf(client, clock, 1000), asked };
 }
 
 /** The queue is there, and so is the session. */
@@ -49,11 +36,6 @@ async function warm({ store, asked }: Counted, resource: string): Promise<void> 
   asked();
 }
 
-type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
-
-const MUTEX: Terms = { kind: 'mutex', permits: 1, limit: 1 };
-const READ: Terms = { kind: 'read', permits: 1, limit: 2 ** 30 };
-const WRITE: Terms = { kind: 'write', permits: 2 ** 30, limit: 2 ** 30 };
 const permits = (count: number): Terms => ({ kind: 'permits', permits: count, limit: 3 });
 
 describe('a lock', () => {

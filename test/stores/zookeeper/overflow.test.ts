@@ -3,18 +3,16 @@
  * number to all, or negative ones to those who come together (zookeeper-server.test.ts).
  */
 import { randomUUID } from 'node:crypto';
-import { createLocks, type Locks, type Store } from 'holdfast';
-import { type Claim, type ClaimStatus, type HeldStatus, MAX_PERMITS } from 'holdfast/store';
-import { zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from 'holdfast';
+import type { Claim, HeldStatus } from 'holdfast/store';
+import { afterAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Created } from '../../../src/clients/zookeeper/wire/requests.ts';
-import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { Lifetime } from '../../methods/faults/lifetime.ts';
 import { patiently } from '../../methods/faults/scene.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
+import { ask, Bed, MUTEX, READ, SEAT, WRITE } from './fault-bed.ts';
 
 /** The last number that a server gives. */
 const LAST = 2 ** 31 - 1;
@@ -34,42 +32,21 @@ const COUNTERS: Readonly<Record<string, number>> = {
       [`${kind} past`, -1],
     ]),
   ),
-  ...{ empty: NEAR, crowd: NEAR, both: LAST - 3, half: 2 ** 30 - 3, played: 5, turns: LAST - 3 },
+  ...{ empty: NEAR, crowd: NEAR, both: LAST - 3, half: 2 ** 30 - 3, played: 5 },
 };
 
-let server: ZookeeperServer;
-let session: ZookeeperSession;
-
-beforeAll(async () => {
-  const counters = Object.entries(COUNTERS).map(([name, next]) => [`/holdfast/${name}`, next]);
-  server = await startZookeeper({ counters: Object.fromEntries(counters) });
-  session = zookeeperClient(server.url).start();
-});
+const counters = Object.entries(COUNTERS).map(([name, next]) => [`/holdfast/${name}`, next]);
+const server = await startZookeeper({ counters: Object.fromEntries(counters) });
+const session = zookeeperClient(server.url).start();
 afterAll(async () => {
-  await session?.close();
-  await server?.close();
+  await session.close();
+  await server.close();
 });
 
-class Bed extends Lifetime {
-  store(): Store {
-    return this.use(zookeeperStore(server.url, { path: '/holdfast' }));
-  }
+/** Where those counters are. */
+const AT = { path: '/holdfast' };
 
-  locks(): Locks {
-    const locks = createLocks(this.store(), { ttl: LONG_TTL_MS });
-    this.use({ close: () => locks.close({ drain: 0 }) });
-    return locks;
-  }
-}
-
-type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
-
-const TERMS: Readonly<Record<(typeof KINDS)[number], Terms>> = {
-  mutex: { kind: 'mutex', permits: 1, limit: 1 },
-  read: { kind: 'read', permits: 1, limit: MAX_PERMITS },
-  write: { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS },
-};
-const SEAT: Terms = { kind: 'permits', permits: 1, limit: 2 };
+const TERMS = { mutex: MUTEX, read: READ, write: WRITE } as const;
 
 /** A claim of Curator's. */
 async function stranger(name: string, kind: keyof typeof MARKS): Promise<Created> {
@@ -86,10 +63,6 @@ async function numbersIn(name: string): Promise<number[]> {
   });
 }
 
-async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
-  return (await store.claim([claim]))[0];
-}
-
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
 const REFUSED = {
@@ -98,10 +71,10 @@ const REFUSED = {
 };
 
 test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (kind) => {
-  await using bed = new Bed();
+  await using bed = new Bed(server);
   for (const place of ['near', 'negative']) {
     const name = `${kind} ${place}`;
-    const store = bed.store();
+    const store = bed.store(server, AT);
     const { path, stat } = await stranger(name, kind);
     for (let n = 0; n < 3; n++) {
       expect(await ask(store, claimOf(name, TERMS[kind]))).toMatchObject(REFUSED);
@@ -122,9 +95,9 @@ test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (k
 });
 
 test.concurrent.each(KINDS)('a queue of %s claims begins anew in time', async (kind) => {
-  await using bed = new Bed();
+  await using bed = new Bed(server);
   const name = `${kind} far`;
-  const store = bed.store();
+  const store = bed.store(server, AT);
   const numbers: number[] = [];
   let last = 0n;
   for (let n = 0; n < 12; n++) {
@@ -146,9 +119,9 @@ test.concurrent.each(KINDS)('a queue of %s claims begins anew in time', async (k
 });
 
 test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on', async (kind) => {
-  await using bed = new Bed();
+  await using bed = new Bed(server);
   const name = `${kind} past`;
-  const store = bed.store();
+  const store = bed.store(server, AT);
   const { path } = await stranger(name, kind);
   const claim = claimOf(name, TERMS[kind]);
   expect(await ask(store, claim)).toMatchObject(kind === 'read' ? HELD : WAITING);
@@ -160,8 +133,8 @@ test.concurrent.each(KINDS)('a queue of %s claims that is past all that goes on'
 });
 
 test.concurrent('who only tries gets in when nobody holds, and only then', async () => {
-  await using bed = new Bed();
-  const mutex = bed.locks().mutex('empty');
+  await using bed = new Bed(server);
+  const mutex = bed.patientLocks(server, AT).mutex('empty');
   const { path } = await stranger('empty', 'mutex');
   expect(await mutex.tryAcquire()).toBeNull();
   await session.delete(path);
@@ -171,10 +144,10 @@ test.concurrent('who only tries gets in when nobody holds, and only then', async
 });
 
 test.concurrent('of a crowd that comes to such a queue everybody gets in, one by one', async () => {
-  await using bed = new Bed();
+  await using bed = new Bed(server);
   let [inside, turns, last] = [0, 0, 0n];
   const come = async (): Promise<void> => {
-    const lock = bed.locks().mutex('crowd');
+    const lock = bed.patientLocks(server, AT).mutex('crowd');
     for (let n = 0; n < 5; n++) {
       const lease = await patiently(lock);
       inside++;
@@ -225,8 +198,8 @@ function seats(name: string, count: number): Claim[] {
 }
 
 test.concurrent.each(['both', 'half'])('permits keep their order: %s', async (name) => {
-  await using bed = new Bed();
-  const store = bed.store();
+  await using bed = new Bed(server);
+  const store = bed.store(server, AT);
   const claims = seats(name, 12);
   await come(store, claims);
   const numbers = await numbersIn(name);
@@ -236,25 +209,8 @@ test.concurrent.each(['both', 'half'])('permits keep their order: %s', async (na
   await expectInTurn(store, claims, 2);
 });
 
-test.concurrent('permits of several programs keep their order', async () => {
-  await using bed = new Bed();
-  let inside = 0;
-  const come = async (): Promise<void> => {
-    const lock = bed.locks().semaphore('turns', { limit: 2 });
-    for (let n = 0; n < 6; n++) {
-      const lease = await patiently(lock);
-      inside++;
-      expect(inside).toBeLessThanOrEqual(2);
-      await lease.renew();
-      inside--;
-      await lease.release();
-    }
-  };
-  await Promise.all(Array.from({ length: 6 }, come));
-});
-
 test.concurrent('permits that stand across the overflow are in the order of arrival', async () => {
-  await using bed = new Bed();
+  await using bed = new Bed(server);
   const paths: string[] = [];
   for (const number of [LAST, LAST - 1, LAST, -(2 ** 31) + 1, -(2 ** 31)]) {
     const uuid = randomUUID().replace(/^(.{14})4/, '$18');
@@ -265,7 +221,7 @@ test.concurrent('permits that stand across the overflow are in the order of arri
     await session.create(path, { kind: 'ephemeral', data: Buffer.from(data) });
     paths.push(path);
   }
-  const store = bed.store();
+  const store = bed.store(server, AT);
   const claim = claimOf('played', { ...SEAT, holder: { host: 'test', pid: 1, since: 5 } });
   expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 5 });
   for (const [n, path] of paths.entries()) {

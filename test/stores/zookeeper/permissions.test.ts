@@ -2,9 +2,8 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createLocks, downgrade, evict, type Locks, list } from 'holdfast';
+import { createLocks, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { once } from 'holdfast/once';
 import {
   type Acl,
   type ZookeeperOptions,
@@ -15,8 +14,9 @@ import {
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS } from '../../methods/faults/bed.ts';
+import { useAll } from '../../methods/faults/verbs.ts';
 import { findProgram } from '../../servers/programs.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
 const page = readFileSync('docs/stores/zookeeper.md', 'utf8');
 const [, commands = ''] = /^```sh\n(hash=[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -33,10 +33,9 @@ const DENIED = {
   message: expect.stringMatching(/does not permit that\. Check auth and the ACL of the node/),
 };
 
-let server: ZookeeperServer;
-
+const server = await startZookeeper();
+afterAll(() => server.close());
 beforeAll(async () => {
-  server = await startZookeeper();
   const stub = 'zkCli.sh() { printf "%s\\n" "$@"; }';
   const openssl = `openssl() { ${(await findProgram('openssl')).join(' ')} "$@"; }`;
   const said = execFileSync('bash', ['-c', `${stub}\n${openssl}\n${commands}`]).toString();
@@ -49,7 +48,6 @@ beforeAll(async () => {
   await session.setAcl('/', [{ scheme: 'auth', id: '', perms: permissions('cdrwa') }]);
   await session.close();
 });
-afterAll(() => server?.close());
 
 function permissions(letters: string): number {
   const all = [...letters].map((letter) => PERMISSIONS[letter as keyof typeof PERMISSIONS]);
@@ -71,35 +69,19 @@ async function nodeFor(letters: string, path: string): Promise<void> {
   });
 }
 
-async function useAll(locks: Locks): Promise<void> {
-  const lease = await locks.mutex('a').acquire();
-  const next = locks.mutex('a', { fair: true }).acquire();
-  await lease.renew();
-  const names: string[] = [];
-  for await (const each of list(locks, '')) names.push(each);
-  expect(names).toEqual(['a']);
-  await lease.release();
-  const { token } = await next;
-  expect((await locks.inspect('a')).holders).toMatchObject([{ number: token }]);
-  expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
-  const config = await locks.rwLock('config').write.acquire();
-  await downgrade(config);
-  await config.release();
+async function useEverything(locks: Locks): Promise<void> {
+  await useAll(locks);
   const permits = locks.semaphore('permits', { limit: 3 });
   const [two, one] = await Promise.all([permits.acquire({ permits: 2 }), permits.acquire()]);
   await Promise.all([two.release(), one.release()]);
   expect(await locks.mutex('config2').tryAcquire()).not.toBeNull();
-  const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
-  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
-  const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
-  await slow.release();
   const standings = createElection(locks, 'observed').observe();
   expect((await standings.next()).value).toMatchObject({ leaders: [], missed: false });
   await standings.return();
 }
 
 test('all verbs', async () => {
-  await useAll(locksOf({ auth: USER }));
+  await useEverything(locksOf({ auth: USER }));
   const [user, password] = USER.auth.split(':');
   const url = `zookeeper://${user}:${password}@${server.address}`;
   await using locks = createLocks(zookeeperStore(url));
@@ -140,7 +122,7 @@ test('what the root must permit: create, and read for whoever lists', async () =
     await nodeFor(letters, path);
     return locksOf({ auth: USER }, { path });
   };
-  await useAll(await at('cr'));
+  await useEverything(await at('cr'));
   const blind = await at('c');
   await blind.mutex('a').run(async () => {});
   const first = list(blind, '')[Symbol.asyncIterator]().next();

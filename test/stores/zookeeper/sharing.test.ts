@@ -1,22 +1,21 @@
 /** Curator's recipes, shared with a program in Java with the newest of them, in both directions. */
-import { createLocks, evict, type Locks } from 'holdfast';
+import { evict, type Locks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Recipe } from '../../../src/stores/zookeeper/layout.ts';
+import { hasWaiter } from '../../methods/faults/bed.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { LEASE_MS, pairSuite } from '../../methods/sharing/pair-suite.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { newCurator } from './curator.ts';
+import { Bed } from './fault-bed.ts';
 
 /** Of sessions in Java, as long as ours are. */
 const SESSION_MS = 1.5 * LEASE_MS;
 
-let server: ZookeeperServer;
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 describe.each([
@@ -37,7 +36,7 @@ describe.each([
 describe('both sides of', () => {
   let java: ForeignProgram;
   let why: string | undefined;
-  const all: Locks[] = [];
+  const bed = new Bed(server);
   beforeAll(async () => {
     const command = newCurator(server.address, 20_000, '/both');
     why = await command.then(
@@ -48,22 +47,12 @@ describe('both sides of', () => {
   });
   beforeEach(({ skip }) => skip(why !== undefined, why));
   afterAll(async () => {
-    await Promise.all(all.map((locks) => locks.close({ drain: 0 })));
+    await bed.leave();
     await java?.kill();
   });
 
   function ours(recipe: Recipe): Locks {
-    const locks = createLocks(zookeeperStore(server.url, { path: '/both', recipe }), {
-      ttl: '20s',
-    });
-    all.push(locks);
-    return locks;
-  }
-
-  async function waits(locks: Locks, name: string, count: number): Promise<void> {
-    await until(`did ${count} wait`, async () => {
-      return (await locks.inspect(name)).waiters.length === count;
-    });
+    return bed.locksOn(zookeeperStore(server.url, { path: '/both', recipe }), 20_000);
   }
 
   test('an election lead in turn, and see each other', async () => {
@@ -74,9 +63,9 @@ describe('both sides of', () => {
     await first.acquire('latch', 'office');
     expect((await election.standings()).leaders).toMatchObject([{ holder: { host: 'java' } }]);
     const candidate = election.campaign({ label: 'node' });
-    await waits(locks, 'office', 1);
+    await hasWaiter(locks, 'office', 1);
     const last = third.acquire('latch', 'office');
-    await waits(locks, 'office', 2);
+    await hasWaiter(locks, 'office', 2);
     expect(candidate.state).toBe('standby');
     await first.release('latch', 'office');
     await until('did it lead', async () => candidate.state === 'leader');
@@ -107,21 +96,11 @@ describe('both sides of', () => {
       const end = await begin();
       const next = java.thread();
       const leads = next.acquire('latch', 'ends');
-      await waits(locks, 'ends', 1);
+      await hasWaiter(locks, 'ends', 1);
       await end();
       expect(await leads).toBe(true);
       await next.release('latch', 'ends');
     }
-  });
-
-  test('a latch is no mutex, and a mutex no latch', async () => {
-    const thread = java.thread();
-    await thread.acquire('latch', 'other');
-    expect(await ours('latch').mutex('other').tryAcquire()).toBeNull();
-    const lease = await ours('locks').mutex('other').tryAcquire();
-    expect(lease).not.toBeNull();
-    await lease?.release();
-    await thread.release('latch', 'other');
   });
 
   test('a semaphore: no more than its permits are inside, of any side', async () => {
@@ -156,9 +135,9 @@ describe('both sides of', () => {
     await second.acquire('permit3', 'several');
     const both = semaphore.acquire({ permits: 2 });
     // The second of its permits has no room.
-    await waits(locks, 'several', 1);
+    await hasWaiter(locks, 'several', 1);
     const behind = third.acquire('permit3', 'several');
-    await waits(locks, 'several', 2);
+    await hasWaiter(locks, 'several', 2);
     await first.release('permit3', 'several');
     const lease = await both;
     expect((await locks.inspect('several')).holders).toHaveLength(3);

@@ -1,33 +1,24 @@
 /** Single requests of the store fail, get no answer, or are late; nothing is left for ever. */
+import { randomUUID } from 'node:crypto';
 import type { Store } from 'holdfast';
-import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
-import { type ZookeeperSession, zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
+import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
+import { afterAll, expect, test } from 'vitest';
+import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed } from './fault-bed.ts';
+import { ask, Bed as AnyBed, WRITE } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
 const TTL_MS = paced(1500);
-const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
-const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
 
 class Bed extends AnyBed {
-  readonly looking: ZookeeperSession;
-
   constructor() {
     super(server);
-    this.looking = this.session(server);
   }
 
   struck(): { readonly store: Store; readonly strike: Striking['strike'] } {
@@ -36,12 +27,8 @@ class Bed extends AnyBed {
   }
 
   async count(resource: string): Promise<number> {
-    return (await this.nodes(this.looking, resource)).length;
+    return (await this.nodes(resource)).length;
   }
-}
-
-async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
-  return (await store.claim([claim]))[0];
 }
 
 test.concurrent('a claim that is over while it is entered leaves no node', async () => {
@@ -92,33 +79,24 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
   },
 );
 
-test.concurrent('a hold that ends later does so although nobody was told', async () => {
+test.concurrent('a claim that loses the mutex while it waits leaves with its leases', async () => {
   await using bed = new Bed();
-  const { store, strike } = bed.struck();
-  const claim = claimOf('a', { ttlMs: LONG_TTL_MS });
-  await ask(store, claim);
-  const after = { ms: LONG_TTL_MS + 5000 };
-  strike('multi', 'unanswered');
-  strike('setData', 'unanswered');
-  await expect(store.release([claim], after)).rejects.toMatchObject({ outcome: 'unknown' });
-  expect(await store.release([claim], after)).toEqual([true]);
-  const { holders } = await store.inspect('a');
-  expect(holders[0]?.leftMs).toBeGreaterThan(LONG_TTL_MS);
-});
-
-test.concurrent('nobody gets past a claim of another kind that is slow to leave', async () => {
-  await using bed = new Bed();
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const [first, second] = [claimOf('a', SEAT), claimOf('a', SEAT)];
-  await ask(store, first);
-  const data = JSON.stringify({ ttl: TTL_MS, holder: { host: 'slow', pid: 1, since: 0 } });
-  const slow = await bed.looking.create(
-    `${bed.path}/a/_c_00000000-0000-8000-8000-000000000000-lock-`,
-    { kind: 'ephemeral-sequential', data: Buffer.from(data) },
-  );
-  expect(await ask(other, second)).toMatchObject({ state: 'waiting' });
-  await store.release([first]);
-  expect((await other.renew([second]))[0]).toMatchObject({ state: 'waiting' });
-  await bed.looking.delete(slow.path);
-  expect((await other.renew([second]))[0]).toMatchObject({ state: 'held' });
+  const { looking: java, path } = bed;
+  const [gates, leases] = [`${path}/a/locks`, `${path}/a/leases`];
+  for (const each of [path, `${path}/a`, leases]) await java.create(each, { kind: 'container' });
+  await java.create(`${leases}/_c_${randomUUID()}-lease-`, { kind: 'ephemeral-sequential' });
+  const store = zookeeperStore(server.url, { path, recipe: 'semaphore' });
+  const locks = bed.locksOn(store, TTL_MS);
+  locks
+    .semaphore('a', { limit: 1 })
+    .acquire()
+    .catch(() => {});
+  await hasWaiter(locks, 'a');
+  const lease = (await java.getChildren(leases)).children.find((name) => /permits/.test(name));
+  const [gate] = (await java.getChildren(gates)).children;
+  await java.delete(`${gates}/${gate}`);
+  // Java waits until all leases are few enough, so a second newcomer must not find the first's.
+  await until('was its lease gone', async () => {
+    return !(await java.getChildren(leases)).children.includes(lease ?? '');
+  });
 });

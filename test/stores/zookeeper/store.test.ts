@@ -4,38 +4,22 @@
  */
 import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus, HeldStatus } from 'holdfast/store';
-import { MAX_PERMITS } from 'holdfast/store';
-import type { ZookeeperSession } from 'holdfast/zookeeper';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, LONG_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { afterAll, expect, test } from 'vitest';
+import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { startZookeeper, type ZookeeperServer } from '../../servers/zookeeper-server.ts';
-import { paced } from '../../support/this-run.ts';
+import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, type QueueNode } from './fault-bed.ts';
+import { ask, Bed as AnyBed, READ, SEAT, WRITE } from './fault-bed.ts';
 
-let server: ZookeeperServer;
-
-beforeAll(async () => {
-  server = await startZookeeper();
-});
+const server = await startZookeeper();
 afterAll(() => server.close());
 
-/** Its answers are given up after a fifth of a session of half as much again, so after 1.2 s. */
-const PATIENT_TTL_MS = paced(4000);
-
-const READ = { kind: 'read', permits: 1, limit: MAX_PERMITS } as const;
-const WRITE = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
-const SEAT = { kind: 'permits', permits: 1, limit: 2 } as const;
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
 
 class Bed extends AnyBed {
-  readonly #looking: ZookeeperSession;
-
   constructor() {
     super(server);
-    this.#looking = this.session(server);
   }
 
   async proxied(): Promise<{ readonly proxy: TcpProxy; readonly store: Store }> {
@@ -54,24 +38,20 @@ class Bed extends AnyBed {
     return stores;
   }
 
-  nodesOf(resource: string): Promise<readonly QueueNode[]> {
-    return this.nodes(this.#looking, resource);
-  }
-
   /** How often anything came to a queue or left it. */
   async changesOf(resource: string): Promise<number | undefined> {
-    return (await this.#looking.exists(`${this.path}/${resource}`))?.cversion;
+    return (await this.looking.exists(`${this.path}/${resource}`))?.cversion;
   }
 
   /** One in a queue goes without a word. */
   async takeAway(resource: string, index = 0): Promise<void> {
-    const { [index]: node } = await this.nodesOf(resource);
-    await this.#looking.delete(node?.path ?? '');
+    const { [index]: node } = await this.nodes(resource);
+    await this.looking.delete(node?.path ?? '');
   }
 
   /** Whose nodes each in a queue watches, by the time of their coming; of lists it is not told. */
   async watched(resource: string): Promise<number[][]> {
-    const nodes = await this.nodesOf(resource);
+    const nodes = await this.nodes(resource);
     const told = await server.fourLetters('wchc');
     const sessions = told.split('0x').map((each) => each.split('\n\t').map((at) => at.trim()));
     return nodes.map(({ stat }) => {
@@ -88,10 +68,6 @@ class Bed extends AnyBed {
     // The list is watched as well when this is answered, for that was asked for before it.
     expect(await renewed(store, claim)).toMatchObject(HELD);
   }
-}
-
-async function ask(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
-  return (await store.claim([claim]))[0];
 }
 
 async function renewed(store: Store, claim: Claim): Promise<ClaimStatus | undefined> {
@@ -145,7 +121,7 @@ test.concurrent('who waits for permits is told that the one before it has got th
   await nextIn();
   // It is answered behind the word to the one behind it.
   await renewed(next, third);
-  const [, node] = await bed.nodesOf('a');
+  const [, node] = await bed.nodes('a');
   expect(node?.stat.version).toBe(1);
   await until('was it the first', async () => (await bed.watched('a'))[2]?.length === 0);
   await stores[1]?.release([second]);
@@ -164,7 +140,7 @@ test.concurrent('of several who get permits at once, each tells the one behind i
   await firstIn();
   // It is answered behind the word to the one behind it.
   await renewed(one, first);
-  const [node] = await bed.nodesOf('a');
+  const [node] = await bed.nodes('a');
   expect(node?.stat.version).toBe(1);
   expect((await secondIn()).waiters).toBe(1);
   await until('was it the first', async () => (await bed.watched('a'))[2]?.length === 0);
@@ -212,16 +188,6 @@ test.concurrent('an eviction is told to the next one alone', async () => {
   expect(await ask(store, claimOf('a'))).not.toHaveProperty('takeover');
 });
 
-test.concurrent('a downgraded writer has its token in the eyes of all', async () => {
-  await using bed = new Bed();
-  const [store, other] = [bed.store(server), bed.store(server)];
-  const writer = claimOf('a', WRITE);
-  const { token } = (await ask(store, writer)) as HeldStatus;
-  expect(await store.downgrade?.(writer)).toMatchObject({ ...HELD, token });
-  expect((await other.inspect('a')).holders).toMatchObject([{ kind: 'read', number: token }]);
-  expect(await other.evict?.('a', token, { reason: 'it hangs', now: true })).toBe(true);
-});
-
 test.concurrent.each([false, true])('a heartbeat finds an eviction; at once: %s', async (now) => {
   await using bed = new Bed();
   const [store, other] = [bed.store(server), bed.store(server)];
@@ -253,28 +219,6 @@ test.concurrent('nothing is confirmed while there is no connection', async () =>
   await until('was it confirmed', async () => (await renewed(store, claim))?.state === 'held');
 });
 
-test.concurrent('a claim whose answer was lost for good is found when sent again', async () => {
-  await using bed = new Bed();
-  const { proxy, store } = await bed.proxied();
-  const terms = { ttlMs: PATIENT_TTL_MS };
-  // The session is there.
-  const there = claimOf('other', terms);
-  await ask(store, there);
-  await ask(bed.store(server), claimOf('a'));
-  const claim = claimOf('a', terms);
-  proxy.toClient.set({ flow: 'swallow' });
-  expect(await ask(store, claim)).toMatchObject({ state: 'error', error: { outcome: 'unknown' } });
-  expect(await bed.nodesOf('a')).toHaveLength(2);
-  proxy.reset();
-  proxy.set();
-  // What is sent now does not get lost once more, after which it would be looked for anyway.
-  await until('was it there again', async () => (await renewed(store, there))?.state === 'held');
-  expect(await ask(store, claim)).toMatchObject({ ...WAITING, ahead: 1 });
-  expect(await bed.nodesOf('a')).toHaveLength(2);
-  expect(await store.release([claim])).toEqual([true]);
-  expect(await bed.nodesOf('a')).toHaveLength(1);
-});
-
 test.concurrent('a release waits for what is on its way, and deletes it', async () => {
   await using bed = new Bed();
   const { proxy, store } = await bed.proxied();
@@ -283,12 +227,12 @@ test.concurrent('a release waits for what is on its way, and deletes it', async 
   const claim = claimOf('a');
   proxy.toClient.set({ flow: 'hold' });
   const entering = ask(store, claim);
-  await until('was it there', async () => (await bed.nodesOf('a')).length === 2);
+  await until('was it there', async () => (await bed.nodes('a')).length === 2);
   const released = store.release([claim]);
   proxy.set();
   expect(await entering).toMatchObject({ state: 'gone', why: 'unknown' });
   await released;
-  expect(await bed.nodesOf('a')).toHaveLength(1);
+  expect(await bed.nodes('a')).toHaveLength(1);
 });
 
 test.concurrent('who only tries does not come where others hold', async () => {
@@ -299,23 +243,6 @@ test.concurrent('who only tries does not come where others hold', async () => {
   const refused = { state: 'gone', why: 'refused' };
   expect(await ask(other, claimOf('a', { queue: false }))).toMatchObject(refused);
   expect(await bed.changesOf('a')).toBe(before);
-});
-
-test.concurrent('who ends later than its session is sure to live gets one of its own', async () => {
-  await using bed = new Bed();
-  const store = bed.store(server);
-  const terms = { ttlMs: PATIENT_TTL_MS };
-  const [soon, late] = [claimOf('soon', terms), claimOf('late', terms)];
-  const [soonIn] = (await store.claim([soon, late])) as [HeldStatus, HeldStatus];
-  await store.release([soon], { ms: PATIENT_TTL_MS / 2 });
-  await store.release([late], { ms: LONG_TTL_MS });
-  const [[here], [there]] = [await bed.nodesOf('soon'), await bed.nodesOf('late')];
-  expect(here?.stat.czxid).toBe(soonIn.token);
-  expect(there?.stat.session).not.toBe(here?.stat.session);
-  // It is known by its token all the same.
-  expect(await bed.store(server).inspect('late')).toMatchObject({
-    ...{ holders: [{ leftMs: LONG_TTL_MS }], waiters: [] },
-  });
 });
 
 test('a waiter whose node is gone is not let in by the note of the one before it', async () => {

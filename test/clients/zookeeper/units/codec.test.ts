@@ -50,19 +50,6 @@ describe('jute', () => {
 });
 
 describe('frames', () => {
-  it.each([1, 2, 3, 4, 5, 7, 1000])('are whole, in pieces of %i bytes', (size) => {
-    const texts = ['', 'a', 'b'.repeat(50), 'c'.repeat(300)];
-    const all = Buffer.concat(texts.map((text) => new JuteWriter().text(text).frame()));
-    const frames = new Frames(HEAD);
-    const read: string[] = [];
-    for (let at = 0; at < all.length; at += size) {
-      for (const frame of frames.add(all.subarray(at, at + size))) {
-        read.push(new JuteReader(frame).text());
-      }
-    }
-    expect(read).toEqual(texts);
-  });
-
   it.each(['ffffffff', '0100000100000007', '7fffffff00000007'])(
     'that begin with %s are refused at once',
     (length) => {

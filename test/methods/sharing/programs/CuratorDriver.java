@@ -81,8 +81,6 @@ class CuratorDriver extends Driver {
   @Override
   String other(String verb, String... words) throws Exception {
     switch (verb) {
-      case "session":
-        return "" + client.getZookeeperClient().getZooKeeper().getSessionId();
       case "held":
         return "" + lock(words[0], words[1]).isOwnedByCurrentThread();
       case "participants":

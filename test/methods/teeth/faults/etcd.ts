@@ -104,7 +104,10 @@ export const ETCD_FAULTS: readonly Fault[] = [
     find: 'await client.txn({ compare, success: [operation] })',
     replace: 'await client.txn({ success: [operation] })',
     why: 'who stalled overwrites what the next one says',
-    by: inTest('test/stores/etcd/keep.test.ts', 'who waits keeps nothing, nor who is to end'),
+    by: inTest(
+      'test/stores/etcd/conformance/etcd.test.ts',
+      'keep and recall: a claim that is to end keeps nothing, though no other holds yet: evicted',
+    ),
   },
   {
     ...ownClaim,

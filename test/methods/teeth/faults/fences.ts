@@ -64,7 +64,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: 'const fenced: Txn = { compare: check,',
     replace: 'const fenced: Txn = { compare: [],',
     why: 'an old holder writes after a new one has entered',
-    by: inTest(IN_ETCD, 'whoever entered before writes no more'),
+    by: inTest(IN_ETCD, 'fence: a holder that has only read already stops the older one'),
   },
   {
     ...etcd,

@@ -1,13 +1,8 @@
-import type { Claim } from 'holdfast/store';
 import { expect, it } from 'vitest';
 import type { FencedLock, HazelcastFence } from '../../../../src/stores/hazelcast/client.ts';
 import { FencedClaim } from '../../../../src/stores/hazelcast/fenced-claim.ts';
+import { claimOf } from '../../../methods/faults/bed.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-
-const CLAIM: Claim = {
-  ...{ resource: 'a', id: '0'.repeat(32), kind: 'mutex', permits: 1, limit: 1 },
-  ...{ ttlMs: 10_000, queue: true, holder: { host: 'here', pid: 1, since: 0 } },
-};
 
 it('gives a grant back if its session cannot be proved to go on', async () => {
   const clock = new FakeClock();
@@ -27,7 +22,7 @@ it('gives a grant back if its session cannot be proved to go on', async () => {
     ...{ epoch: 1, aliveUntil: 0, aliveFrom: (sentAt: number) => sentAt + 10_000 },
     prove: () => Promise.reject(lost),
   };
-  const claim = new FencedClaim(CLAIM, {
+  const claim = new FencedClaim(claimOf('a', { ttlMs: 10_000 }), {
     ...{ name: 'a', clock, granted: () => {}, forgotten: () => {} },
     session: session as never,
     locks: { ask: (_: string, use: (it: FencedLock) => unknown) => use(lock) } as never,

@@ -6,6 +6,7 @@ import type { LeaseObject, LeaseSpec } from '../../../../src/stores/kubernetes/l
 import { identityOf, lockName } from '../../../../src/stores/kubernetes/lock-record.ts';
 import { SharedLease } from '../../../../src/stores/kubernetes/shared-lease.ts';
 import { OwnTombstones } from '../../../../src/stores/own-tombstones.ts';
+import { claimOf as anyClaim } from '../../../methods/faults/bed.ts';
 
 const LEASE_MS = 2000;
 /** Of the wall clock of this process. */
@@ -56,7 +57,6 @@ const theirs = (renewTime: string, seconds = LEASE_MS / 1000): LeaseSpec => ({
 let clock: SimulatedClock;
 let shelf: Shelf;
 let ours: SharedLease;
-let ids = 0;
 beforeEach(() => {
   clock = simulatedClock();
   shelf = new Shelf();
@@ -69,10 +69,7 @@ function open(): SharedLease {
   return new SharedLease('lock', { leases: shelf, released, clock, wallMs, retryMs: 100 });
 }
 
-const claimOf = (): Claim => ({
-  ...{ resource: 'lock', id: `${++ids}`, kind: 'mutex', permits: 1, limit: 1, queue: true },
-  ...{ ttlMs: LEASE_MS, holder: { host: 'pod', pid: 1, since: 0 } },
-});
+const claimOf = (): Claim => anyClaim('lock', { ttlMs: LEASE_MS });
 
 const stateOf = async (claim: Claim): Promise<string> => (await ours.claim(claim)).state;
 

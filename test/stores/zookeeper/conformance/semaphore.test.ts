@@ -1,3 +1,3 @@
 import { zookeeperSuite } from './suite.ts';
 
-await zookeeperSuite({}, 'semaphore');
+await zookeeperSuite('semaphore');

@@ -11,11 +11,8 @@ import {
 } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
-import { startZookeeper, type ZookeeperServerOptions } from '../../../servers/zookeeper-server.ts';
+import { startZookeeper } from '../../../servers/zookeeper-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
-
-/** Claims of a quarter of an hour are tried. */
-const LONG_SESSIONS = ['maxSessionTimeout=1800000'];
 
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
   locks: ['raise'],
@@ -58,11 +55,9 @@ const FOR_WEEKS = {
   names: /^claim: a claim (?:lives as long as it asked to|is shown with all).*weeks$/,
 };
 
-export async function zookeeperSuite(
-  { config = [], ...options }: ZookeeperServerOptions = {},
-  recipe: Recipe = 'locks',
-): Promise<void> {
-  const server = await startZookeeper({ ...options, config: [...config, ...LONG_SESSIONS] });
+export async function zookeeperSuite(recipe: Recipe): Promise<void> {
+  // Claims of a quarter of an hour are tried.
+  const server = await startZookeeper({ config: ['maxSessionTimeout=1800000'] });
   afterAll(() => server.close());
   const address = server.url;
   suite({

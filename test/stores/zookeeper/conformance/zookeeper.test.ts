@@ -1,3 +1,3 @@
 import { zookeeperSuite } from './suite.ts';
 
-await zookeeperSuite();
+await zookeeperSuite('locks');
