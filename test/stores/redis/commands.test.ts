@@ -108,16 +108,6 @@ describe('what it costs', () => {
     }
     expect(work[1]).toBe(work[0]);
   });
-
-  it('ten thousand leases cost a hundred commands a heartbeat', async () => {
-    const store = await ready();
-    const all = Array.from({ length: 10_000 }, (_, i) => claim({ resource: `r${i}` }));
-    const hundreds = Array.from({ length: 100 }, (_, i) => all.slice(i * 100, (i + 1) * 100));
-    for (const claims of hundreds) await store.claim(claims);
-    await counts();
-    for (const claims of hundreds) await store.renew(claims);
-    expect((await counts()).evalsha).toBe(100);
-  });
 });
 
 describe('what it leaves', () => {
@@ -147,33 +137,9 @@ describe('what it leaves', () => {
     expect(await server.command('PTTL', 'holdfast:a')).toBeLessThanOrEqual(5_000);
     expect(await store.claim([one])).toMatchObject([{ state: 'gone', why: 'unknown' }]);
   });
-
-  it('keys of others as they were, and only their claims err', async () => {
-    const store = open();
-    await server.command('LPUSH', 'holdfast:list', 'x');
-    await server.command('SET', 'holdfast:text', 'x');
-    await server.command('HSET', 'holdfast:hash', 'x', 'y');
-    const names = ['before', 'hash', 'list', 'text', 'unlike'];
-    const claims = names.map((resource) => claim({ resource }));
-    for (const verb of ['claim', 'renew'] as const) {
-      const statuses = await store[verb](claims);
-      expect(statuses.map(({ state }) => state)).toEqual([
-        'held',
-        'error',
-        'error',
-        'error',
-        'held',
-      ]);
-    }
-    expect(await server.command('LRANGE', 'holdfast:list', '0', '-1')).toEqual(['x']);
-    expect(await server.command('GET', 'holdfast:text')).toBe('x');
-    expect(await server.command('HGETALL', 'holdfast:hash')).toEqual(['x', 'y']);
-  });
 });
 
 describe('tokens', () => {
-  const HOUR_US = 3_600_000_000;
-
   async function record(): Promise<{ readonly highest: number; raise(by: number): Promise<void> }> {
     const text = String(await server.command('GET', 'holdfast!store'));
     const highest = Number(text.slice(54, 70));
@@ -185,23 +151,6 @@ describe('tokens', () => {
       },
     };
   }
-
-  it("keep growing when the server's clock is behind the last one", async () => {
-    const store = open();
-    await store.release([await enter(store, {})]);
-    // The same as if the clock had been set back by an hour.
-    await (await record()).raise(HOUR_US);
-    const { highest } = await record();
-    let last = BigInt(highest);
-    for (let i = 0; i < 5; i++) {
-      const one = claim();
-      const [status] = await store.claim([one]);
-      if (status?.state !== 'held') throw new Error('it was not granted');
-      expect(status.token).toBeGreaterThan(last);
-      last = status.token;
-      await store.release([one]);
-    }
-  });
 
   it('are refused where they would not grow any more', async () => {
     const store = open();
@@ -234,30 +183,6 @@ describe('tokens', () => {
   });
 });
 
-describe('the scripts', () => {
-  it('are loaded again when the server has forgotten them', async () => {
-    const store = open();
-    const one = await enter(store, {});
-    await server.command('SCRIPT', 'FLUSH');
-    expect(await store.renew([one])).toMatchObject([{ state: 'held' }]);
-    await server.command('SCRIPT', 'FLUSH');
-    expect(await store.release([one])).toEqual([true]);
-  });
-
-  it('refuse data of another layout', async () => {
-    const store = open();
-    await enter(store, {});
-    const text = String(await server.command('GET', 'holdfast!store'));
-    await server.command('SET', 'holdfast!store', `9${text.slice(1)}`);
-    await expect(store.claim([claim()])).rejects.toMatchObject({
-      code: 'STORE',
-      retryable: false,
-      outcome: 'failed',
-      message: expect.stringContaining('layout'),
-    });
-  });
-});
-
 describe('a server without a record', () => {
   const MAX_TTL_MS = 1_000;
 
@@ -284,15 +209,5 @@ describe('a server without a record', () => {
     const [status] = await store.claim([one]);
     if (expected === 'held') return expect(status?.state).toBe('held');
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
-  });
-
-  it('makes nobody wait a second time', async () => {
-    const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
-    const locks = createLocks(store, { ttl: paced(900) });
-    await locks.mutex('a').run(() => {});
-    const lease = await locks.mutex('b').tryAcquire();
-    expect(lease).toHaveProperty('held', true);
-    await lease?.release();
-    await locks.close();
   });
 });
