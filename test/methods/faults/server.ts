@@ -16,21 +16,10 @@ export interface Mortal extends Place {
 
 type NewBed<Options extends StoreOptions, At extends Mortal> = () => Bed<Options, At>;
 
-export function loneServer<Options extends StoreOptions, At extends Mortal>(
+/** While it is away, its clients go by their own clocks. */
+export function absentServer<Options extends StoreOptions, At extends Mortal>(
   newBed: NewBed<Options, At>,
 ): void {
-  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
-    await server.restart();
-    const back = performance.now();
-    await (await patiently(bed.patientLocks(server).mutex('fresh'))).release();
-    await scene.renewedSince(back);
-    await scene.expectUndisturbed(0);
-    await scene.leave(server);
-  });
-
   test.concurrent('is dead for longer than a TTL: the holder is told by its clock', async () => {
     await using bed = newBed();
     const server = await bed.server();
@@ -64,6 +53,24 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
     server.resume();
     await scene.renewedSince(performance.now());
     expect(scene.probed.lease.state).toBe('held');
+    await scene.expectUndisturbed(0);
+    await scene.leave(server);
+  });
+}
+
+export function loneServer<Options extends StoreOptions, At extends Mortal>(
+  newBed: NewBed<Options, At>,
+): void {
+  absentServer(newBed);
+
+  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
+    await server.restart();
+    const back = performance.now();
+    await (await patiently(bed.patientLocks(server).mutex('fresh'))).release();
+    await scene.renewedSince(back);
     await scene.expectUndisturbed(0);
     await scene.leave(server);
   });
