@@ -253,11 +253,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'openAt, write = since + maxTtl, true',
     replace: 'openAt, write = trusts and 0 or since + maxTtl, true',
     why: 'a cache on the same server makes two hold the same lock',
-    by: inTest(
-      QUARANTINE,
-      'several programs',
-      'who trusts waits for nothing, and shortens nobody else’s wait',
-    ),
+    by: inTest(IOREDIS, 'data loss: a claim that trusts is admitted at once, and no other with it'),
   },
   {
     file: 'src/clients/redis/failovers.ts',
