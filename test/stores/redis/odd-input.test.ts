@@ -39,19 +39,6 @@ it('keeps names and labels of any text', async () => {
   await store.claim(claims);
   const { holders, waiters } = await store.inspect(resource);
   expect([...holders, ...waiters].map((member) => member.holder)).toEqual([holder, holder]);
-  const named: string[] = [];
-  for await (const name of store.list?.(' a b\n\0{x}*?[') ?? []) named.push(name);
-  expect(named).toEqual([resource]);
-});
-
-it('lists what is its own among the keys of others', async () => {
-  await server.command('LPUSH', 'holdfast:list', 'x');
-  await server.command('SET', 'holdfast:text', 'x');
-  await store.claim([claimOf('mine')]);
-  const named: string[] = [];
-  for await (const name of store.list?.('') ?? []) named.push(name);
-  expect(named).toEqual(['mine']);
-  await expect(store.inspect('list')).rejects.toMatchObject({ code: 'STORE', retryable: false });
 });
 
 it.each(['', 'x', '?', '1', '1 h', '1 h x', '1 h 5 x', '1 w', '1 g', '1 e', '1 h 1 2 3 - x y'])(

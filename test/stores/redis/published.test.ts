@@ -35,11 +35,6 @@ describe('a registry of Spring', () => {
   const open = (given: Parameters<typeof springRedisStore>[0] = client): Store =>
     opened(springRedisStore(given, { registryKey: 'shop?', retry: '1h', maxTtl: '1h', ...TRUST }));
 
-  it('has the key of the registry and the name', async () => {
-    await open().claim([claimOf('order')]);
-    expect(await client.exists('shop?:order')).toBe(1);
-  });
-
   it('is told of a release, with the key, and not of what was not released', async () => {
     const store = open();
     const heard: string[] = [];
@@ -101,15 +96,6 @@ describe('ShedLock', () => {
     const store = opened(shedlockRedisStore(client, { ...TRUST, ...options }));
     await store.claim([claimOf('nightly')]);
     expect(await client.exists(key)).toBe(1);
-  });
-
-  it('keeps the key for a while after a release with minHold', async () => {
-    const store = opened(shedlockRedisStore(client, TRUST));
-    const claim = claimOf('nightly');
-    await store.claim([claim]);
-    await store.release([claim], { ms: 5000 });
-    expect(await client.pttl('job-lock:default:nightly')).toBeGreaterThan(3000);
-    expect(await client.pttl('job-lock:default:nightly')).toBeLessThanOrEqual(5000);
   });
 
   it.each([{ environment: '' }, { keyPrefix: 1 }, { name: 'a' }])(

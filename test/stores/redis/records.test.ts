@@ -38,26 +38,6 @@ test.each([
   await store.close?.();
 });
 
-test.each([
-  ['queues', redisStore],
-  ['plain locks', plainRedisStore],
-])('%s: who may not renew any more keeps nothing, with life left or not', async (_, make) => {
-  await server.command('FLUSHALL');
-  const store = make(client, { afterDataLoss: 'trust' });
-  const [leaving, evicted] = [claimOf('leaving'), claimOf('evicted')];
-  await store.claim([leaving]);
-  await store.release([leaving], { ms: 20_000 });
-  expect(await store.keep?.(leaving, RECORD)).toBe(false);
-  if (store.evict) {
-    const [status] = await store.claim([evicted]);
-    const number = status?.state === 'held' ? status.token : 0n;
-    await store.evict('evicted', number, { reason: 'test', now: false });
-    expect(await store.keep?.(evicted, RECORD)).toBe(false);
-  }
-  expect(await server.command('KEYS', 'holdfast!kept*')).toEqual([]);
-  await store.close?.();
-});
-
 test('who died alone keeps nothing, though its key is still there', async () => {
   const store = redisStore(client, { afterDataLoss: 'trust' });
   const claim = claimOf('dead', { ttlMs: 100 });
