@@ -35,23 +35,18 @@ describe('five servers, of which two', () => {
     const servers = await five(bed);
     const all = [1, 2, 3].map(() => connect(bed, servers));
     const crowd = bed.use(new Crowd(all, ['turns'], { strict: true }));
-    const more = async (times: number): Promise<void> => {
-      const before = crowd.grants;
-      await until(`${times} more grants`, async () => crowd.behind(before, times).length === 0);
-    };
-    await more(10);
+    await crowd.goesOn(10);
     // The lowest, where everybody waits, and another.
     for (const i of [0, 3]) await fail(servers[i] as RedisServer);
-    await more(20);
+    await crowd.goesOn(20);
     for (const i of [0, 3]) await heal(servers[i] as RedisServer);
-    await more(20);
+    await crowd.goesOn(20);
     // Now the others: the two that failed are needed.
     for (const i of [1, 4]) await fail(servers[i] as RedisServer);
-    await more(10);
+    await crowd.goesOn(10);
     for (const i of [1, 4]) await heal(servers[i] as RedisServer);
-    await more(10);
-    await crowd.close();
-    expect(crowd.violations).toEqual([]);
+    await crowd.goesOn(10);
+    await crowd.expectOrder();
   });
 
   it('are needed for a majority end a wait with an error, the hold at its deadline', async () => {

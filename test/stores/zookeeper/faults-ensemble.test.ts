@@ -82,14 +82,8 @@ class EnsembleBed extends Bed {
   }
 }
 
-async function goesOn(crowd: Crowd): Promise<void> {
-  const before = crowd.grants;
-  await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
-}
-
 async function expectNoneLost(bed: Bed, crowd: Crowd): Promise<void> {
-  await crowd.close();
-  expect(crowd.violations).toEqual([]);
+  await crowd.expectOrder();
   await bed.leave();
   await bed.expectNothingLeft(await ensemble.leader());
 }
@@ -172,14 +166,14 @@ describe('an ensemble', () => {
     await using bed = new EnsembleBed();
     // Elections, of which several may be needed, are no reason to die.
     const crowd = bed.crowd(RESTART_TTL_MS);
-    await goesOn(crowd);
+    await crowd.goesOn();
     for (const mode of ['leader', 'follower'] as const) {
       const server = await inMode(mode);
       await server.kill();
-      await goesOn(crowd);
+      await crowd.goesOn();
       await server.start();
     }
-    await goesOn(crowd);
+    await crowd.goesOn();
     await expectNoneLost(bed, crowd);
   });
 
@@ -249,12 +243,12 @@ describe('an ensemble', () => {
   ] as const)('whose servers %s in turn grants nothing that is held', async (_, befall) => {
     await using bed = new EnsembleBed();
     const crowd = bed.crowd(TTL_MS);
-    await goesOn(crowd);
+    await crowd.goesOn();
     for (const mode of ['leader', 'follower'] as const) {
       const { end } = befall(await inMode(mode));
-      await goesOn(crowd);
+      await crowd.goesOn();
       await end();
-      await goesOn(crowd);
+      await crowd.goesOn();
     }
     await expectNoneLost(bed, crowd);
   });
