@@ -10,7 +10,7 @@ import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed, type StoreOptions } from './bed.ts';
-import { packages } from './packages.ts';
+import { LATEST, packages } from './packages.ts';
 import { settle } from './settle.ts';
 
 /** Keys of names are in slots of all three primaries. */
@@ -76,7 +76,7 @@ describe('a cluster under load', () => {
   });
 });
 
-describe.each(packages.filter(({ name }) => name.endsWith('6')))('$name: a lease', (each) => {
+describe.each(LATEST)('$name: a lease', (each) => {
   const LONG_TTL_MS = paced(4000);
 
   test.concurrent('goes on while its slot moves', async () => {

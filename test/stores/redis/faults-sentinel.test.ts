@@ -7,14 +7,12 @@ import { Scene } from '../../methods/faults/scene.ts';
 import { type Sentinels, startSentinels } from '../../servers/topologies.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed } from './bed.ts';
-import { packages } from './packages.ts';
+import { LATEST } from './packages.ts';
 
 /** A fail-over takes one or two seconds, and longer on a busy machine. */
 const LONG_TTL_MS = paced(6000);
 
 const RESOURCES = ['a', 'b', 'c'];
-
-const LATEST = packages.filter(({ name }) => name.endsWith('6'));
 
 async function sentinels(bed: Bed): Promise<Sentinels> {
   const servers = bed.serve(await startSentinels({ config: ['min-replicas-max-lag 1'] }));

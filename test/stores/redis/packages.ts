@@ -98,6 +98,9 @@ export const packages: readonly Package[] = [
   nodeRedis('node-redis 5', nodeRedis5),
 ];
 
+/** The newest of each. */
+export const LATEST: readonly Package[] = packages.filter(({ name }) => name.endsWith('6'));
+
 /** Links that close with the test, and then their servers. */
 export class Links extends Lifetime {
   to(client: RedisClient): RedisLink {
