@@ -8,26 +8,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
+import { Bed } from './bed.ts';
 
+let bed: Bed;
 let server: RedisServer;
-let client: Redis;
-let stores: Store[];
 
 beforeEach(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.url);
-  stores = [];
+  bed = new Bed();
+  server = bed.serve(await RedisServer.start());
 });
-afterEach(async () => {
-  for (const store of stores) await store.close?.();
-  client.disconnect();
-  await server.close();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
 function open(options: RedisOptions = {}): Store {
-  const store = redisStore(client, { afterDataLoss: 'trust', ...options });
-  stores.push(store);
-  return store;
+  const client = new Redis(server.url, { lazyConnect: true });
+  return bed.use(redisStore(client, { afterDataLoss: 'trust', ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {

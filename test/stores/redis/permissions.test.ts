@@ -71,7 +71,7 @@ describe('the user of the page', () => {
     await close();
   });
 
-  test.each(CLIENTS)('who may not listen is told so once, and asks instead: %s', async (_, connect) => {
+  test.each(CLIENTS)('who may not listen is told once, and asks then: %s', async (_, connect) => {
     const user = QUEUE_USER.replace(' &holdfast!wake:*', '');
     const { server, client, close } = await startFor(user, connect);
     const warnings = hearWarnings();

@@ -8,31 +8,27 @@ import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { paced } from '../../support/this-run.ts';
+import { Bed } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
 import { settle } from './settle.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
 const LONG_MS = 20_000;
 
+let bed: Bed;
 let server: RedisServer;
 let client: Redis;
-let stores: Store[];
 
 beforeEach(async () => {
-  server = await RedisServer.start();
+  bed = new Bed();
+  server = bed.serve(await RedisServer.start());
   client = new Redis(server.url);
-  stores = [];
+  bed.use({ close: () => client.disconnect() });
 });
-afterEach(async () => {
-  for (const store of stores) await store.close?.();
-  client.disconnect();
-  await server.close();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
 function open(options: PlainRedisOptions = {}): Store {
-  const store = plainRedisStore(client, { afterDataLoss: 'trust', ...options });
-  stores.push(store);
-  return store;
+  return bed.use(plainRedisStore(client, { afterDataLoss: 'trust', ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
@@ -221,11 +217,10 @@ describe('a plain lock', () => {
   });
 
   it("has tokens that grow although the server's clock is set back", async () => {
-    const clock = await SteppedClock.create();
-    const stepped = await RedisServer.start({ env: clock.env });
-    const near = new Redis(stepped.url);
-    const store = plainRedisStore(near, { afterDataLoss: 'trust' });
-    stores.push(store);
+    const clock = bed.serve(await SteppedClock.create());
+    const { url } = bed.serve(await RedisServer.start({ env: clock.env }));
+    const near = new Redis(url, { lazyConnect: true });
+    const store = bed.use(plainRedisStore(near, { afterDataLoss: 'trust' }));
     let last = 0n;
     for (let i = 0; i < 6; i++) {
       if (i === 3) clock.step(-60_000);
@@ -236,9 +231,6 @@ describe('a plain lock', () => {
       last = token;
       await store.release([ours]);
     }
-    near.disconnect();
-    await stepped.close();
-    await clock.close();
   });
 
   it.each([

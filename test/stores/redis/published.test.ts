@@ -7,39 +7,31 @@ import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { Bed } from './bed.ts';
 
+let bed: Bed;
 let server: RedisServer;
 let client: Redis;
-const ends: (() => unknown)[] = [];
 
 beforeEach(async () => {
-  server = await RedisServer.start();
+  bed = new Bed();
+  server = bed.serve(await RedisServer.start());
   client = new Redis(server.url);
-  ends.push(
-    () => server.close(),
-    () => client.disconnect(),
-  );
+  bed.use({ close: () => client.disconnect() });
 });
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
 const TRUST = { afterDataLoss: 'trust' } as const;
 
-function opened(store: Store): Store {
-  ends.push(() => store.close?.());
-  return store;
-}
-
 describe('a registry of Spring', () => {
   const open = (given: Parameters<typeof springRedisStore>[0] = client): Store =>
-    opened(springRedisStore(given, { registryKey: 'shop?', retry: '1h', maxTtl: '1h', ...TRUST }));
+    bed.use(springRedisStore(given, { registryKey: 'shop?', retry: '1h', maxTtl: '1h', ...TRUST }));
 
   it('is told of a release, with the key, and not of what was not released', async () => {
     const store = open();
     const heard: string[] = [];
     const ear = new Redis(server.url);
-    ends.push(() => ear.disconnect());
+    bed.use({ close: () => ear.disconnect() });
     ear.on('pmessage', (_, channel, message) => heard.push(`${channel} ${message}`));
     await ear.psubscribe('shop\\?-channel:*');
     const claim = claimOf('order');
@@ -57,7 +49,7 @@ describe('a registry of Spring', () => {
       async () => {
         const other = createClient({ url: server.url });
         await other.connect();
-        ends.push(() => other.destroy());
+        bed.use({ close: () => other.destroy() });
         return other;
       },
     ],
@@ -93,7 +85,7 @@ describe('ShedLock', () => {
     [{ environment: 'test', keyPrefix: 'jobs' }, 'jobs:test:nightly'],
     [{ name: (name: string) => name.toUpperCase() }, 'job-lock:default:NIGHTLY'],
   ])('with %o has the key %s', async (options, key) => {
-    const store = opened(shedlockRedisStore(client, { ...TRUST, ...options }));
+    const store = bed.use(shedlockRedisStore(client, { ...TRUST, ...options }));
     await store.claim([claimOf('nightly')]);
     expect(await client.exists(key)).toBe(1);
   });
