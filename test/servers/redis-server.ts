@@ -121,6 +121,13 @@ export class RedisServer extends LocalServer {
     }
   }
 
+  /** How often it has carried out these commands, within scripts or not. */
+  async calls(...names: readonly string[]): Promise<number> {
+    const stats = String(await this.command('INFO', 'commandstats'));
+    const found = [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)];
+    return found.reduce((sum, [, name = '', n]) => sum + (names.includes(name) ? Number(n) : 0), 0);
+  }
+
   get #socket(): string {
     return join(this.folder, 'socket');
   }

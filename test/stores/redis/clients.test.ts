@@ -37,11 +37,6 @@ function shown(error: unknown): string {
   return [...parts, JSON.stringify(cause), cause instanceof Error ? cause.stack : ''].join('\n');
 }
 
-async function called(command: string, at: RedisServer = server): Promise<number> {
-  const stats = String(await at.command('INFO', 'commandstats'));
-  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
-}
-
 async function listening(at: RedisServer, name: string): Promise<string[]> {
   const list = String(await at.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
   return list
@@ -151,7 +146,7 @@ describe.each(packages)('$name', (its) => {
     await killer;
     // Not over the link, which may not have heard of the last kill.
     const done = Number(await own.command('GET', 'n'));
-    expect(await called('incr', own)).toBe(done);
+    expect(await own.calls('incr')).toBe(done);
     expect(done).toBeGreaterThanOrEqual(sent.answered);
     expect(done).toBeLessThanOrEqual(sent.answered + sent.unknown);
     expect(sent.answered).toBeGreaterThan(0);

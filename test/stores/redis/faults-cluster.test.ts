@@ -3,7 +3,7 @@ import type { Locks } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import { describe, expect, test } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
-import { MAX_TTL_MS } from '../../methods/faults/bed.ts';
+import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { Crowd } from '../../methods/faults/crowd.ts';
 import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
@@ -52,11 +52,7 @@ describe('a cluster under load', () => {
     const cluster = await started(bed);
     const crowd = await crowded(bed, cluster);
     for (const name of RESOURCES.slice(0, 2)) {
-      const slot = keySlot(name);
-      const from = await cluster.primaryOf(slot);
-      const to = cluster.nodes.slice(0, 3).find((node) => node !== from);
-      const halfway = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 200));
-      await cluster.migrate({ slot, to: to!, halfway });
+      await cluster.migrate({ slot: keySlot(name), halfway: () => sleep(200) });
       await crowd.goesOn();
     }
     await crowd.expectOrder();
@@ -85,11 +81,9 @@ describe.each(LATEST)('$name: a lease', (each) => {
     const options = { maxTtl: LONG_TTL_MS, afterDataLoss: 'trust' } as const;
     const open = () => bed.use(redisStore(each.cluster(cluster.addresses), options));
     const lease = await patiently(bed.locksOn(open(), LONG_TTL_MS).mutex('a'));
-    const from = await cluster.primaryOf(keySlot('a'));
-    const to = cluster.nodes.slice(0, 3).find((node) => node !== from);
-    await cluster.migrate({ slot: keySlot('a'), to: to! });
+    await cluster.migrate({ slot: keySlot('a') });
     // Longer than a TTL: without heartbeats at its new place it would be dead.
-    await new Promise((resolve) => setTimeout(resolve, LONG_TTL_MS * 1.1));
+    await sleep(LONG_TTL_MS * 1.1);
     expect(lease.state).toBe('held');
     const { holders } = await open().inspect('a');
     expect(holders.map(({ number }) => number * 1024n)).toEqual([lease.token]);
@@ -124,8 +118,7 @@ const FATES: readonly [what: string, packed: string, strike: (fate: Fate) => unk
 ];
 
 async function moveRecord({ cluster, victim, slot }: Fate): Promise<void> {
-  const to = cluster.nodes.slice(0, 3).find((node) => node !== victim)!;
-  await cluster.announce({ slot, to });
+  const { to } = await cluster.announce({ slot });
   const keys = (await victim.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
   const records = keys.filter((key) => key.includes('!store'));
   expect(records).toHaveLength(1);

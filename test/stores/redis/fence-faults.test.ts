@@ -30,6 +30,7 @@ function fenceAt(place: { readonly host: string; readonly port: number }): Fence
   return fence;
 }
 
+const evals = (): Promise<number> => server.calls('eval', 'evalsha');
 const numberAt = async (key: string): Promise<number> => Number(await server.command('GET', key));
 
 test('a write that its connection holds back does not come after what was done since', async () => {
@@ -39,9 +40,9 @@ test('a write that its connection holds back does not come after what was done s
   // The connection stands still, is given up after three seconds, and then goes on.
   proxy.toServer.set({ flow: 'hold' });
   await expect(add(entry, 'a', 10)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
-  const calls = await evalsOn(server);
+  const calls = await evals();
   proxy.toServer.set();
-  await until('came late', async () => (await evalsOn(server)) > calls);
+  await until('came late', async () => (await evals()) > calls);
   // What nobody has overtaken is carried out, however late.
   expect(await get(entry, 'a')).toBe('11');
 
@@ -50,19 +51,11 @@ test('a write that its connection holds back does not come after what was done s
   await expect(add(entry, 'a', 10)).rejects.toMatchObject({ outcome: 'unknown' });
   const next = await other.enter({ ...at('a'), token: 1n });
   expect(await get(next, 'a')).toBe('11');
-  const before = await evalsOn(server);
+  const before = await evals();
   proxy.toServer.set();
-  await until('came late', async () => (await evalsOn(server)) > before);
+  await until('came late', async () => (await evals()) > before);
   expect(await numberAt('a')).toBe(11);
 });
-
-async function evalsOn(redis: RedisServer): Promise<number> {
-  const stats = String(await redis.command('INFO', 'commandstats'));
-  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
-    (sum, [, calls]) => sum + Number(calls),
-    0,
-  );
-}
 
 test('a request that is repeated, or overtaken, is refused by its number', async () => {
   const { fence } = await proxied();
