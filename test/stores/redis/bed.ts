@@ -11,7 +11,7 @@ import {
 import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -78,18 +78,18 @@ function clientOf(
   return createClient({ socket: { host, port } });
 }
 
-/** A fence, and its way through this client. */
+/** A fence until the end of the test, and its way through this client. */
 export function fenceOn(client: RedisClient, options?: RedisFenceOptions): FenceOn {
   const fence = redisFence(options);
+  onTestFinished(() => fence.close());
   return {
     enter: (lease) => fence.enter(client, lease),
     adopt: (lease) => fence.adopt(client, lease),
     keyOf: fence.keyOf,
-    close: fence.close,
   };
 }
 
-export interface FenceOn extends Pick<RedisFence, 'keyOf' | 'close'> {
+export interface FenceOn extends Pick<RedisFence, 'keyOf'> {
   enter(lease: EnterToken): Promise<RedisEntry>;
   adopt(lease: EnterToken): Promise<RedisEntry>;
 }

@@ -1,6 +1,6 @@
 /** The fence in a cluster: where it is kept, and what moves under it. */
 import type { RedisFenceOptions } from 'holdfast/fence';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import { until } from '../../support/until.ts';
@@ -13,9 +13,7 @@ afterAll(() => cluster.close());
 const at = (resource: string) => ({ resource, lineage: 'one', token: 1n });
 
 function fenceOf(its: Package, options: RedisFenceOptions = {}): FenceOn {
-  const fence = fenceOn(its.cluster(cluster.addresses), options);
-  onTestFinished(() => fence.close());
-  return fence;
+  return fenceOn(its.cluster(cluster.addresses), options);
 }
 
 describe.each(packages)('$name', (its) => {

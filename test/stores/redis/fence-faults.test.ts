@@ -5,9 +5,9 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
-import { packages } from './packages.ts';
+import { type Place, packages } from './packages.ts';
 
-const [ioredis] = packages;
+const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 
 let server: RedisServer;
@@ -16,18 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
+const fenceAt = (place: Place): FenceOn => fenceOn(ioredis.server(place));
+
 async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly fence: FenceOn }> {
   const proxy = await TcpProxy.start(server.port);
   const fence = fenceAt(proxy);
   onTestFinished(() => proxy.close());
   return { proxy, fence };
-}
-
-function fenceAt(place: { readonly host: string; readonly port: number }): FenceOn {
-  if (!ioredis) throw new Error('there is no package');
-  const fence = fenceOn(ioredis.server(place));
-  onTestFinished(() => fence.close());
-  return fence;
 }
 
 const evals = (): Promise<number> => server.calls('eval', 'evalsha');
@@ -60,7 +55,6 @@ test('a write that its connection holds back does not come after what was done s
 test('a request that is repeated, or overtaken, is refused by its number', async () => {
   const { fence } = await proxied();
   const entry = await fence.enter({ ...at('b'), token: 1n });
-  if (!ioredis) throw new Error('there is no package');
   const wires = linkOf(ioredis.server(server));
   onTestFinished(() => wires.close());
   await server.command('CONFIG', 'RESETSTAT');

@@ -28,7 +28,6 @@ function fixtureAt({ client, where }: At, name: string): FenceFixture {
         write: (value) => set(entry, key, value),
       };
     },
-    close: () => fence.close(),
   };
 }
 

@@ -2,12 +2,12 @@
 import { createLocks, isLockError } from 'holdfast';
 import { type RedisFenceOptions, redisFence } from 'holdfast/fence';
 import { redisStore } from 'holdfast/redis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
 
-const [ioredis] = packages;
+const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 const stale = (seen: bigint) => ({ code: 'STALE_TOKEN', seen });
 
@@ -19,10 +19,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
   afterAll(() => server?.close());
 
   function fenceOf(options: RedisFenceOptions = {}, its = ioredis): FenceOn {
-    if (!its) throw new Error('there is no package');
-    const fence = fenceOn(its.server(server), options);
-    onTestFinished(() => fence.close());
-    return fence;
+    return fenceOn(its.server(server), options);
   }
 
   test.each(packages)('$name writes text, numbers, hashes, and what scripts do', async (its) => {
@@ -215,8 +212,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
 
   test('leases pass in the order in which they were granted', async () => {
     const fence = fenceOf();
-    const client = ioredis?.server(server);
-    if (!client) throw new Error('there is no package');
+    const client = ioredis.server(server);
     await using locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
     const first = await locks.mutex('order').acquire();
     const entry = await fence.enter(first);
