@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
-import { paced } from '../../support/this-run.ts';
 import { Bed } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
 import { settle } from './settle.ts';
@@ -82,18 +81,6 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
     expect(await theirs?.extend(10)).toBe(false);
     expect(await theirs?.release()).toBe(false);
     expect(await beat(store, ours)).toBe('held');
-  });
-
-  it('a lease whose key was taken away is lost, and leaves the new one alone', async () => {
-    const locks = createLocks(open({ key: keyOf }), { ttl: paced(1000) });
-    const lease = await locks.mutex('a').acquire();
-    await client.del(key);
-    const theirs = await take(client, 'a', LONG_MS);
-    await lease.ended;
-    expect(lease.held).toBe(false);
-    await lease.release();
-    expect(await theirs?.release()).toBe(true);
-    await locks.close();
   });
 
   it('never are two inside, and everybody gets on', async () => {
