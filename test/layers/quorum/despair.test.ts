@@ -5,13 +5,12 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { failure, ScriptedStore, waiting } from '../../support/scripted-store.ts';
 import { beat, claimOf, enter, within } from './member-stores.ts';
 
+type Members = [ScriptedStore, ScriptedStore, ScriptedStore];
+
 it('one whose place has expired while a member is away has not met a loss of data', async () => {
   const clock = new FakeClock();
-  const members = [1, 2, 3].map(() => new ScriptedStore(clock)) as [
-    ...[ScriptedStore, ScriptedStore, ScriptedStore],
-  ];
-  const [room, other, away] = members;
-  const store = quorum(members, { clock });
+  const [room, other, away] = [1, 2, 3].map(() => new ScriptedStore(clock)) as Members;
+  const store = quorum([room, other, away], { clock });
   room.onClaim = () => waiting();
   for (const each of [other, away]) each.onClaim = () => ({ state: 'gone', why: 'refused' });
   const claim = claimOf({ ttlMs: 9_000 });
