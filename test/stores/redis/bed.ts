@@ -15,7 +15,6 @@ import { expect, onTestFinished } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
-import { settle } from './settle.ts';
 
 export type ClientName = 'ioredis' | 'node-redis';
 
@@ -65,6 +64,19 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
     for (const key of keys.filter((each) => !/^holdfast!store/.test(each))) {
       // It may be gone by now; what stays for ever has -1.
       expect(await server.command('PTTL', key), key).not.toBe(-1);
+    }
+  }
+}
+
+/** Where a record says from when on there are grants, and such a moment long ago. */
+const OPEN_AT = 41;
+const LONG_AGO = '0000100000000';
+
+/** Ends the quarantines that the records of these primaries tell of, of any namespace. */
+export async function settle(...servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    for (const key of (await server.command('KEYS', '*!store*')) as string[]) {
+      await server.command('SETRANGE', key, OPEN_AT, LONG_AGO);
     }
   }
 }

@@ -9,9 +9,8 @@ import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';
 import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { Bed, type StoreOptions } from './bed.ts';
+import { Bed, type StoreOptions, settle } from './bed.ts';
 import { LATEST, packages } from './packages.ts';
-import { settle } from './settle.ts';
 
 /** Keys of names are in slots of all three primaries. */
 const RESOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];

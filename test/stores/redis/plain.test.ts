@@ -7,9 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
-import { Bed } from './bed.ts';
+import { Bed, settle } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
-import { settle } from './settle.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
 const LONG_MS = 20_000;

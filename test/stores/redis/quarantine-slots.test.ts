@@ -9,8 +9,7 @@ import { freePort } from '../../servers/ports.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed } from './bed.ts';
-import { settle } from './settle.ts';
+import { Bed, settle } from './bed.ts';
 
 const HALF = 8192;
 
