@@ -44,15 +44,6 @@ describe('a primary that lives on alone', () => {
     expect(fenced.write(lease, 'the first')).toBe('STALE_TOKEN');
   });
 
-  test('may be refused before anything is granted', async () => {
-    await using bed = new Bed();
-    const { primary } = await replicated(bed, []);
-    const lock = bed.patientLocks(primary, { onHazard: 'refuse' }).mutex('refused');
-    const refused = { code: 'STORE', retryable: false, outcome: 'failed' };
-    await expect(lock.acquire()).rejects.toMatchObject(refused);
-    expect(await primary.command('EXISTS', 'holdfast:refused')).toBe(0);
-  });
-
   test('but needs replicas to write: the holder is told before the other grants', async () => {
     await using bed = new Bed();
     const { primary, replicas } = await replicated(bed, CAREFUL);
