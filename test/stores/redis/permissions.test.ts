@@ -3,14 +3,14 @@
 import { allOf, createLocks, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { plainRedisStore, redisStore } from 'holdfast/redis';
-import { Cluster, type Redis } from 'ioredis';
-import { createCluster } from 'redis';
+import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
 import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
+import { LATEST } from './packages.ts';
 
 const CLIENTS = [
   ['ioredis', byIoredis],
@@ -41,12 +41,8 @@ describe('the user of the page', () => {
 
   test('is refused nothing in a cluster', async () => {
     const cluster = await startCluster({ config: [QUEUE_USER] });
-    const rootNodes = cluster.addresses.map(({ host, port }) => ({ socket: { host, port } }));
-    const clients = [
-      new Cluster(cluster.addresses, { redisOptions: LOGIN, lazyConnect: true }),
-      createCluster({ rootNodes, defaults: LOGIN }),
-    ];
-    for (const client of clients) {
+    for (const its of LATEST) {
+      const client = its.cluster(cluster.addresses, LOGIN);
       const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
       const all = ['a', 'b', 'c', 'd'].map((name) => locks.mutex(name));
       await allOf(all).run(() => {});

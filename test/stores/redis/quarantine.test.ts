@@ -6,7 +6,6 @@ import type { Store } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
 import type { Claim } from 'holdfast/store';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { describe, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
@@ -15,6 +14,7 @@ import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
+import { LATEST } from './packages.ts';
 
 /** After a second without a script, what has run meanwhile is looked at. */
 const UNSEEN_MS = paced(1100);
@@ -233,36 +233,26 @@ describe('a server that hides who it is', () => {
   });
 });
 
-test.each(['ioredis', 'node-redis'] as const)(
-  'a swap of two databases that are both in use is noticed at once: %s',
-  async (client) => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const database = (number: number): Store =>
-      bed.use(
-        redisStore(
-          client === 'ioredis'
-            ? new Redis({ ...server, db: number, lazyConnect: true })
-            : createClient({ url: `${server.url}/${number}` }),
-          { maxTtl: LONG_TTL_MS },
-        ),
-      );
-    const [blue, green] = [database(0), database(1)];
-    const touch = async (): Promise<void> => {
-      for (const store of [blue, green]) await store.inspect('anything');
-    };
-    await touch();
-    await bed.settle(server);
-    const second = new Redis({ ...server, db: 1 });
-    await second.setrange('holdfast!store', 41, '0000100000000');
-    second.disconnect();
-    // Both records are a moment old, and say the same.
-    await touch();
-    expect(await claimed(blue)).toBe('held');
-    expect(await claimed(green)).toBe('held');
-    await server.command('SWAPDB', 0, 1);
-    expect(await claimed(blue)).toBe('data-loss');
-    expect(await claimed(database(0))).toBe('data-loss');
-    expect(await claimed(green)).toBe('data-loss');
-  },
-);
+test.each(LATEST)('$name: a swap of two databases in use is noticed at once', async (its) => {
+  await using bed = new Bed();
+  const server = await bed.server();
+  const database = (number: number): Store =>
+    bed.use(redisStore(its.server(server, { database: number }), { maxTtl: LONG_TTL_MS }));
+  const [blue, green] = [database(0), database(1)];
+  const touch = async (): Promise<void> => {
+    for (const store of [blue, green]) await store.inspect('anything');
+  };
+  await touch();
+  await bed.settle(server);
+  const second = new Redis({ ...server, db: 1 });
+  await second.setrange('holdfast!store', 41, '0000100000000');
+  second.disconnect();
+  // Both records are a moment old, and say the same.
+  await touch();
+  expect(await claimed(blue)).toBe('held');
+  expect(await claimed(green)).toBe('held');
+  await server.command('SWAPDB', 0, 1);
+  expect(await claimed(blue)).toBe('data-loss');
+  expect(await claimed(database(0))).toBe('data-loss');
+  expect(await claimed(green)).toBe('data-loss');
+});
