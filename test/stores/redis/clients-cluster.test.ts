@@ -115,19 +115,16 @@ describe.each(packages)('$name', (its) => {
     let resumed = 0;
     const wake = (message?: string) => (message === undefined ? resumed++ : heard.push(message));
     await link.follow('k', 'news', wake, 'cluster');
-    const listeners = async (): Promise<[RedisServer, string][]> => {
-      const found: [RedisServer, string][] = [];
-      for (const node of cluster.nodes) {
-        if (!node.running) continue;
-        const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
-        for (const line of list) if (line.includes(' name=listener ')) found.push([node, line]);
-      }
-      return found;
+    const listeners = async (): Promise<readonly { node: RedisServer; id: string }[]> => {
+      const found = cluster.nodes.map(async (node) =>
+        (await node.listeners('listener')).map((id) => ({ node, id })),
+      );
+      return (await Promise.all(found)).flat();
     };
     for (const node of cluster.nodes) await node.command('PUBLISH', 'news', `${node.port}`);
     await until('heard all', async () => heard.length === cluster.nodes.length);
-    const [[node, line] = []] = await listeners();
-    await node?.command('CLIENT', 'KILL', 'ID', /id=(\d+)/.exec(line ?? '')?.[1] ?? '');
+    const [one] = await listeners();
+    await one?.node.command('CLIENT', 'KILL', 'ID', one.id);
     await until('resumed', async () => resumed === 1);
     expect(await listeners()).toHaveLength(1);
     await cluster.nodes[5]?.command('PUBLISH', 'news', 'again');
@@ -139,10 +136,8 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses, { name: 'follower' }));
     let resumed = 0;
     await link.follow('k', 'news of all', () => resumed++, 'cluster');
-    const listening = async (node: RedisServer): Promise<boolean> => {
-      const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub'));
-      return list.includes(' name=follower ');
-    };
+    const listening = async (node: RedisServer): Promise<boolean> =>
+      (await node.listeners('follower')).length > 0;
     for (const primary of await cluster.primaries()) {
       if (!(await listening(primary))) continue;
       await cluster.failOver(primary);

@@ -37,13 +37,6 @@ function shown(error: unknown): string {
   return [...parts, JSON.stringify(cause), cause instanceof Error ? cause.stack : ''].join('\n');
 }
 
-async function listening(at: RedisServer, name: string): Promise<string[]> {
-  const list = String(await at.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
-  return list
-    .filter((line) => line.includes(` name=${name} `))
-    .map((line) => /^id=(\d+)/.exec(line)?.[1] ?? '');
-}
-
 describe.each(packages)('$name', (its) => {
   test('connects nothing before the first command, and never the given client', async () => {
     await using links = new Links();
@@ -199,7 +192,7 @@ describe.each(packages)('$name', (its) => {
     const publish = (text: string): Promise<unknown> => own.command('PUBLISH', 'news', text);
     expect(await publish('one')).toBe(1);
     await until('heard the first', async () => heard.length === 1);
-    const [id = ''] = await listening(own, 'listener');
+    const [id = ''] = await own.listeners('listener');
     await own.command('CLIENT', 'KILL', 'ID', id);
     await until('resumed', async () => heard.length === 2);
     // By the time of `resumed` it listens: nothing is lost after it.
@@ -214,7 +207,7 @@ describe.each(packages)('$name', (its) => {
     expect(heard).toEqual(['one', 'resumed', 'two', 'resumed', 'three']);
     await link.close();
     await until('stopped listening', async () => {
-      return (await listening(own, 'listener')).length === 0;
+      return (await own.listeners('listener')).length === 0;
     });
   });
 
