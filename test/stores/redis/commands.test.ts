@@ -1,11 +1,12 @@
 /** What the store asks of the server: how much, and where it leaves something. */
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Store } from 'holdfast';
-import { type RedisOptions, redisStore } from 'holdfast/redis';
+import { plainRedisStore, type RedisOptions, redisStore } from 'holdfast/redis';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed } from './bed.ts';
@@ -203,5 +204,60 @@ describe('a server without a record', () => {
     const [status] = await store.claim([one]);
     if (expected === 'held') return expect(status?.state).toBe('held');
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
+  });
+});
+
+describe('what is kept of work that is done', () => {
+  const RECORD = { text: 'done', ms: 60_000 };
+  const TRUST = { afterDataLoss: 'trust' } as const;
+
+  it.each([
+    ['queues', redisStore],
+    ['plain locks', plainRedisStore],
+  ])('%s: the key of a record ends with it, and no other is left', async (_, make) => {
+    const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
+    const job = claim({ resource: 'job' });
+    await store.claim([job]);
+    expect(await store.keep?.(job, RECORD)).toBe(true);
+    await store.release([job]);
+    const keys = (await server.command('KEYS', '*')) as string[];
+    expect(keys.sort()).toEqual(['holdfast!kept:job', 'holdfast!store']);
+    const left = Number(await server.command('PTTL', 'holdfast!kept:job'));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(RECORD.ms);
+  });
+
+  it('is nothing of who died alone, though its key is still there', async () => {
+    const store = open();
+    const dead = await enter(store, { ttlMs: 100 });
+    // Longer than it lives. Any other verb would bury it.
+    await sleep(200);
+    expect(await store.keep?.(dead, RECORD)).toBe(false);
+    expect(await server.command('EXISTS', 'holdfast!kept:a')).toBe(0);
+  });
+
+  it('of another layout is refused, and what is no text of ours as well', async () => {
+    const store = open();
+    await server.command('SET', 'holdfast!kept:newer', '2...');
+    const refused = { code: 'STORE', retryable: false };
+    await expect(store.recall?.('newer')).rejects.toMatchObject({
+      ...{ ...refused, message: expect.stringContaining('another layout') },
+    });
+    await server.command('LPUSH', 'holdfast!kept:list', 'a');
+    await expect(store.recall?.('list')).rejects.toMatchObject(refused);
+  });
+
+  it('is in the slot of its queue in a cluster, whatever the name', async () => {
+    const cluster = bed.serve(await startCluster());
+    const member = new Cluster(cluster.addresses, { lazyConnect: true });
+    for (const make of [redisStore, plainRedisStore]) {
+      const store = bed.use(make(member, TRUST));
+      for (const name of ['a', 'b{c}', 'd}e', '{}', 'f{g', '{h}{i}', 'é😀']) {
+        const one = await enter(store, { resource: name });
+        expect(await store.keep?.(one, { ...RECORD, text: name })).toBe(true);
+        expect(await store.recall?.(name)).toMatchObject({ text: name });
+        await store.release([one]);
+      }
+    }
   });
 });

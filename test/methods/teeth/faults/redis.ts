@@ -200,8 +200,9 @@ export const REDIS_FAULTS: readonly Fault[] = [
     replace: 'local holds = true',
     why: 'an attempt that lost its lease is recorded as a success, beside the next one',
     by: inTest(
-      'test/stores/redis/records.test.ts',
-      'who died alone keeps nothing, though its key is still there',
+      COMMANDS,
+      'what is kept of work that is done',
+      'is nothing of who died alone, though its key is still there',
     ),
   },
   {
