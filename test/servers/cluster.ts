@@ -12,7 +12,8 @@ const SHARDS = 3;
 
 export interface Migration {
   readonly slot: number;
-  readonly to: RedisServer;
+  /** Default: another primary. */
+  readonly to?: RedisServer | undefined;
   /** Runs when the slot is on its way and its keys are still where they were. */
   readonly halfway?: () => Promise<void>;
 }
@@ -87,6 +88,11 @@ export class Cluster {
     return this.#nodeAt(range?.[2][1]);
   }
 
+  /** All of them, while each has some of its first slots. */
+  primaries(): Promise<RedisServer[]> {
+    return Promise.all([0, 6000, 12_000].map((slot) => this.primaryOf(slot)));
+  }
+
   /** Lets the replica of this primary take over in good order, and answers it. */
   async failOver(primary: RedisServer): Promise<RedisServer> {
     const replica = this.#partnerOf(primary);
@@ -108,17 +114,19 @@ export class Cluster {
     return after;
   }
 
-  /** Says that a slot is on its way, and answers whence; its keys are still where they were. */
-  async announce({ slot, to }: Migration): Promise<RedisServer> {
+  /** Says that a slot is on its way; its keys are still where they were. */
+  async announce({ slot, to: given }: Migration): Promise<{ from: RedisServer; to: RedisServer }> {
     const from = await this.primaryOf(slot);
+    const to = given ?? (await this.primaries()).find((other) => other !== from);
+    if (to === undefined) throw new Error('there is one primary only');
     await to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', idOf(from.port));
     await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', idOf(to.port));
-    return from;
+    return { from, to };
   }
 
-  /** Moves a slot to another primary while clients go on. */
-  async migrate({ slot, to, halfway }: Migration): Promise<void> {
-    const from = await this.announce({ slot, to });
+  /** Moves a slot to another primary, which it answers, while clients go on. */
+  async migrate({ slot, to: given, halfway }: Migration): Promise<RedisServer> {
+    const { from, to } = await this.announce({ slot, to: given });
     await halfway?.();
     for (;;) {
       const keys = (await from.command('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
@@ -136,6 +144,7 @@ export class Cluster {
         ranges.some(([first, last, [, port]]) => first <= slot && slot <= last && port === to.port),
       );
     });
+    return to;
   }
 
   async close(): Promise<void> {

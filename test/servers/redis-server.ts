@@ -103,6 +103,20 @@ export class RedisServer extends LocalServer {
     }
   }
 
+  /** How often it has carried out these commands, within scripts or not. */
+  async calls(...names: readonly string[]): Promise<number> {
+    const stats = String(await this.command('INFO', 'commandstats'));
+    const found = [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)];
+    return found.reduce((sum, [, name = '', n]) => sum + (names.includes(name) ? Number(n) : 0), 0);
+  }
+
+  /** The ids of the connections of this name that listen. */
+  async listeners(name: string): Promise<string[]> {
+    const list = String(await this.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
+    const named = list.filter((line) => line.includes(` name=${name} `));
+    return named.map((line) => /^id=(\d+)/.exec(line)?.[1] ?? '');
+  }
+
   get #socket(): string {
     return join(this.folder, 'socket');
   }

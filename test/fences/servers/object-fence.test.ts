@@ -1,10 +1,10 @@
 /** The fence in objects, on a server that speaks as S3 does. */
-import { isLockError } from 'holdfast';
 import { type ObjectAccess, probeObjects } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { missing } from '../../servers/programs.ts';
 import { S3Server, SIGNED } from '../../servers/s3-server.ts';
+import { changesAtOnce } from '../at-once.ts';
 import { httpObjects, numbersIn } from '../numbers.ts';
 
 const why = await missing('python');
@@ -90,18 +90,9 @@ test('a bucket or an object that is gone is told as what it is', async () => {
 });
 
 test('holders at once lose no update', async () => {
-  let sold = 0;
-  const sell = async (token: bigint): Promise<void> => {
+  const sold = await changesAtOnce(8, async (token) => {
     const entry = await numbers().enter({ ...at('stock'), token });
     await entry.write(entry.value + 1);
-    sold++;
-  };
-  const tokens = Array.from({ length: 8 }, (_, n) => BigInt(n + 1));
-  const outcomes = await Promise.allSettled(tokens.map(sell));
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected')
-      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
-  }
-  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  });
   expect(await valueAt('stock')).toBe(sold);
 });

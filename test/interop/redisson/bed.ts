@@ -88,11 +88,8 @@ export class RedissonBed {
   }
 
   /** How many scripts the server has run. */
-  async scripts(): Promise<number> {
-    const calls = String(await this.server.command('INFO', 'commandstats')).matchAll(
-      /^cmdstat_eval(?:sha)?:calls=(\d+)/gm,
-    );
-    return [...calls].reduce((sum, [, count]) => sum + Number(count), 0);
+  scripts(): Promise<number> {
+    return this.server.calls('eval', 'evalsha');
   }
 
   /** Returns once Redisson in this program has seen to all messages about this lock so far. */

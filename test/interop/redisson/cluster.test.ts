@@ -1,13 +1,12 @@
 /** Redisson in a cluster, where it sends its messages on the channels of a slot. */
 import { createLocks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
-import { Cluster } from 'ioredis';
-import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { startCluster } from '../../servers/cluster.ts';
+import { LATEST } from '../../stores/redis/packages.ts';
 import { channelOf, NEW, WATCHDOG_MS } from './bed.ts';
 import { OPTIONS, optionsOf } from './open.ts';
 
@@ -28,27 +27,9 @@ afterAll(async () => {
   await cluster.close();
 });
 
-const CLIENTS = [
-  {
-    name: 'ioredis',
-    connect: () => {
-      const client = new Cluster(cluster.addresses);
-      return { client, end: () => client.disconnect() };
-    },
-  },
-  {
-    name: 'node-redis',
-    connect: () => {
-      const rootNodes = cluster.addresses.map(({ host, port }) => ({ socket: { host, port } }));
-      const client = createCluster({ rootNodes });
-      return { client, end: () => {} };
-    },
-  },
-];
-
-describe.each(CLIENTS)('with $name', ({ name, connect }) => {
+describe.each(LATEST)('with $name', ({ name, cluster: connect }) => {
   it.each(['mutex', 'fair', 'write', 'permit'])('as %s each wakes the other', async (kind) => {
-    const { client, end } = connect();
+    const client = connect(cluster.addresses);
     const locks = createLocks(redissonStore(client, kind === 'fair' ? optionsOf(kind) : OPTIONS));
     const lock = `${kind} ${name}`;
     const ours = {
@@ -71,35 +52,29 @@ describe.each(CLIENTS)('with $name', ({ name, connect }) => {
     expect(await second).toBe(true);
     await theirs.release(kind, lock);
     await locks.close();
-    end();
   });
 
   it('a slot that moves takes its listeners along', async () => {
-    const { client, end } = connect();
+    const client = connect(cluster.addresses);
     const locks = createLocks(redissonStore(client, { ...OPTIONS, retry: '200ms' }));
     const lock = `moved ${name}`;
     const theirs = java.thread();
     await theirs.acquire('mutex', lock, { lease: LONG });
     const wait = locks.mutex(lock, { ttl: LONG }).acquire();
     await expect.poll(() => listeners('mutex', lock)).toBe(1);
-    const slot = slotOf(lock);
-    const from = await cluster.primaryOf(slot);
-    const to = cluster.nodes.find((node) => node !== from)!;
-    await cluster.migrate({ slot, to });
+    const to = await cluster.migrate({ slot: slotOf(lock) });
     const listening = () => to.command('PUBSUB', 'SHARDNUMSUB', channelOf('mutex', lock));
     await expect.poll(listening).toEqual([channelOf('mutex', lock), 1]);
     await theirs.release('mutex', lock);
     await (await wait).release();
     await locks.close();
-    end();
   });
 
   it('a brace that is not closed is refused unsent', async () => {
-    const { client, end } = connect();
+    const client = connect(cluster.addresses);
     const locks = createLocks(redissonStore(client, OPTIONS));
     await expect(locks.mutex('a{b').acquire()).rejects.toThrow(/must be closed/);
     await locks.close();
-    end();
   });
 });
 

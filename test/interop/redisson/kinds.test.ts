@@ -33,18 +33,6 @@ describe('a mutex', () => {
     await (await ours).release();
   });
 
-  it('entered twice here is one entry to Java, and free once both are left', async () => {
-    const lock = bed.locks.mutex('nested', { reentrant: true, ttl: LONG });
-    const java = bed.java.thread();
-    const tryIt = () => java.acquire('mutex', 'nested', { wait: 0 });
-    await lock.run(async () => {
-      await lock.run(async () => expect(await bed.client.hvals('nested')).toEqual(['1']));
-      expect(await tryIt()).toBe(false);
-    });
-    expect(await tryIt()).toBe(true);
-    await java.release('mutex', 'nested');
-  });
-
   it.each(['holdfast!notes:a', 'redisson_lock_token:{a}'])(
     'is no key beside those of locks: %s',
     async (name) => {

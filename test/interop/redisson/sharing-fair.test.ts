@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram, type ForeignThread } from '../../methods/sharing/foreign-program.ts';
 import { paced } from '../../support/this-run.ts';
-import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
+import { RedissonBed, soon, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
@@ -227,22 +227,5 @@ describe.each(WORLDS)('Redisson $version on $program, a fair lock', (world) => {
     await lease.release();
     await (await ours).release();
     expect(await waiters(name)).toEqual([]);
-  });
-
-  it('whose holder stands still goes to the first waiter of the other side', async () => {
-    const name = 'holder stopped';
-    const stopped = await ForeignProgram.start(bed.command('java', 'fair'));
-    const holder = stopped.thread();
-    await holder.acquire('fair', name, { lease: WATCHDOG_MS });
-    const ours = bed.ours('fair', name).acquire();
-    await inLine(name, 1);
-    stopped.pause();
-    const lease = await ours;
-    stopped.resume();
-    await expect(holder.release('fair', name)).rejects.toThrow();
-    expect(lease).toHaveProperty('held', true);
-    expect(await take(bed.java.thread(), name, 0)).toBe(false);
-    await lease.release();
-    await stopped.close();
   });
 });

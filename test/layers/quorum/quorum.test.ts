@@ -345,18 +345,6 @@ describe('the quorum', () => {
     expect(quorum(memories(3)).maxTtlMs).toBe(undefined);
   });
 
-  it('asks each member once for a batch', async () => {
-    const { members, store } = scene();
-    const claims = ['a', 'b', 'c'].map((resource) => claimOf({ resource }));
-    const statuses = await store.claim(claims);
-    expect(statuses.map(({ state }) => state)).toEqual(['held', 'held', 'held']);
-    for (const { asked } of members) {
-      expect(
-        asked.filter(({ verb }) => verb === 'claim').map(({ claims }) => claims.length),
-      ).toEqual([3]);
-    }
-  });
-
   it('says who failed when no majority can be asked who holds', async () => {
     const { members, store } = scene();
     (members[0] as Member).fault = 'broken';

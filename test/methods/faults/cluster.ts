@@ -47,18 +47,12 @@ export function crowdOn<At extends Mortal>(
   return bed.use(new Crowd(all, ['a', 'b', 'c']));
 }
 
-export async function goesOn(crowd: Crowd): Promise<void> {
-  const before = crowd.grants;
-  await until('was each granted again', async () => crowd.behind(before, 5).length === 0);
-}
-
 export async function expectNoneLost<At extends Mortal>(
   bed: ClusterBed<At>,
   cluster: Cluster<At>,
   crowd: Crowd,
 ): Promise<void> {
-  await crowd.close();
-  expect(crowd.violations).toEqual([]);
+  await crowd.expectOrder();
   await bed.leave();
   await bed.expectNothingLeft(await cluster.leader());
 }
@@ -104,14 +98,14 @@ export function losses<At extends Mortal>(
     const cluster = await clusterFor(bed);
     // Elections, of which several may be needed, are no reason to die.
     const crowd = crowdOn(bed, cluster, RESTART_TTL_MS);
-    await goesOn(crowd);
+    await crowd.goesOn();
     for (const mode of ['leader', 'follower'] as const) {
       const server = await inMode(mode, cluster);
       await server.kill();
-      await goesOn(crowd);
+      await crowd.goesOn();
       await server.start();
     }
-    await goesOn(crowd);
+    await crowd.goesOn();
     await expectNoneLost(bed, cluster, crowd);
   });
 

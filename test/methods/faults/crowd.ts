@@ -3,31 +3,46 @@
  * believe at once are seen at once.
  */
 import { isLockError, type Lease, type Locks } from 'holdfast';
+import { expect } from 'vitest';
+import { until } from '../../support/until.ts';
 import { sleep } from './bed.ts';
+
+interface CrowdOptions {
+  /** No wait ends with an error, and all tokens are of one lineage. Default: false. */
+  readonly strict?: boolean;
+}
 
 export class Crowd {
   /** What must not happen, in words. */
-  readonly violations: string[] = [];
+  readonly #violations: string[] = [];
   readonly #grants = new Map<string, number>();
   readonly #last = new Map<string, Lease>();
   readonly #tasks: Promise<void>[];
+  readonly #strict: boolean;
   #over = false;
 
   /** One task for each of these locks and resources; they begin at once. */
-  constructor(all: readonly Locks[], resources: readonly string[]) {
+  constructor(
+    all: readonly Locks[],
+    resources: readonly string[],
+    { strict = false }: CrowdOptions = {},
+  ) {
+    this.#strict = strict;
     this.#tasks = all.flatMap((locks) => resources.map((name) => this.#work(locks, name)));
   }
 
-  /** How often each resource has been granted. */
-  get grants(): ReadonlyMap<string, number> {
-    return new Map(this.#grants);
+  /** Waits until each resource has been granted so many times more. */
+  async goesOn(times = 5): Promise<void> {
+    const due = [...this.#grants].map(([name, before]) => [name, before + times] as const);
+    await until('was each granted again', () =>
+      due.every(([name, least]) => (this.#grants.get(name) ?? 0) >= least),
+    );
   }
 
-  /** The resources that have not been granted so many times more than then. */
-  behind(then: ReadonlyMap<string, number>, times: number): string[] {
-    const due = ([name, before]: readonly [string, number]): boolean =>
-      (this.#grants.get(name) ?? 0) < before + times;
-    return [...then].filter(due).map(([name]) => name);
+  /** Ends it: none was granted what another held, and tokens grew. */
+  async expectOrder(): Promise<void> {
+    await this.close();
+    expect(this.#violations).toEqual([]);
   }
 
   async close(): Promise<void> {
@@ -38,7 +53,7 @@ export class Crowd {
   async #work(locks: Locks, name: string): Promise<void> {
     this.#grants.set(name, 0);
     while (!this.#over) {
-      const lease = await locks.mutex(name, { fair: true }).acquire().catch(doubt);
+      const lease = await locks.mutex(name, { fair: true }).acquire().catch(this.#doubt);
       if (lease) {
         this.#see(name, lease);
         await sleep(Math.random() * 10);
@@ -50,16 +65,20 @@ export class Crowd {
 
   #see(name: string, lease: Lease): void {
     const last = this.#last.get(name);
-    if (last?.held) this.violations.push(`${name} was granted while it was held`);
+    if (last?.held) this.#violations.push(`${name} was granted while it was held`);
     if (last && lease.token <= last.token) {
-      this.violations.push(`a token of ${name} did not grow: ${lease.token} after ${last.token}`);
+      this.#violations.push(`a token of ${name} did not grow: ${lease.token} after ${last.token}`);
+    }
+    if (this.#strict && last && lease.lineage !== last.lineage) {
+      this.#violations.push(`${name} has tokens of another lineage: ${lease.lineage}`);
     }
     this.#last.set(name, lease);
     this.#grants.set(name, (this.#grants.get(name) ?? 0) + 1);
   }
-}
 
-/** A store that does not answer for a TTL is an error, and the program tries again. */
-function doubt(error: unknown): undefined {
-  if (!isLockError(error, 'STORE')) throw error;
+  /** A store that does not answer for a TTL is an error, and the program tries again. */
+  readonly #doubt = (error: unknown): undefined => {
+    if (!isLockError(error, 'STORE')) throw error;
+    if (this.#strict) this.#violations.push(String(error));
+  };
 }

@@ -39,6 +39,13 @@ export class Belief {
     return !this.lease.held && this.lease.signal.aborted;
   }
 
+  /** It ended, and was told to have, before this grant of the same resource. */
+  expectBefore({ at, token }: Grant): void {
+    expect(this.told).toBe(true);
+    expect(this.lastHeldAt).toBeLessThanOrEqual(at);
+    expect(token * 1024n).toBeGreaterThan(this.lease.token);
+  }
+
   close(): void {
     this.#over = true;
   }
@@ -168,11 +175,9 @@ export class Scene<At extends Place> {
   async expectSucceeded(): Promise<{ readonly grant: Grant; readonly next: Lease }> {
     const heldAtGrant = this.next.then(() => this.queued.lease.held);
     const { grant, next } = await this.#successors();
-    expect(this.probed.told).toBe(true);
+    this.probed.expectBefore(grant);
     expect(this.queued.told).toBe(true);
     expect(await heldAtGrant).toBe(false);
-    expect(this.probed.lastHeldAt).toBeLessThanOrEqual(grant.at);
-    expect(grant.token * 1024n).toBeGreaterThan(this.probed.lease.token);
     expect(next.token).toBeGreaterThan(this.queued.lease.token);
     return { grant, next };
   }

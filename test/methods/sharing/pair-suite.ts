@@ -2,15 +2,13 @@
  * The same for every dialect without a queue: real programs of another library and of this project,
  * which take the same locks by turns, crash, and stand still.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 import { ownProgram } from './own.ts';
+import { countTogether, LONG_TRIAL, trial } from './trial.ts';
 
 export interface Pair {
   /** Of the lock, as the foreign program is told. */
@@ -22,15 +20,12 @@ export interface Pair {
   readonly careless?: boolean | 'at times';
   /** Says that a lock that it releases was no longer its own. Default: true. */
   readonly tellsLoss?: boolean;
+  /** Of the library. */
+  readonly version?: string;
 }
 
 /** Of the locks of both sides, in ms. */
 export const LEASE_MS: number = paced(1500);
-
-/** How long the counting goes on, in ms. */
-const TRIAL_MS = Number(process.env.HOLDFAST_TRIAL_MS ?? 3000);
-/** Programs of each side. A short trial has one with as many threads, which share nothing. */
-const PROGRAMS = 4;
 
 export function pairSuite(name: string, pair: Pair): void {
   let [java, own]: ForeignProgram[] = [];
@@ -50,6 +45,12 @@ export function pairSuite(name: string, pair: Pair): void {
   // A wait with an end may sleep past the end of a crashed holder's lease in some libraries.
   const take = (thread: ForeignThread, lock: string, wait = -1): Promise<boolean> =>
     thread.acquire(kind, lock, { wait, lease: LEASE_MS });
+
+  if (pair.version) {
+    test.concurrent(`${name}: it is the version that it is said to be`, async () => {
+      expect(await sides()[0].version()).toBe(pair.version);
+    });
+  }
 
   test.concurrent(`${name}: what one side holds, the other does not get`, async () => {
     for (const [holder, other] of [sides(), sides().toReversed()]) {
@@ -131,29 +132,13 @@ export function pairSuite(name: string, pair: Pair): void {
   });
 
   test(`${name}: a counter that only the lock guards is exact`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-count-'));
-    const file = join(folder, 'count');
-    await writeFile(file, '0');
-    const long = TRIAL_MS >= 30_000;
-    const more = await Promise.all(
-      Array.from({ length: long ? PROGRAMS - 1 : 0 }, () => [startJava(), startOwn()]).flat(),
-    );
-    const programs = [...sides(), ...more];
-    const threads = programs.flatMap((program) =>
-      Array.from({ length: long ? 1 : PROGRAMS }, () => program.thread()),
-    );
-    const times = await Promise.all(
-      threads.map((thread) => thread.count(kind, 'counted', file, TRIAL_MS)),
-    );
-    const sum = times.reduce((a, b) => a + b, 0);
-    expect(await readFile(file, 'utf8')).toBe(String(sum));
-    const ofJava = threads.map((_, i) => i).filter((i) => isJava(i, threads.length, long));
-    const theirs = ofJava.reduce((all, i) => all + (times[i] ?? 0), 0);
-    expect(theirs).toBeGreaterThan(0);
-    expect(sum - theirs).toBeGreaterThan(0);
-    if (long) console.log(`${name}: ${theirs} turns of theirs, ${sum - theirs} of ours`);
-    await Promise.all(more.map((program) => program.kill()));
-    await rm(folder, { recursive: true });
+    const lock = { kind, name: 'counted' };
+    // A short trial has one program of each side with four threads, which share nothing.
+    const [theirs, ours] = sides().map((side) => [1, 2, 3, 4].map(() => side.thread()));
+    const counts = LONG_TRIAL
+      ? await trial(ownCommand(pair), await pair.foreign(), lock)
+      : await countTogether(ours!, theirs!, lock);
+    for (const turns of Object.values(counts)) expect(Math.max(...turns)).toBeGreaterThan(0);
   });
 }
 
@@ -163,11 +148,6 @@ function missing({ foreign }: Pair): Promise<string | undefined> {
     () => undefined,
     (error: Error) => `not promised: a program in another language: ${error.message}`,
   );
-}
-
-/** The programs alternate, and each of a short trial has several threads. */
-function isJava(thread: number, threads: number, long: boolean): boolean {
-  return long ? thread % 2 === 0 : thread < threads / 2;
 }
 
 const DIALECTS = fileURLToPath(new URL('programs/dialects.ts', import.meta.url));

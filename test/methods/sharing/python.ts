@@ -15,9 +15,3 @@ export async function pythonDriver(url: string): Promise<ForeignCommand> {
   const env = { PYTHONHOME: join(folderOf(python), '..'), PYTHONPATH: '' };
   return { command: [...python, PROGRAM, url], env };
 }
-
-/** Why tests with it have to be skipped, if they have to. */
-export function missingPython(): Promise<string | undefined> {
-  const why = (error: Error): string => `not promised: Debian on every machine: ${error.message}`;
-  return pythonDriver('').then(() => undefined, why);
-}

@@ -1,44 +1,56 @@
-/** Programs of two kinds count in one file, which nothing guards but the lock that they share. */
+/** Both sides count in one file, which nothing guards but the lock that they share. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ForeignCommand, ForeignProgram } from './foreign-program.ts';
+import { expect } from 'vitest';
+import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 
 /** How long, in ms; `HOLDFAST_TRIAL_MS=60000` for a long one. */
 const TRIAL_MS = Number(process.env.HOLDFAST_TRIAL_MS ?? 4000);
+export const LONG_TRIAL: boolean = TRIAL_MS >= 30_000;
 
+interface NamedLock {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** How often each has counted. */
 export interface Trial {
-  readonly counted: number;
-  /** How often each program says that it counted. */
   readonly own: readonly number[];
   readonly foreign: readonly number[];
 }
 
-/** Four processes of each. */
+/** Four processes of each: no turn is lost. */
 export async function trial(
   own: ForeignCommand,
   foreign: ForeignCommand,
-  { kind, name }: { readonly kind: string; readonly name: string },
+  lock: NamedLock,
+): Promise<Trial> {
+  const commands = [own, own, own, own, foreign, foreign, foreign, foreign];
+  const started = await Promise.all(commands.map(ForeignProgram.start));
+  try {
+    const threads = started.map((program) => program.thread());
+    return await countTogether(threads.slice(0, 4), threads.slice(4), lock);
+  } finally {
+    for (const program of started) await program.kill();
+  }
+}
+
+/** These threads: no turn is lost. */
+export async function countTogether(
+  own: readonly ForeignThread[],
+  foreign: readonly ForeignThread[],
+  { kind, name }: NamedLock,
 ): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-trial-'));
   const file = join(folder, 'number');
   writeFileSync(file, '0');
-  const started = await Promise.all([...four(own), ...four(foreign)].map(ForeignProgram.start));
-  try {
-    const counts = await Promise.all(
-      started.map((program) => program.thread().count(kind, name, file, TRIAL_MS)),
-    );
-    const counted = Number(readFileSync(file, 'utf8'));
-    const [ours, theirs] = [counts.slice(0, 4), counts.slice(4)];
-    if (TRIAL_MS >= 30_000)
-      console.log(`${kind}: ${counted} turns, ours ${ours}, theirs ${theirs}`);
-    return { counted, own: ours, foreign: theirs };
-  } finally {
-    for (const program of started) await program.kill();
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function four<T>(one: T): T[] {
-  return Array.from({ length: 4 }, () => one);
+  const turns = await Promise.all(
+    [...own, ...foreign].map((thread) => thread.count(kind, name, file, TRIAL_MS)),
+  );
+  expect(Number(readFileSync(file, 'utf8'))).toBe(turns.reduce((sum, each) => sum + each));
+  rmSync(folder, { recursive: true });
+  const counted = { own: turns.slice(0, own.length), foreign: turns.slice(own.length) };
+  if (LONG_TRIAL) console.log(`turns of ${kind}:`, counted);
+  return counted;
 }

@@ -1,11 +1,12 @@
 /** The fence where the guarded data is in etcd. */
-import { createLocks, isLockError } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { EtcdClient, EtcdReply } from '../../../src/clients/etcd/client.ts';
 import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
+import { changesAtOnce } from '../../fences/at-once.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 
 const server = await startEtcd();
@@ -124,21 +125,11 @@ test('its comparison serves every client: here, etcd over JSON', async () => {
 test('holders at once lose no update', async () => {
   const etcd = clientOf(server.url);
   await put(etcd, 'data/stock', '100');
-  let sold = 0;
-  /** Each reads, and writes what it read less one. */
-  const sell = async (token: bigint): Promise<void> => {
+  const sold = await changesAtOnce(30, async (token) => {
     const entry = await fence.enter(clientOf(server.url), { ...at('stock'), token });
     const left = await numberAt(etcd, 'data/stock');
     await entry.write(writing('data/stock', String(left - 1)));
-    sold++;
-  };
-  const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
-  const outcomes = await Promise.allSettled(tokens.map(sell));
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected')
-      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
-  }
-  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  });
   expect(await numberAt(etcd, 'data/stock')).toBe(100 - sold);
 });
 

@@ -11,11 +11,10 @@ import {
 import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Bed as AnyBed, MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { RedisServer, type RedisServerOptions } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
-import { settle } from './settle.ts';
 
 export type ClientName = 'ioredis' | 'node-redis';
 
@@ -69,6 +68,19 @@ export class Bed extends AnyBed<StoreOptions, RedisServer> {
   }
 }
 
+/** Where a record says from when on there are grants, and such a moment long ago. */
+const OPEN_AT = 41;
+const LONG_AGO = '0000100000000';
+
+/** Ends the quarantines that the records of these primaries tell of, of any namespace. */
+export async function settle(...servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    for (const key of (await server.command('KEYS', '*!store*')) as string[]) {
+      await server.command('SETRANGE', key, OPEN_AT, LONG_AGO);
+    }
+  }
+}
+
 /** Never connected itself: the store makes connections like it. */
 function clientOf(
   name: ClientName,
@@ -78,18 +90,18 @@ function clientOf(
   return createClient({ socket: { host, port } });
 }
 
-/** A fence, and its way through this client. */
+/** A fence until the end of the test, and its way through this client. */
 export function fenceOn(client: RedisClient, options?: RedisFenceOptions): FenceOn {
   const fence = redisFence(options);
+  onTestFinished(() => fence.close());
   return {
     enter: (lease) => fence.enter(client, lease),
     adopt: (lease) => fence.adopt(client, lease),
     keyOf: fence.keyOf,
-    close: fence.close,
   };
 }
 
-export interface FenceOn extends Pick<RedisFence, 'keyOf' | 'close'> {
+export interface FenceOn extends Pick<RedisFence, 'keyOf'> {
   enter(lease: EnterToken): Promise<RedisEntry>;
   adopt(lease: EnterToken): Promise<RedisEntry>;
 }

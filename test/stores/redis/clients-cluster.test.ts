@@ -1,6 +1,6 @@
 /** Each package's connections to a cluster, while slots and primaries change their places. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RedisLink, RedisReply } from '../../../src/clients/redis/link.ts';
+import type { RedisReply } from '../../../src/clients/redis/link.ts';
 import { slotOf } from '../../../src/clients/redis/slots.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
@@ -12,29 +12,15 @@ afterAll(() => cluster.close());
 
 const INCREASE_TWO = "redis.call('INCR', KEYS[1]); return redis.call('INCR', KEYS[2])";
 
-/** Another primary than that of the slot. */
-async function other(slot: number): Promise<RedisServer> {
-  const primary = await cluster.primaryOf(slot);
-  for (const candidate of [0, 6000, 12_000]) {
-    const found = await cluster.primaryOf(candidate);
-    if (found !== primary) return found;
-  }
-  throw new Error('there is one primary only');
-}
-
 function refusalOf(answer: Promise<RedisReply>): Promise<string> {
   return answer.then(String, (error: Error) => error.message);
 }
 
-/** Of all primaries, how often the command was carried out. */
-async function carriedOut(link: RedisLink, command: string): Promise<number> {
-  let sum = 0;
-  for (const send of await link.primaries()) {
-    const stats = String(await send(['INFO', 'commandstats']));
-    const found = new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats);
-    sum += Number(found?.[1] ?? 0);
-  }
-  return sum;
+/** By all primaries. */
+async function carriedOut(command: string): Promise<number> {
+  const primaries = await cluster.primaries();
+  const calls = await Promise.all(primaries.map((server) => server.calls(command)));
+  return calls.reduce((sum, each) => sum + each);
 }
 
 test('slots are where the server has them', async () => {
@@ -71,19 +57,16 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses));
     const tag = `move ${its.name}`;
     const [old = '', fresh = ''] = [`{${tag}}old`, `{${tag}}new`];
-    const slot = slotOf(tag);
     // No server knows it from another test.
     const script = `return redis.call('INCR', KEYS[1]) -- ${its.name}`;
-    const before = await carriedOut(link, 'incr');
+    const before = await carriedOut('incr');
     const sha = String(await link.send(old, ['SCRIPT', 'LOAD', script]));
     const increase = (key: string): Promise<RedisReply> =>
       link.send(key, ['EVALSHA', sha, '1', key]);
     const both = ['EVAL', INCREASE_TWO, '2', old, fresh];
     expect(await increase(old)).toBe(1);
-    const to = await other(slot);
-    await cluster.migrate({
-      slot,
-      to,
+    const to = await cluster.migrate({
+      slot: slotOf(tag),
       halfway: async () => {
         // The old key is still here; the new one would be made there, which asks for ASKING.
         expect(await increase(old)).toBe(2);
@@ -105,7 +88,7 @@ describe.each(packages)('$name', (its) => {
     expect(await link.send(old, both)).toBe(4);
     expect(String(await link.send(old, ['INFO', 'server']))).toContain(`tcp_port:${to.port}\r\n`);
     expect(await link.send(old, ['WAIT', '0', '0'])).toEqual(expect.any(Number));
-    expect((await carriedOut(link, 'incr')) - before).toBe(9);
+    expect((await carriedOut('incr')) - before).toBe(9);
   });
 
   test('a WAIT behind a command that was sent elsewhere is refused', async () => {
@@ -113,7 +96,7 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses));
     const tag = `wait ${its.name}`;
     await link.send(tag, ['SET', tag, '1']);
-    await cluster.migrate({ slot: slotOf(tag), to: await other(slotOf(tag)) });
+    await cluster.migrate({ slot: slotOf(tag) });
     const row = [
       ['INCR', tag],
       ['WAIT', '0', '0'],
@@ -132,19 +115,16 @@ describe.each(packages)('$name', (its) => {
     let resumed = 0;
     const wake = (message?: string) => (message === undefined ? resumed++ : heard.push(message));
     await link.follow('k', 'news', wake, 'cluster');
-    const listeners = async (): Promise<[RedisServer, string][]> => {
-      const found: [RedisServer, string][] = [];
-      for (const node of cluster.nodes) {
-        if (!node.running) continue;
-        const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
-        for (const line of list) if (line.includes(' name=listener ')) found.push([node, line]);
-      }
-      return found;
+    const listeners = async (): Promise<readonly { node: RedisServer; id: string }[]> => {
+      const found = cluster.nodes.map(async (node) =>
+        (await node.listeners('listener')).map((id) => ({ node, id })),
+      );
+      return (await Promise.all(found)).flat();
     };
     for (const node of cluster.nodes) await node.command('PUBLISH', 'news', `${node.port}`);
     await until('heard all', async () => heard.length === cluster.nodes.length);
-    const [[node, line] = []] = await listeners();
-    await node?.command('CLIENT', 'KILL', 'ID', /id=(\d+)/.exec(line ?? '')?.[1] ?? '');
+    const [one] = await listeners();
+    await one?.node.command('CLIENT', 'KILL', 'ID', one.id);
     await until('resumed', async () => resumed === 1);
     expect(await listeners()).toHaveLength(1);
     await cluster.nodes[5]?.command('PUBLISH', 'news', 'again');
@@ -156,12 +136,9 @@ describe.each(packages)('$name', (its) => {
     const link = links.to(its.cluster(cluster.addresses, { name: 'follower' }));
     let resumed = 0;
     await link.follow('k', 'news of all', () => resumed++, 'cluster');
-    const listening = async (node: RedisServer): Promise<boolean> => {
-      const list = String(await node.command('CLIENT', 'LIST', 'TYPE', 'pubsub'));
-      return list.includes(' name=follower ');
-    };
-    const all = await Promise.all([0, 6000, 12_000].map((slot) => cluster.primaryOf(slot)));
-    for (const primary of all) {
+    const listening = async (node: RedisServer): Promise<boolean> =>
+      (await node.listeners('follower')).length > 0;
+    for (const primary of await cluster.primaries()) {
       if (!(await listening(primary))) continue;
       await cluster.failOver(primary);
       // The old one goes on as a replica, and a command finds out.

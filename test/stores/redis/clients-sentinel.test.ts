@@ -6,9 +6,8 @@ import { TooLate, until } from '../../support/until.ts';
 import { Links, packages } from './packages.ts';
 
 test('all packages follow a fail-over, send nothing twice and go on listening', async () => {
-  const set = await startSentinels();
   await using links = new Links();
-  await using _ = { [Symbol.asyncDispose]: () => set.close() };
+  const set = links.serve(await startSentinels());
   const given = await Promise.all(packages.map((its) => its.sentinel(set.sentinels, set.name)));
   const all = given.map((client, i) => {
     const link = links.to(client);
@@ -53,19 +52,13 @@ test('all packages follow a fail-over, send nothing twice and go on listening', 
     expect(heard.indexOf('resumed')).toBeGreaterThanOrEqual(0);
     expect(heard.indexOf('resumed')).toBeLessThan(heard.indexOf('after'));
   }
-  await Promise.all(
-    given.map(async (client) => {
-      if ('getSentinelNode' in client && client.isOpen) await client.destroy();
-    }),
-  );
 });
 
 test.each(packages)(
   '$name: a primary that became a replica is left for the new one',
   async (its) => {
-    const set = await startSentinels();
     await using links = new Links();
-    await using _ = { [Symbol.asyncDispose]: () => set.close() };
+    const set = links.serve(await startSentinels());
     const client = await its.sentinel(set.sentinels, set.name);
     const link = links.to(client);
     await link.send('k', ['SET', 'k', '1']);
@@ -83,7 +76,6 @@ test.each(packages)(
       }
     });
     expect(refusals.join()).toMatch(/READONLY/);
-    if ('getSentinelNode' in client && client.isOpen) await client.destroy();
   },
 );
 
@@ -107,9 +99,8 @@ test('a Sentinel client of node-redis 5 that is not connected is told so', async
 });
 
 test.each(packages)('$name: a fail-over in good order leaves nobody behind', async (its) => {
-  const set = await startSentinels();
   await using links = new Links();
-  await using _ = { [Symbol.asyncDispose]: () => set.close() };
+  const set = links.serve(await startSentinels());
   const client = await its.sentinel(set.sentinels, set.name);
   // Version 6 of node-redis tells of fail-overs once it is connected.
   if ('getSentinelNode' in client && !client.isOpen) await client.connect();
@@ -132,5 +123,4 @@ test.each(packages)('$name: a fail-over in good order leaves nobody behind', asy
     return (await next.command('GET', 'k')) === 'next';
   });
   if (tooLate) throw new TooLate('went before the Sentinels cut it off');
-  if ('getSentinelNode' in client && client.isOpen) await client.destroy();
 });

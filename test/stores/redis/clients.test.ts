@@ -37,18 +37,6 @@ function shown(error: unknown): string {
   return [...parts, JSON.stringify(cause), cause instanceof Error ? cause.stack : ''].join('\n');
 }
 
-async function called(command: string, at: RedisServer = server): Promise<number> {
-  const stats = String(await at.command('INFO', 'commandstats'));
-  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
-}
-
-async function listening(at: RedisServer, name: string): Promise<string[]> {
-  const list = String(await at.command('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('\n');
-  return list
-    .filter((line) => line.includes(` name=${name} `))
-    .map((line) => /^id=(\d+)/.exec(line)?.[1] ?? '');
-}
-
 describe.each(packages)('$name', (its) => {
   test('connects nothing before the first command, and never the given client', async () => {
     await using links = new Links();
@@ -126,15 +114,15 @@ describe.each(packages)('$name', (its) => {
 
   test('nothing is written twice, and nothing that has failed was written', async () => {
     await using links = new Links();
-    await using own = await closable(RedisServer.start());
-    const link = links.to(its.server(own.server));
+    const own = links.serve(await RedisServer.start());
+    const link = links.to(its.server(own));
     const sent = { answered: 0, unknown: 0, failed: 0 };
     let killing = true;
     const killer = (async () => {
       // A few commands pass between two kills, and some are always under way.
       for (let i = 0; i < 30; i++) {
         await new Promise((resolve) => setTimeout(resolve, 10));
-        await own.server.command('CLIENT', 'KILL', 'TYPE', 'normal');
+        await own.command('CLIENT', 'KILL', 'TYPE', 'normal');
       }
       killing = false;
     })();
@@ -150,8 +138,8 @@ describe.each(packages)('$name', (its) => {
     }
     await killer;
     // Not over the link, which may not have heard of the last kill.
-    const done = Number(await own.server.command('GET', 'n'));
-    expect(await called('incr', own.server)).toBe(done);
+    const done = Number(await own.command('GET', 'n'));
+    expect(await own.calls('incr')).toBe(done);
     expect(done).toBeGreaterThanOrEqual(sent.answered);
     expect(done).toBeLessThanOrEqual(sent.answered + sent.unknown);
     expect(sent.answered).toBeGreaterThan(0);
@@ -160,27 +148,27 @@ describe.each(packages)('$name', (its) => {
 
   test('a server that is away: fails without having left, and works once it is back', async () => {
     await using links = new Links();
-    await using own = await closable(RedisServer.start());
-    const link = links.to(its.server(own.server));
+    const own = links.serve(await RedisServer.start());
+    const link = links.to(its.server(own));
     await link.send('k', ['SET', 'before', '1']);
-    await own.server.kill();
+    await own.kill();
     // Whether this one has left is not known: the client may not have heard of the end.
     expect(await failureOf(link.send('k', ['GET', 'k']))).toMatchObject({ retryable: true });
     const lost = await Promise.all(
       Array.from({ length: 5 }, (_, i) => failureOf(link.send('k', ['SET', `lost${i}`, '1']))),
     );
     for (const error of lost) expect(error).toMatchObject({ outcome: 'failed', retryable: true });
-    await own.server.start();
+    await own.start();
     await until('was connected again', async () => {
       return (await link.send('k', ['SET', 'after', '1'])) === 'OK';
     });
-    expect(await own.server.command('DBSIZE')).toBe(1);
+    expect(await own.command('DBSIZE')).toBe(1);
   });
 
   test('a server that stands still: unknown outcomes, and a new connection', async () => {
     await using links = new Links();
-    await using own = await closable(RedisServer.start());
-    const proxy = await TcpProxy.start(own.server.port);
+    const own = links.serve(await RedisServer.start());
+    const proxy = links.serve(await TcpProxy.start(own.port));
     const link = links.to(its.server({ host: proxy.host, port: proxy.port }));
     await link.send('k', ['INCR', 'k']);
     proxy.set({ flow: 'swallow' });
@@ -193,24 +181,23 @@ describe.each(packages)('$name', (its) => {
       async () => typeof (await link.send('k', ['GET', 'k'])) === 'string',
     );
     expect(await link.send('k', ['GET', 'k'])).toBe('1');
-    await proxy.close();
   });
 
   test('a subscription hears, is taken up again when it breaks, and tells so', async () => {
     await using links = new Links();
-    await using own = await closable(RedisServer.start());
-    const link = links.to(its.server(own.server, { name: 'listener' }));
+    const own = links.serve(await RedisServer.start());
+    const link = links.to(its.server(own, { name: 'listener' }));
     const heard: string[] = [];
     await link.follow('k', 'news', (message = 'resumed') => heard.push(message));
-    const publish = (text: string): Promise<unknown> => own.server.command('PUBLISH', 'news', text);
+    const publish = (text: string): Promise<unknown> => own.command('PUBLISH', 'news', text);
     expect(await publish('one')).toBe(1);
     await until('heard the first', async () => heard.length === 1);
-    const [id = ''] = await listening(own.server, 'listener');
-    await own.server.command('CLIENT', 'KILL', 'ID', id);
+    const [id = ''] = await own.listeners('listener');
+    await own.command('CLIENT', 'KILL', 'ID', id);
     await until('resumed', async () => heard.length === 2);
     // By the time of `resumed` it listens: nothing is lost after it.
     expect(await publish('two')).toBe(1);
-    await own.server.restart({ keepData: false });
+    await own.restart({ keepData: false });
     await until(
       'resumed again',
       async () => heard.filter((word) => word === 'resumed').length === 2,
@@ -220,15 +207,15 @@ describe.each(packages)('$name', (its) => {
     expect(heard).toEqual(['one', 'resumed', 'two', 'resumed', 'three']);
     await link.close();
     await until('stopped listening', async () => {
-      return (await listening(own.server, 'listener')).length === 0;
+      return (await own.listeners('listener')).length === 0;
     });
   });
 
   test('a wrong password is told without it, at once', async () => {
     await using links = new Links();
-    await using own = await closable(RedisServer.start());
-    await own.server.command('CONFIG', 'SET', 'requirepass', 'right');
-    const wrong = links.to(its.server(own.server, { password: CANARY }));
+    const own = links.serve(await RedisServer.start());
+    await own.command('CONFIG', 'SET', 'requirepass', 'right');
+    const wrong = links.to(its.server(own, { password: CANARY }));
     const error = await failureOf(wrong.send('k', ['GET', 'k']));
     expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
     expect(shown(error)).toMatch(/user name and password/);
@@ -236,17 +223,17 @@ describe.each(packages)('$name', (its) => {
     const deaf = await failureOf(wrong.follow('k', 'news', () => {}));
     expect(deaf).toMatchObject({ retryable: false, outcome: 'failed' });
     expect(shown(deaf)).not.toContain(CANARY);
-    const none = await failureOf(links.to(its.server(own.server)).send('k', ['GET', 'k']));
+    const none = await failureOf(links.to(its.server(own)).send('k', ['GET', 'k']));
     expect(none).toMatchObject({ retryable: false, outcome: 'failed' });
     expect(shown(none)).toMatch(/requires a password/);
-    const right = links.to(its.server(own.server, { password: 'right' }));
+    const right = links.to(its.server(own, { password: 'right' }));
     expect(await right.send('k', ['PING'])).toBe('PONG');
   });
 
   test('TLS: as the given client has it; otherwise the error says what is wrong', async () => {
     await using links = new Links();
     const { server: secure, url, ca } = await startTls();
-    await using _ = { [Symbol.asyncDispose]: () => secure.close() };
+    links.serve(secure);
     const place = { host: '127.0.0.1', port: Number(new URL(url).port) };
     expect(await links.to(its.server(place, { ca })).send('k', ['PING'])).toBe('PONG');
     const stranger = links.to(its.server(place, { ca: ca.replace(/\n[\s\S]*\n/, '\n') }));
@@ -319,10 +306,3 @@ test('an answer that came while the process stood still is read before it is jud
   expect(await asked).toBe(connection);
   expect(await link.send('k', ['CLIENT', 'ID'])).toBe(connection);
 });
-
-async function closable(
-  starting: Promise<RedisServer>,
-): Promise<{ readonly server: RedisServer } & AsyncDisposable> {
-  const server = await starting;
-  return { server, [Symbol.asyncDispose]: () => server.close() };
-}

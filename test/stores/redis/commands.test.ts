@@ -1,33 +1,28 @@
 /** What the store asks of the server: how much, and where it leaves something. */
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Store } from 'holdfast';
-import { type RedisOptions, redisStore } from 'holdfast/redis';
+import { plainRedisStore, type RedisOptions, redisStore } from 'holdfast/redis';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { startCluster } from '../../servers/cluster.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
+import { Bed } from './bed.ts';
 
+let bed: Bed;
 let server: RedisServer;
-let client: Redis;
-let stores: Store[];
 
 beforeEach(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.url);
-  stores = [];
+  bed = new Bed();
+  server = bed.serve(await RedisServer.start());
 });
-afterEach(async () => {
-  for (const store of stores) await store.close?.();
-  client.disconnect();
-  await server.close();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
 function open(options: RedisOptions = {}): Store {
-  const store = redisStore(client, { afterDataLoss: 'trust', ...options });
-  stores.push(store);
-  return store;
+  const client = new Redis(server.url, { lazyConnect: true });
+  return bed.use(redisStore(client, { afterDataLoss: 'trust', ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
@@ -108,16 +103,6 @@ describe('what it costs', () => {
     }
     expect(work[1]).toBe(work[0]);
   });
-
-  it('ten thousand leases cost a hundred commands a heartbeat', async () => {
-    const store = await ready();
-    const all = Array.from({ length: 10_000 }, (_, i) => claim({ resource: `r${i}` }));
-    const hundreds = Array.from({ length: 100 }, (_, i) => all.slice(i * 100, (i + 1) * 100));
-    for (const claims of hundreds) await store.claim(claims);
-    await counts();
-    for (const claims of hundreds) await store.renew(claims);
-    expect((await counts()).evalsha).toBe(100);
-  });
 });
 
 describe('what it leaves', () => {
@@ -147,33 +132,9 @@ describe('what it leaves', () => {
     expect(await server.command('PTTL', 'holdfast:a')).toBeLessThanOrEqual(5_000);
     expect(await store.claim([one])).toMatchObject([{ state: 'gone', why: 'unknown' }]);
   });
-
-  it('keys of others as they were, and only their claims err', async () => {
-    const store = open();
-    await server.command('LPUSH', 'holdfast:list', 'x');
-    await server.command('SET', 'holdfast:text', 'x');
-    await server.command('HSET', 'holdfast:hash', 'x', 'y');
-    const names = ['before', 'hash', 'list', 'text', 'unlike'];
-    const claims = names.map((resource) => claim({ resource }));
-    for (const verb of ['claim', 'renew'] as const) {
-      const statuses = await store[verb](claims);
-      expect(statuses.map(({ state }) => state)).toEqual([
-        'held',
-        'error',
-        'error',
-        'error',
-        'held',
-      ]);
-    }
-    expect(await server.command('LRANGE', 'holdfast:list', '0', '-1')).toEqual(['x']);
-    expect(await server.command('GET', 'holdfast:text')).toBe('x');
-    expect(await server.command('HGETALL', 'holdfast:hash')).toEqual(['x', 'y']);
-  });
 });
 
 describe('tokens', () => {
-  const HOUR_US = 3_600_000_000;
-
   async function record(): Promise<{ readonly highest: number; raise(by: number): Promise<void> }> {
     const text = String(await server.command('GET', 'holdfast!store'));
     const highest = Number(text.slice(54, 70));
@@ -185,23 +146,6 @@ describe('tokens', () => {
       },
     };
   }
-
-  it("keep growing when the server's clock is behind the last one", async () => {
-    const store = open();
-    await store.release([await enter(store, {})]);
-    // The same as if the clock had been set back by an hour.
-    await (await record()).raise(HOUR_US);
-    const { highest } = await record();
-    let last = BigInt(highest);
-    for (let i = 0; i < 5; i++) {
-      const one = claim();
-      const [status] = await store.claim([one]);
-      if (status?.state !== 'held') throw new Error('it was not granted');
-      expect(status.token).toBeGreaterThan(last);
-      last = status.token;
-      await store.release([one]);
-    }
-  });
 
   it('are refused where they would not grow any more', async () => {
     const store = open();
@@ -234,30 +178,6 @@ describe('tokens', () => {
   });
 });
 
-describe('the scripts', () => {
-  it('are loaded again when the server has forgotten them', async () => {
-    const store = open();
-    const one = await enter(store, {});
-    await server.command('SCRIPT', 'FLUSH');
-    expect(await store.renew([one])).toMatchObject([{ state: 'held' }]);
-    await server.command('SCRIPT', 'FLUSH');
-    expect(await store.release([one])).toEqual([true]);
-  });
-
-  it('refuse data of another layout', async () => {
-    const store = open();
-    await enter(store, {});
-    const text = String(await server.command('GET', 'holdfast!store'));
-    await server.command('SET', 'holdfast!store', `9${text.slice(1)}`);
-    await expect(store.claim([claim()])).rejects.toMatchObject({
-      code: 'STORE',
-      retryable: false,
-      outcome: 'failed',
-      message: expect.stringContaining('layout'),
-    });
-  });
-});
-
 describe('a server without a record', () => {
   const MAX_TTL_MS = 1_000;
 
@@ -285,14 +205,59 @@ describe('a server without a record', () => {
     if (expected === 'held') return expect(status?.state).toBe('held');
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
   });
+});
 
-  it('makes nobody wait a second time', async () => {
-    const store = open({ afterDataLoss: 'wait', maxTtl: MAX_TTL_MS });
-    const locks = createLocks(store, { ttl: paced(900) });
-    await locks.mutex('a').run(() => {});
-    const lease = await locks.mutex('b').tryAcquire();
-    expect(lease).toHaveProperty('held', true);
-    await lease?.release();
-    await locks.close();
+describe('what is kept of work that is done', () => {
+  const RECORD = { text: 'done', ms: 60_000 };
+  const TRUST = { afterDataLoss: 'trust' } as const;
+
+  it.each([
+    ['queues', redisStore],
+    ['plain locks', plainRedisStore],
+  ])('%s: the key of a record ends with it, and no other is left', async (_, make) => {
+    const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
+    const job = claim({ resource: 'job' });
+    await store.claim([job]);
+    expect(await store.keep?.(job, RECORD)).toBe(true);
+    await store.release([job]);
+    const keys = (await server.command('KEYS', '*')) as string[];
+    expect(keys.sort()).toEqual(['holdfast!kept:job', 'holdfast!store']);
+    const left = Number(await server.command('PTTL', 'holdfast!kept:job'));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(RECORD.ms);
+  });
+
+  it('is nothing of who died alone, though its key is still there', async () => {
+    const store = open();
+    const dead = await enter(store, { ttlMs: 100 });
+    // Longer than it lives. Any other verb would bury it.
+    await sleep(200);
+    expect(await store.keep?.(dead, RECORD)).toBe(false);
+    expect(await server.command('EXISTS', 'holdfast!kept:a')).toBe(0);
+  });
+
+  it('of another layout is refused, and what is no text of ours as well', async () => {
+    const store = open();
+    await server.command('SET', 'holdfast!kept:newer', '2...');
+    const refused = { code: 'STORE', retryable: false };
+    await expect(store.recall?.('newer')).rejects.toMatchObject({
+      ...{ ...refused, message: expect.stringContaining('another layout') },
+    });
+    await server.command('LPUSH', 'holdfast!kept:list', 'a');
+    await expect(store.recall?.('list')).rejects.toMatchObject(refused);
+  });
+
+  it('is in the slot of its queue in a cluster, whatever the name', async () => {
+    const cluster = bed.serve(await startCluster());
+    const member = new Cluster(cluster.addresses, { lazyConnect: true });
+    for (const make of [redisStore, plainRedisStore]) {
+      const store = bed.use(make(member, TRUST));
+      for (const name of ['a', 'b{c}', 'd}e', '{}', 'f{g', '{h}{i}', 'é😀']) {
+        const one = await enter(store, { resource: name });
+        expect(await store.keep?.(one, { ...RECORD, text: name })).toBe(true);
+        expect(await store.recall?.(name)).toMatchObject({ text: name });
+        await store.release([one]);
+      }
+    }
   });
 });

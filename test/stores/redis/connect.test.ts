@@ -40,32 +40,28 @@ async function works(url: string): Promise<void> {
 }
 
 describe('what a URL says', () => {
-  const nothing = { username: undefined, password: undefined, path: '', database: 0, query: {} };
-  const parse = (url: string): unknown => {
-    const [scheme = '', rest = ''] = url.split(/:(.*)/s);
-    return parseRedisUrl(scheme, rest);
+  const nothing = {
+    ...{ kind: 'server', tls: false, path: '', database: 0, query: {} },
+    ...{ username: undefined, password: undefined },
   };
+  const hosts = (...all: readonly (readonly [host: string, port: number])[]) => ({
+    addresses: all.map(([host, port]) => ({ host, port })),
+  });
 
-  test.each([
-    [
-      'redis://localhost',
-      { kind: 'server', tls: false, addresses: [{ host: 'localhost', port: 6379 }] },
-    ],
+  test.each<[string, object]>([
+    ['redis://localhost', hosts(['localhost', 6379])],
     [
       'rediss://u:p%40%3A%2F%25@[::1]:7000/3?namespace=a%20b&maxTtl=1m',
       {
-        ...{ kind: 'server', tls: true, addresses: [{ host: '::1', port: 7000 }], database: 3 },
+        ...{ ...hosts(['::1', 7000]), tls: true, database: 3 },
         ...{ username: 'u', password: 'p@:/%', query: { namespace: 'a b', maxTtl: '1m' } },
       },
     ],
-    [
-      'redis://:a:b@h/',
-      { kind: 'server', tls: false, addresses: [{ host: 'h', port: 6379 }], password: 'a:b' },
-    ],
+    ['redis://:a:b@h/', { ...hosts(['h', 6379]), password: 'a:b' }],
     [
       'redis+unix://u:p@/run/a%20b.sock?db=2',
       {
-        ...{ kind: 'socket', tls: false, addresses: [], path: '/run/a b.sock', database: 2 },
+        ...{ kind: 'socket', addresses: [], path: '/run/a b.sock', database: 2 },
         ...{ username: 'u', password: 'p' },
       },
     ],
@@ -73,24 +69,13 @@ describe('what a URL says', () => {
       'rediss+sentinel://:p@a,b:1/main/4',
       {
         ...{ kind: 'sentinel', tls: true, path: 'main', database: 4, password: 'p' },
-        addresses: [
-          { host: 'a', port: 26_379 },
-          { host: 'b', port: 1 },
-        ],
+        ...hosts(['a', 26_379], ['b', 1]),
       },
     ],
-    [
-      'redis+cluster://a:1,b/',
-      {
-        ...{ kind: 'cluster', tls: false },
-        addresses: [
-          { host: 'a', port: 1 },
-          { host: 'b', port: 6379 },
-        ],
-      },
-    ],
+    ['redis+cluster://a:1,b/', { kind: 'cluster', ...hosts(['a', 1], ['b', 6379]) }],
   ])('%s', (url, said) => {
-    expect(parse(url)).toEqual({ ...nothing, ...said });
+    const [scheme = '', rest = ''] = url.split(/:(.*)/s);
+    expect(parseRedisUrl(scheme, rest)).toEqual({ ...nothing, ...said });
   });
 
   test.each([

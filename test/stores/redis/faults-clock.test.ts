@@ -119,39 +119,3 @@ describe("a server's clock", () => {
     expect(next.token).toBeGreaterThan(0n);
   });
 });
-
-describe('an eviction', () => {
-  test('at once: two believe for a while, and the fence holds', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const [near, far] = [server, proxy].map((at) => bed.store(at, { maxTtl: LONG_TTL_MS }));
-    const lease = await patiently(bed.locksOn(far!, LONG_TTL_MS).mutex('evicted'));
-    proxy.set({ flow: 'hold' });
-    const number = lease.token / 1024n;
-    const options = { reason: 'by force', now: true };
-    expect(await near!.evict?.('evicted', number, options)).toBe(true);
-    const { token } = await firstGrant(near!, 'evicted');
-    expect(lease).toHaveProperty('held', true);
-    const fenced = bed.use(new Fenced());
-    const { resource, lineage } = lease;
-    expect(fenced.write({ resource, lineage, token: token * 1024n }, 'the new')).toBe('written');
-    expect(fenced.write(lease, 'the first')).toBe('STALE_TOKEN');
-    proxy.set();
-    await until('was it lost', async () => lease.loss?.reason === 'evicted');
-  });
-
-  test('in good order: the holder is told first, although it hears nothing', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const store = bed.store(server);
-    const lease = await patiently(bed.locks(proxy).mutex('evicted'));
-    proxy.set({ flow: 'swallow' });
-    const options = { reason: 'by force', now: false };
-    expect(await store.evict?.('evicted', lease.token / 1024n, options)).toBe(true);
-    const grant = await firstGrant(store, 'evicted');
-    expect(lease.held).toBe(false);
-    expect(grant.token * 1024n).toBeGreaterThan(lease.token);
-  });
-});

@@ -218,15 +218,20 @@ describe('a key that is taken by something else', () => {
   });
 
   test.concurrent.each([
-    ['a list', ['RPUSH', 'holdfast!store', 'an element']],
-    ['of a later layout', ['SET', 'holdfast!store', '9'.repeat(130)]],
-  ])('the record of the store is %s: nothing is granted', async (_, [name = '', ...args]) => {
+    ['a list', {}, ['RPUSH', 'holdfast!store', 'an element']],
+    [
+      'of a later layout',
+      { outcome: 'failed', message: expect.stringContaining('another layout') },
+      ['SET', 'holdfast!store', '9'.repeat(130)],
+    ],
+  ] as const)('the record of the store is %s: nothing is granted', async (_, more, command) => {
     await using bed = new Bed();
     const server = await bed.server();
     await server.command('DEL', 'holdfast!store');
-    await server.command(name, ...args);
+    await server.command(...command);
     const lock = bed.patientLocks(server).mutex('a');
-    await expect(lock.acquire()).rejects.toMatchObject({ code: 'STORE', retryable: false });
+    const refused = { code: 'STORE', retryable: false, ...more };
+    await expect(lock.acquire()).rejects.toMatchObject(refused);
     expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
   });
 });

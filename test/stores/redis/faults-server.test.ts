@@ -1,22 +1,51 @@
 /** The server dies, stands still, or loses its data. */
 import { describe, expect, test } from 'vitest';
-import { MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts';
+import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { absentServer } from '../../methods/faults/server.ts';
+import type { RedisServer } from '../../servers/redis-server.ts';
 import { paced } from '../../support/this-run.ts';
-import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** Two heartbeats may fail and the lease goes on, also on a busy machine. */
 const LONG_TTL_MS = paced(3000);
-const LONG = { ttl: LONG_TTL_MS, options: { maxTtl: LONG_TTL_MS } };
+
+/** Its server keeps its data when it dies. */
+class LastingBed extends Bed {
+  override server(): Promise<RedisServer> {
+    return super.server({ persistent: true });
+  }
+}
+
+type Happening = readonly [what: string, happen: (server: RedisServer) => Promise<unknown>];
+
+const LOSSES: readonly Happening[] = [
+  ['dies and comes back empty', (server) => server.restart({ keepData: false })],
+  ['is flushed', (server) => server.command('FLUSHALL')],
+];
+
+const TROUBLES: readonly Happening[] = [
+  ['dies and comes back with its data', (server) => server.restart({ keepData: true })],
+  ['loses the record of the store alone', (server) => server.command('DEL', 'holdfast!store')],
+  [
+    'loses the scripts, twice',
+    async (server) => {
+      await server.command('SCRIPT', 'FLUSH');
+      await sleep(LONG_TTL_MS / 2);
+      await server.command('SCRIPT', 'FLUSH');
+    },
+  ],
+];
 
 describe('a server', () => {
-  test.concurrent('dies and comes back empty: the holder is told, then others get on', async () => {
+  absentServer(() => new LastingBed());
+
+  test.concurrent.each(LOSSES)('%s: the holder is told, then others get on', async (_, happen) => {
     await using bed = new Bed();
     const server = await bed.server();
     const scene = await Scene.set(bed, { holder: server, others: server });
     const fell = Date.now();
-    await server.restart({ keepData: false });
+    await happen(server);
     const { grant, next } = await scene.expectSucceeded();
     // What was granted before may have been renewed until the fall.
     expect(grant.at).toBeGreaterThanOrEqual(fell + MAX_TTL_MS);
@@ -25,82 +54,13 @@ describe('a server', () => {
     await scene.leave(server);
   });
 
-  test.concurrent('dies and comes back with its data: the leases go on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server({ persistent: true });
-    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
-    await server.restart({ keepData: true });
-    // Longer than a TTL: without heartbeats after the restart they would be dead.
+  test.concurrent.each(TROUBLES)('%s: the leases go on', async (_, happen) => {
+    await using bed = new LastingBed();
+    const server = await bed.server();
+    const scene = await Scene.set(bed, { holder: server, others: server, ttl: LONG_TTL_MS });
+    await happen(server);
+    // Longer than a TTL: without heartbeats afterwards they would be dead.
     await scene.expectUndisturbed(LONG_TTL_MS * 1.2);
-    await scene.leave(server);
-  });
-
-  test.concurrent('is dead for longer than a TTL, and has kept its data', async () => {
-    await using bed = new Bed();
-    const server = await bed.server({ persistent: true });
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    await server.kill();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    await server.start();
-    const { next } = await scene.expectSucceeded();
-    expect(next).toHaveProperty('held', true);
-    await scene.leave(server);
-  });
-
-  test.concurrent('stands still past the TTL: the holder is told by its clock', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    server.pause();
-    await until('knew the holder', async () => scene.probed.told && scene.queued.told);
-    expect(scene.reasons).toEqual(['expired', 'expired']);
-    server.resume();
-    await scene.expectSucceeded();
-    await scene.leave(server);
-  });
-
-  test.concurrent('stands still for a moment: the leases go on unconfirmed', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
-    server.pause();
-    await until('doubted the holder', async () => scene.probed.lease.state === 'unconfirmed');
-    server.resume();
-    await until('was it confirmed', async () => scene.probed.lease.state === 'held');
-    await scene.expectUndisturbed(LONG_TTL_MS);
-    await scene.leave(server);
-  });
-
-  test.concurrent('is flushed: the holder is told, then others get on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    const flushed = Date.now();
-    await server.command('FLUSHALL');
-    const { grant } = await scene.expectSucceeded();
-    expect(grant.at).toBeGreaterThanOrEqual(flushed + MAX_TTL_MS);
-    expect(scene.reasons).toEqual(['store-reset', 'store-reset']);
-    await scene.leave(server);
-  });
-
-  test.concurrent('loses the record of the store alone: the leases go on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server, ...LONG });
-    await server.command('DEL', 'holdfast!store');
-    await scene.expectUndisturbed(LONG_TTL_MS * 1.2);
-    await scene.leave(server);
-  });
-
-  test.concurrent('loses the scripts: nobody notices', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const scene = await Scene.set(bed, { holder: server, others: server });
-    await server.command('SCRIPT', 'FLUSH');
-    await sleep(TTL_MS / 2);
-    await server.command('SCRIPT', 'FLUSH');
-    await scene.expectUndisturbed(TTL_MS * 1.2);
     await scene.leave(server);
   });
 

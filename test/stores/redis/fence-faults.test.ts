@@ -5,9 +5,9 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
-import { packages } from './packages.ts';
+import { type Place, packages } from './packages.ts';
 
-const [ioredis] = packages;
+const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 
 let server: RedisServer;
@@ -16,6 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
+const fenceAt = (place: Place): FenceOn => fenceOn(ioredis.server(place));
+
 async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly fence: FenceOn }> {
   const proxy = await TcpProxy.start(server.port);
   const fence = fenceAt(proxy);
@@ -23,13 +25,7 @@ async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly fence: Fe
   return { proxy, fence };
 }
 
-function fenceAt(place: { readonly host: string; readonly port: number }): FenceOn {
-  if (!ioredis) throw new Error('there is no package');
-  const fence = fenceOn(ioredis.server(place));
-  onTestFinished(() => fence.close());
-  return fence;
-}
-
+const evals = (): Promise<number> => server.calls('eval', 'evalsha');
 const numberAt = async (key: string): Promise<number> => Number(await server.command('GET', key));
 
 test('a write that its connection holds back does not come after what was done since', async () => {
@@ -39,9 +35,9 @@ test('a write that its connection holds back does not come after what was done s
   // The connection stands still, is given up after three seconds, and then goes on.
   proxy.toServer.set({ flow: 'hold' });
   await expect(add(entry, 'a', 10)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
-  const calls = await evalsOn(server);
+  const calls = await evals();
   proxy.toServer.set();
-  await until('came late', async () => (await evalsOn(server)) > calls);
+  await until('came late', async () => (await evals()) > calls);
   // What nobody has overtaken is carried out, however late.
   expect(await get(entry, 'a')).toBe('11');
 
@@ -50,24 +46,15 @@ test('a write that its connection holds back does not come after what was done s
   await expect(add(entry, 'a', 10)).rejects.toMatchObject({ outcome: 'unknown' });
   const next = await other.enter({ ...at('a'), token: 1n });
   expect(await get(next, 'a')).toBe('11');
-  const before = await evalsOn(server);
+  const before = await evals();
   proxy.toServer.set();
-  await until('came late', async () => (await evalsOn(server)) > before);
+  await until('came late', async () => (await evals()) > before);
   expect(await numberAt('a')).toBe(11);
 });
-
-async function evalsOn(redis: RedisServer): Promise<number> {
-  const stats = String(await redis.command('INFO', 'commandstats'));
-  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce(
-    (sum, [, calls]) => sum + Number(calls),
-    0,
-  );
-}
 
 test('a request that is repeated, or overtaken, is refused by its number', async () => {
   const { fence } = await proxied();
   const entry = await fence.enter({ ...at('b'), token: 1n });
-  if (!ioredis) throw new Error('there is no package');
   const wires = linkOf(ioredis.server(server));
   onTestFinished(() => wires.close());
   await server.command('CONFIG', 'RESETSTAT');
@@ -75,16 +62,10 @@ test('a request that is repeated, or overtaken, is refused by its number', async
   await server.command('SLOWLOG', 'RESET');
   expect(await add(entry, 'b')).toBe(1);
   // The very command, as a client's resend queue or a proxy would send it again.
-  const log = (await server.command('SLOWLOG', 'GET', '10')) as [
-    unknown,
-    unknown,
-    unknown,
-    string[],
-  ][];
+  const log = (await server.command('SLOWLOG', 'GET', '10')) as unknown[][];
   await server.command('CONFIG', 'SET', 'slowlog-log-slower-than', '10000');
-  const [sent] = log
-    .map(([, , , words]) => words)
-    .filter(([verb]) => /^evalsha$/i.test(verb ?? ''));
+  const commands = log.map(([, , , words]) => words as string[]);
+  const sent = commands.find(([verb = '']) => /^evalsha$/i.test(verb));
   expect(sent?.[3]).toBe(fence.keyOf('b'));
   await expect(wires.send('b', sent ?? [])).rejects.toThrow(/HOLDFAST_STALE seq/);
   expect(await add(entry, 'b')).toBe(2);

@@ -1,13 +1,14 @@
 /** The fence where the guarded data is in Redis or Valkey, with every client. */
-import { createLocks, isLockError } from 'holdfast';
-import { type EnterToken, type RedisFenceOptions, redisFence } from 'holdfast/fence';
+import { createLocks } from 'holdfast';
+import { type RedisFenceOptions, redisFence } from 'holdfast/fence';
 import { redisStore } from 'holdfast/redis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changesAtOnce } from '../../fences/at-once.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
 
-const [ioredis] = packages;
+const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 const stale = (seen: bigint) => ({ code: 'STALE_TOKEN', seen });
 
@@ -19,57 +20,37 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
   afterAll(() => server?.close());
 
   function fenceOf(options: RedisFenceOptions = {}, its = ioredis): FenceOn {
-    if (!its) throw new Error('there is no package');
-    const fence = fenceOn(its.server(server), options);
-    onTestFinished(() => fence.close());
-    return fence;
+    return fenceOn(its.server(server), options);
   }
 
-  describe.each(packages)('$name', (its) => {
+  test.each(packages)('$name writes text, numbers, hashes, and what scripts do', async (its) => {
     const name = (what: string): string => `${its.name}: ${what}`;
-
-    test('whoever entered before writes no more, though the newer one has only read', async () => {
-      const fence = fenceOf({}, its);
-      const older = await fence.enter({ ...at(name('a')), token: 33n });
-      await set(older, name('a'), 10);
-      const newer = await fence.enter({ ...at(name('a')), token: '34' });
-      expect(await get(newer, name('a'))).toBe('10');
-      await expect(set(older, name('a'), 'late')).rejects.toMatchObject({
-        ...{ code: 'STALE_TOKEN', resource: name('a'), token: 33n, seen: 34n },
-      });
-      await expect(fence.enter({ ...at(name('a')), token: 33n })).rejects.toMatchObject(stale(34n));
-      await add(newer, name('a'), -1);
-      expect(await server.command('GET', name('a'))).toBe('9');
-    });
-
-    test('writes text, numbers, hashes, and what scripts do', async () => {
-      const fence = fenceOf({}, its);
-      const entry = await fence.enter({ ...at(name('b')), token: 1n });
-      const [text, hash] = [name('text'), name('hash')];
-      await set(entry, text, 'ß\0\u{1f512}');
-      expect(await get(entry, text)).toBe('ß\0\u{1f512}');
-      await entry.write([['SET', text, 7n, 'PX', 3_600_000]]);
-      expect(await server.command('PTTL', text)).toBeGreaterThan(3_000_000);
-      expect(await add(entry, text)).toBe(8);
-      expect(
-        await entry.write([
-          ['HSET', hash, 'left', 10, 'colour', 'red'],
-          ['HINCRBY', hash, 'left', -3],
-          ['HGETALL', hash],
-          ['EXISTS', text],
-          ['GET', 'none'],
-        ]),
-      ).toEqual([2, 7, ['left', '7', 'colour', 'red'], 1, null]);
-      const script = "return { #KEYS, #ARGV, redis.call('APPEND', KEYS[1], ARGV[1]), KEYS[2] }";
-      for (const length of [3, 5]) {
-        const answer = await entry.eval(script, { keys: [text, 'second'], args: ['ab'] });
-        expect(answer).toEqual([2, 1, length, 'second']);
-      }
-      expect(await entry.eval('return { #KEYS, #ARGV }')).toEqual([0, 0]);
-      expect(await entry.write([['DEL', text, hash]])).toEqual([2]);
-      expect(await get(entry, text)).toBeNull();
-      expect(await entry.write([])).toEqual([]);
-    });
+    const fence = fenceOf({}, its);
+    const entry = await fence.enter({ ...at(name('b')), token: 1n });
+    const [text, hash] = [name('text'), name('hash')];
+    await set(entry, text, 'ß\0\u{1f512}');
+    expect(await get(entry, text)).toBe('ß\0\u{1f512}');
+    await entry.write([['SET', text, 7n, 'PX', 3_600_000]]);
+    expect(await server.command('PTTL', text)).toBeGreaterThan(3_000_000);
+    expect(await add(entry, text)).toBe(8);
+    expect(
+      await entry.write([
+        ['HSET', hash, 'left', 10, 'colour', 'red'],
+        ['HINCRBY', hash, 'left', -3],
+        ['HGETALL', hash],
+        ['EXISTS', text],
+        ['GET', 'none'],
+      ]),
+    ).toEqual([2, 7, ['left', '7', 'colour', 'red'], 1, null]);
+    const script = "return { #KEYS, #ARGV, redis.call('APPEND', KEYS[1], ARGV[1]), KEYS[2] }";
+    for (const length of [3, 5]) {
+      const answer = await entry.eval(script, { keys: [text, 'second'], args: ['ab'] });
+      expect(answer).toEqual([2, 1, length, 'second']);
+    }
+    expect(await entry.eval('return { #KEYS, #ARGV }')).toEqual([0, 0]);
+    expect(await entry.write([['DEL', text, hash]])).toEqual([2]);
+    expect(await get(entry, text)).toBeNull();
+    expect(await entry.write([])).toEqual([]);
   });
 
   test('a holder that enters anew is safe from its own earlier writes', async () => {
@@ -80,48 +61,21 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     await set(after, 'c', 'on time');
   });
 
-  test('writers stay behind readers, and readers behind writers', async () => {
+  test('a reader reads, and the server lets it write nothing', async () => {
     const fence = fenceOf();
-    const read = (token: bigint) => fence.enter({ ...at('e'), token, kind: 'read' });
-    const write = (token: bigint) => fence.enter({ ...at('e'), token, kind: 'write' });
-    const first = await write(5n);
-    await set(first, 'e', 'first');
-    await read(7n);
-    const reader = await read(6n);
-    await expect(set(first, 'e', 'late')).rejects.toMatchObject(stale(7n));
-    await expect(write(6n)).rejects.toMatchObject(stale(7n));
-    await write(8n);
-    await expect(read(7n)).rejects.toMatchObject(stale(8n));
-    await read(9n);
-    await expect(write(8n)).rejects.toMatchObject(stale(9n));
-    // Its reads go their way, and the server lets it write nothing.
+    const writer = await fence.enter({ ...at('e'), token: 5n, kind: 'write' });
+    await set(writer, 'e', 'first');
+    await fence.enter({ ...at('e'), token: 7n, kind: 'read' });
+    const reader = await fence.enter({ ...at('e'), token: 6n, kind: 'read' });
     expect(await get(reader, 'e')).toBe('first');
     expect(await reader.eval("return redis.call('GET', KEYS[1])", { keys: ['e'] })).toBe('first');
-    await expect(set(reader, 'e', 'x')).rejects.toMatchObject({
-      code: 'STORE',
-      outcome: 'unknown',
-    });
+    const refused = { code: 'STORE', outcome: 'unknown' };
+    await expect(set(reader, 'e', 'x')).rejects.toMatchObject(refused);
     expect(await server.command('GET', 'e')).toBe('first');
   });
 
-  test('another lineage is refused until an operator adopts it', async () => {
+  test('resources are kept apart byte by byte', async () => {
     const fence = fenceOf();
-    const [one, two] = [at('f'), { ...at('f'), lineage: 'zwei\0\u{1f512}' }];
-    const entry = await fence.enter({ ...one, token: 34n });
-    await expect(fence.enter({ ...two, token: 99n })).rejects.toThrow(/another store, one;/);
-    await fence.adopt({ ...two, token: 1n });
-    await expect(set(entry, 'f', '')).rejects.toThrow(/another store, zwei\0\u{1f512};/u);
-    await fence.enter({ ...two, token: 1n });
-    await expect(fence.enter({ ...one, token: 99n })).rejects.toMatchObject(stale(1n));
-  });
-
-  test('tokens are kept apart that a double cannot, and resources byte by byte', async () => {
-    const fence = fenceOf();
-    const big = 2n ** 63n - 2n;
-    await fence.enter({ ...at('big'), token: big + 1n });
-    await expect(fence.enter({ ...at('big'), token: big })).rejects.toMatchObject(stale(big + 1n));
-    await fence.enter({ ...at('small'), token: 9n });
-    await fence.enter({ ...at('small'), token: 10n });
     const names = ['g', 'G', 'g ', 'g\0', 'g}h', '{g}', '{g', 'g}', '{}', '}{', 'ß'.repeat(256)];
     expect(new Set(names.map((each) => fence.keyOf(each))).size).toBe(names.length);
     for (const each of names) await fence.enter({ ...at(each), token: 5n });
@@ -194,8 +148,6 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     for (const token of [0n, -1n, '', '0x10', 2n ** 63n, 5 as unknown as bigint]) {
       await expect(fence.enter({ ...at('k'), token })).rejects.toThrow(/fencing token/);
     }
-    const permits: EnterToken = { ...at('k'), token: 1n, kind: 'permits' };
-    await expect(fence.enter(permits)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
     await server.command('SET', fence.keyOf('l'), 'text');
     await server.command('HSET', fence.keyOf('m'), 'token', '1');
     for (const resource of ['l', 'm']) {
@@ -241,28 +193,17 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
 
   test('holders at once lose no update', async () => {
     await server.command('SET', 'stock', 100);
-    let sold = 0;
-    /** Each reads, and writes what it read less one. */
-    const sell = async (token: bigint): Promise<void> => {
+    const sold = await changesAtOnce(60, async (token) => {
       const entry = await fenceOf().enter({ ...at('stock'), token });
       const left = Number(await server.command('GET', 'stock'));
       await set(entry, 'stock', left - 1);
-      sold++;
-    };
-    const tokens = Array.from({ length: 60 }, (_, n) => BigInt(n + 1));
-    const outcomes = await Promise.allSettled(tokens.map(sell));
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected')
-        expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
-    }
-    expect(outcomes.at(-1)?.status).toBe('fulfilled');
+    });
     expect(await server.command('GET', 'stock')).toBe(`${100 - sold}`);
   });
 
   test('leases pass in the order in which they were granted', async () => {
     const fence = fenceOf();
-    const client = ioredis?.server(server);
-    if (!client) throw new Error('there is no package');
+    const client = ioredis.server(server);
     await using locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }));
     const first = await locks.mutex('order').acquire();
     const entry = await fence.enter(first);

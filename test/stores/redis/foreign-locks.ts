@@ -1,5 +1,5 @@
 /** Programs that know nothing of ours, each with its own way to the same key. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Verrou } from '@verrou/core';
 import { redisStore as verrouStore } from '@verrou/core/drivers/redis';
 import type { Redis } from 'ioredis';
@@ -30,19 +30,17 @@ const PROLONG = `if redis.call('GET', KEYS[1]) == ARGV[1] then
 const same = (name: string): string => name;
 
 /** `SET NX PX` with a value of one's own, compared by a script before it is touched. */
-function plain(name: string, makeValue: () => string): ForeignLock {
-  return {
-    name,
-    keyOf: same,
-    async take(client, key, ttlMs) {
-      const value = makeValue();
-      if ((await client.set(key, value, 'PX', ttlMs, 'NX')) !== 'OK') return undefined;
-      const ask = async (script: string, ...args: (string | number)[]): Promise<boolean> =>
-        (await client.eval(script, 1, key, value, ...args)) === 1;
-      return { extend: (ms) => ask(PROLONG, ms), release: () => ask(DELETE) };
-    },
-  };
-}
+const byHand: ForeignLock = {
+  name: 'a lock written by hand',
+  keyOf: same,
+  async take(client, key, ttlMs) {
+    const value = randomUUID();
+    if ((await client.set(key, value, 'PX', ttlMs, 'NX')) !== 'OK') return undefined;
+    const ask = async (script: string, ...args: number[]): Promise<boolean> =>
+      (await client.eval(script, 1, key, value, ...args)) === 1;
+    return { extend: (ms) => ask(PROLONG, ms), release: () => ask(DELETE) };
+  },
+};
 
 const redlock: ForeignLock = {
   name: 'node-redlock',
@@ -99,11 +97,4 @@ const verrou: ForeignLock = {
   },
 };
 
-export const FOREIGN_LOCKS: readonly ForeignLock[] = [
-  redlock,
-  redisSemaphore,
-  verrou,
-  // Its value is standard Base64 of 16 bytes.
-  plain("redsync's layout", () => randomBytes(16).toString('base64')),
-  plain('a lock written by hand', randomUUID),
-];
+export const FOREIGN_LOCKS: readonly ForeignLock[] = [redlock, redisSemaphore, verrou, byHand];

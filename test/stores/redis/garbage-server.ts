@@ -38,19 +38,17 @@ const refusal = fc
   .tuple(fc.constantFrom('ERR', 'NOSCRIPT', 'READONLY', 'MOVED', 'LOADING', '', 'x'), line)
   .map(([code, rest]) => `-${code} ${rest}${CRLF}`);
 
+function listOf(mark: string, part: fc.Arbitrary<string | string[]>): fc.Arbitrary<string> {
+  const parts = fc.array(part, { maxLength: 4 });
+  return parts.map((all) => `${mark}${all.length}${CRLF}${all.flat().join('')}`);
+}
+
 const { value } = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     ...[plain, plain, refusal],
-    fc
-      .array(tie('value'), { maxLength: 4 })
-      .map((parts) => `*${parts.length}${CRLF}${parts.join('')}`),
-    fc
-      .array(tie('value'), { maxLength: 3 })
-      .map((parts) => `~${parts.length}${CRLF}${parts.join('')}`),
-    fc
-      .array(fc.tuple(bulk, tie('value')), { maxLength: 3 })
-      .map((pairs) => `%${pairs.length}${CRLF}${pairs.flat().join('')}`),
+    ...[listOf('*', tie('value')), listOf('~', tie('value'))],
+    listOf('%', fc.tuple(bulk, tie('value'))),
   ),
 }));
 
@@ -85,20 +83,19 @@ const timing = {
   slow: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.constant(true)),
 };
 const ending = fc.constantFrom<Answer['after']>('end', 'end', 'reset');
+const goingOn = fc.constant<Answer['after']>('go on');
+
+function some(weight: number, said: fc.Arbitrary<string>, after: fc.Arbitrary<Answer['after']>) {
+  return { weight, arbitrary: fc.record({ said, ...timing, after }) };
+}
 
 const answer: fc.Arbitrary<Answer> = fc
   .oneof(
-    {
-      weight: 50,
-      arbitrary: fc.record({ said: value, ...timing, after: fc.constant('go on' as const) }),
-    },
-    { weight: 50, arbitrary: fc.record({ said: value, ...timing, after: ending }) },
-    { weight: 100, arbitrary: fc.record({ said: garbage, ...timing, after: ending }) },
+    some(50, value, goingOn),
+    some(50, value, ending),
+    some(100, garbage, ending),
     // The rest may never come, which takes the client seconds to notice: so only few of these.
-    {
-      weight: 1,
-      arbitrary: fc.record({ said: garbage, ...timing, after: fc.constant('go on' as const) }),
-    },
+    some(1, garbage, goingOn),
   )
   .map(({ said, ...how }) => ({ bytes: Buffer.from(said, 'latin1'), ...how }));
 

@@ -7,12 +7,10 @@ import { type Cluster, startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
-import { packages } from './packages.ts';
+import { LATEST } from './packages.ts';
 
 /** Nothing fails by itself here, however busy the machine is. */
 const CALM = { downAfterMs: 20_000 };
-
-const LATEST = packages.filter(({ name }) => name.endsWith('6'));
 
 const keySlot = (resource: string): number => slotOf(`holdfast:${resource}`);
 

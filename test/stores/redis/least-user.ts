@@ -1,10 +1,9 @@
 /** The users of the page on Redis, who may do no more than is needed. */
 import { readFileSync } from 'node:fs';
-import type { RedisClient } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { RedisServer } from '../../servers/redis-server.ts';
-import type { Place } from './conformance/suite.ts';
+import type { Connected, Place } from './conformance/suite.ts';
 
 const users = readFileSync('docs/stores/redis.md', 'utf8').match(/^user locks .+$/gm) ?? [];
 
@@ -19,9 +18,7 @@ export const LOGIN: { readonly username: string; readonly password: string } = {
   password: 'secret',
 };
 
-export type Connect = (
-  server: RedisServer,
-) => Promise<{ readonly client: RedisClient; end(): unknown }>;
+export type Connect = (server: RedisServer) => Promise<Connected>;
 
 export const byIoredis: Connect = async ({ host, port }) => {
   const client = new Redis({ host, port, ...LOGIN });

@@ -9,6 +9,7 @@ import {
 } from 'redis5';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import type { RedisLink } from '../../../src/clients/redis/link.ts';
+import { Lifetime } from '../../methods/faults/lifetime.ts';
 
 export interface Place {
   readonly host: string;
@@ -97,17 +98,14 @@ export const packages: readonly Package[] = [
   nodeRedis('node-redis 5', nodeRedis5),
 ];
 
-/** Links that close with the test. */
-export class Links implements AsyncDisposable {
-  readonly #links: RedisLink[] = [];
+/** The newest of each. */
+export const LATEST: readonly Package[] = packages.filter(({ name }) => name.endsWith('6'));
 
+/** Links that close with the test, and then their servers. */
+export class Links extends Lifetime {
   to(client: RedisClient): RedisLink {
-    const link = linkOf(client);
-    this.#links.push(link);
-    return link;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const link of this.#links) await link.close();
+    // Version 5 of node-redis has to be connected, and is not closed by its link.
+    if ('getSentinelNode' in client) this.use({ close: () => client.isOpen && client.destroy() });
+    return this.use(linkOf(client));
   }
 }

@@ -1,38 +1,37 @@
-/** Plain locks beside programs that know nothing of ours, on one server. */
+/** Plain locks, and those of Spring and ShedLock, beside programs that know nothing of ours. */
 import { createLocks, type Store } from 'holdfast';
+import { quorum } from 'holdfast/quorum';
 import { type PlainRedisOptions, plainRedisStore } from 'holdfast/redis';
+import { shedlockRedisStore } from 'holdfast/shedlock';
+import { springRedisStore } from 'holdfast/spring';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import Redlock from 'redlock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
-import { paced } from '../../support/this-run.ts';
+import { Bed, settle } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
-import { settle } from './settle.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
 const LONG_MS = 20_000;
 
+let bed: Bed;
 let server: RedisServer;
 let client: Redis;
-let stores: Store[];
 
 beforeEach(async () => {
-  server = await RedisServer.start();
+  bed = new Bed();
+  server = bed.serve(await RedisServer.start());
   client = new Redis(server.url);
-  stores = [];
+  bed.use({ close: () => client.disconnect() });
 });
-afterEach(async () => {
-  for (const store of stores) await store.close?.();
-  client.disconnect();
-  await server.close();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
 function open(options: PlainRedisOptions = {}): Store {
-  const store = plainRedisStore(client, { afterDataLoss: 'trust', ...options });
-  stores.push(store);
-  return store;
+  return bed.use(plainRedisStore(client, { afterDataLoss: 'trust', ...options }));
 }
 
 function claim(over: Partial<Claim> = {}): Claim {
@@ -86,18 +85,6 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
     expect(await theirs?.extend(10)).toBe(false);
     expect(await theirs?.release()).toBe(false);
     expect(await beat(store, ours)).toBe('held');
-  });
-
-  it('a lease whose key was taken away is lost, and leaves the new one alone', async () => {
-    const locks = createLocks(open({ key: keyOf }), { ttl: paced(1000) });
-    const lease = await locks.mutex('a').acquire();
-    await client.del(key);
-    const theirs = await take(client, 'a', LONG_MS);
-    await lease.ended;
-    expect(lease.held).toBe(false);
-    await lease.release();
-    expect(await theirs?.release()).toBe(true);
-    await locks.close();
   });
 
   it('never are two inside, and everybody gets on', async () => {
@@ -220,27 +207,11 @@ describe('a plain lock', () => {
     await locks.close();
   });
 
-  it('has tokens that grow among our holders, whoever holds between them', async () => {
-    const store = open();
-    let last = 0n;
-    for (let i = 0; i < 3; i++) {
-      const ours = claim();
-      const [status] = await store.claim([ours]);
-      const token = status?.state === 'held' ? status.token : 0n;
-      expect(token).toBeGreaterThan(last);
-      last = token;
-      await store.release([ours]);
-      const theirs = await FOREIGN_LOCKS[0]?.take(client, 'a', LONG_MS);
-      await theirs?.release();
-    }
-  });
-
   it("has tokens that grow although the server's clock is set back", async () => {
-    const clock = await SteppedClock.create();
-    const stepped = await RedisServer.start({ env: clock.env });
-    const near = new Redis(stepped.url);
-    const store = plainRedisStore(near, { afterDataLoss: 'trust' });
-    stores.push(store);
+    const clock = bed.serve(await SteppedClock.create());
+    const { url } = bed.serve(await RedisServer.start({ env: clock.env }));
+    const near = new Redis(url, { lazyConnect: true });
+    const store = bed.use(plainRedisStore(near, { afterDataLoss: 'trust' }));
     let last = 0n;
     for (let i = 0; i < 6; i++) {
       if (i === 3) clock.step(-60_000);
@@ -251,9 +222,6 @@ describe('a plain lock', () => {
       last = token;
       await store.release([ours]);
     }
-    near.disconnect();
-    await stepped.close();
-    await clock.close();
   });
 
   it.each([
@@ -284,4 +252,102 @@ describe('a plain lock', () => {
     expect(bad).toMatchObject({ reason: refused });
     await locks.close();
   });
+});
+
+it('a majority of them is what node-redlock takes on the same servers', async () => {
+  const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start()));
+  const clients = servers.map((server) => new Redis(bed.serve(server).url));
+  for (const client of clients) bed.use({ close: () => client.disconnect() });
+  const members = clients.map((client) => plainRedisStore(client, { afterDataLoss: 'trust' }));
+  const locks = bed.locksOn(quorum(members), LONG_TTL_MS);
+  const redlock = new Redlock(clients, { retryCount: 0 });
+
+  const ours = await locks.mutex('a').acquire();
+  await expect(redlock.acquire(['a'], 10_000)).rejects.toThrow();
+  await ours.release();
+
+  const theirs = await redlock.acquire(['a'], 10_000);
+  expect(await locks.mutex('a').tryAcquire()).toBeNull();
+  const waiting = locks.mutex('a').acquire();
+  await theirs.release();
+  expect(await waiting).toHaveProperty('held', true);
+});
+
+const TRUST = { afterDataLoss: 'trust' } as const;
+
+describe('a registry of Spring', () => {
+  const open = (given: Parameters<typeof springRedisStore>[0] = client): Store =>
+    bed.use(springRedisStore(given, { registryKey: 'shop?', retry: '1h', maxTtl: '1h', ...TRUST }));
+
+  it('is told of a release, with the key, and not of what was not released', async () => {
+    const store = open();
+    const heard: string[] = [];
+    const ear = new Redis(server.url);
+    bed.use({ close: () => ear.disconnect() });
+    ear.on('pmessage', (_, channel, message) => heard.push(`${channel} ${message}`));
+    await ear.psubscribe('shop\\?-channel:*');
+    const claim = claimOf('order');
+    await store.claim([claim]);
+    await store.release([claimOf('order')]);
+    await store.renew([claim]);
+    await store.release([claim]);
+    await expect.poll(() => heard).toEqual(['shop?-channel:shop?:order shop?:order']);
+  });
+
+  it.each([
+    ['ioredis', async () => client],
+    [
+      'node-redis',
+      async () => {
+        const other = createClient({ url: server.url });
+        await other.connect();
+        bed.use({ close: () => other.destroy() });
+        return other;
+      },
+    ],
+  ])('tells us of its releases, through %s', async (_, clientOf) => {
+    await client.set('shop?:order', 'a registry');
+    // Neither a heartbeat nor another try comes within the test.
+    const locks = createLocks(open(await clientOf()), { ttl: '1h' });
+    const waiting = locks.mutex('order').acquire();
+    await sleep(200);
+    await client.del('shop?:order');
+    // Of another lock.
+    await client.publish('shop?-channel:shop?:other', 'shop?:other');
+    await client.publish('shop?-channel:shop?:order', 'shop?:order');
+    const lease = await waiting;
+    expect(lease).toHaveProperty('held', true);
+    await lease.release();
+    await locks.close();
+  });
+
+  it.each([{}, { registryKey: '' }, { registryKey: 'a b' }, { registryKey: 'a', key: 'b' }])(
+    'is refused with %o',
+    (options) => {
+      expect(() => springRedisStore(client, options as never)).toThrow(
+        expect.objectContaining({ code: 'USAGE' }),
+      );
+    },
+  );
+});
+
+describe('ShedLock', () => {
+  it.each([
+    [{}, 'job-lock:default:nightly'],
+    [{ environment: 'test', keyPrefix: 'jobs' }, 'jobs:test:nightly'],
+    [{ name: (name: string) => name.toUpperCase() }, 'job-lock:default:NIGHTLY'],
+  ])('with %o has the key %s', async (options, key) => {
+    const store = bed.use(shedlockRedisStore(client, { ...TRUST, ...options }));
+    await store.claim([claimOf('nightly')]);
+    expect(await client.exists(key)).toBe(1);
+  });
+
+  it.each([{ environment: '' }, { keyPrefix: 1 }, { name: 'a' }])(
+    'is refused with %o',
+    (options) => {
+      expect(() => shedlockRedisStore(client, options as never)).toThrow(
+        expect.objectContaining({ code: 'USAGE' }),
+      );
+    },
+  );
 });

@@ -4,18 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from 'holdfast';
 import { redisStore } from 'holdfast/redis';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import type { Claim } from 'holdfast/store';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { describe, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
-import { startReplicated } from '../../servers/topologies.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 import { backUp, type Hidden, hiding } from './odd-redis.ts';
+import { LATEST } from './packages.ts';
 
 /** After a second without a script, what has run meanwhile is looked at. */
 const UNSEEN_MS = paced(1100);
@@ -30,10 +29,6 @@ async function claimed(store: Store, over: Partial<Claim> = {}): Promise<string>
     claimOf(`of ${Math.random()}`, { ttlMs: paced(1000), ...over }),
   ]);
   return status?.state === 'waiting' ? status.why : (status?.state ?? 'nothing');
-}
-
-function waits(status: ClaimStatus | undefined): number {
-  return status?.state === 'waiting' && status.why === 'data-loss' ? status.retryInMs : 0;
 }
 
 async function field(server: RedisServer, name: string): Promise<string | undefined> {
@@ -163,18 +158,6 @@ describe('a server', () => {
     expect(await claimed(store)).toBe('data-loss');
   });
 
-  test.concurrent('that is promoted', async () => {
-    await using bed = new Bed();
-    const servers = bed.serve(await startReplicated());
-    await bed.settle(servers.primary);
-    expect(await claimed(patient(bed, servers.primary))).toBe('held');
-    const [replica] = servers.replicas;
-    const has = async () => (await replica?.command('EXISTS', 'holdfast!store')) === 1;
-    await until('had the record', has);
-    await replica?.command('REPLICAOF', 'NO', 'ONE');
-    expect(await claimed(patient(bed, replica as RedisServer))).toBe('data-loss');
-  });
-
   test.concurrent('that was started long ago with the data of another', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
@@ -189,44 +172,14 @@ describe('a server', () => {
 });
 
 describe('several programs', () => {
-  test.concurrent('who trusts waits for nothing, and shortens nobody else’s wait', async () => {
-    await using bed = new Bed();
-    const { server, store } = await calm(bed);
-    const trusting = patient(bed, server, { afterDataLoss: 'trust' });
-    await server.command('FLUSHALL');
-    expect(await claimed(trusting)).toBe('held');
-    const waiter = claimOf('a');
-    expect(waits((await store.claim([waiter]))[0])).toBeGreaterThan(0);
-    // Whoever looks at the queue admits those who may come in, but not this one.
-    await trusting.inspect('a');
-    await trusting.release([claimOf('a')]);
-    expect(waits((await store.renew([waiter]))[0])).toBeGreaterThan(0);
-    const behind = claimOf('a');
-    expect(await trusting.claim([behind])).toMatchObject([{ state: 'waiting' }]);
-    await store.release([waiter]);
-    expect(await trusting.renew([behind])).toMatchObject([{ state: 'held' }]);
-  });
-
-  test.concurrent('claims that trust hand over to each other', async () => {
-    await using bed = new Bed();
-    const { server } = await calm(bed);
-    await server.command('FLUSHALL');
-    const trusting = patient(bed, server, { afterDataLoss: 'trust' });
-    const all = [1, 2, 3].map(() => claimOf('a'));
-    for (const each of all) await trusting.claim([each]);
-    for (const each of all) {
-      expect(await trusting.renew([each])).toMatchObject([{ state: 'held' }]);
-      await trusting.release([each]);
-    }
-  });
-
   test.concurrent('a greater maxTtl that the record knows counts for all', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
     expect(await claimed(patient(bed, server))).toBe('held');
     await server.restart({ keepData: true });
     const [status] = await bed.store(server).claim([claimOf('a', { ttlMs: paced(1000) })]);
-    expect(waits(status)).toBeGreaterThan(LONG_TTL_MS / 2);
+    expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
+    expect(status?.state === 'waiting' && status.retryInMs).toBeGreaterThan(LONG_TTL_MS / 2);
   });
 
   test.concurrent('a greater maxTtl prolongs the wait, even one that is over', async () => {
@@ -280,36 +233,26 @@ describe('a server that hides who it is', () => {
   });
 });
 
-test.each(['ioredis', 'node-redis'] as const)(
-  'a swap of two databases that are both in use is noticed at once: %s',
-  async (client) => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const database = (number: number): Store =>
-      bed.use(
-        redisStore(
-          client === 'ioredis'
-            ? new Redis({ ...server, db: number, lazyConnect: true })
-            : createClient({ url: `${server.url}/${number}` }),
-          { maxTtl: LONG_TTL_MS },
-        ),
-      );
-    const [blue, green] = [database(0), database(1)];
-    const touch = async (): Promise<void> => {
-      for (const store of [blue, green]) await store.inspect('anything');
-    };
-    await touch();
-    await bed.settle(server);
-    const second = new Redis({ ...server, db: 1 });
-    await second.setrange('holdfast!store', 41, '0000100000000');
-    second.disconnect();
-    // Both records are a moment old, and say the same.
-    await touch();
-    expect(await claimed(blue)).toBe('held');
-    expect(await claimed(green)).toBe('held');
-    await server.command('SWAPDB', 0, 1);
-    expect(await claimed(blue)).toBe('data-loss');
-    expect(await claimed(database(0))).toBe('data-loss');
-    expect(await claimed(green)).toBe('data-loss');
-  },
-);
+test.each(LATEST)('$name: a swap of two databases in use is noticed at once', async (its) => {
+  await using bed = new Bed();
+  const server = await bed.server();
+  const database = (number: number): Store =>
+    bed.use(redisStore(its.server(server, { database: number }), { maxTtl: LONG_TTL_MS }));
+  const [blue, green] = [database(0), database(1)];
+  const touch = async (): Promise<void> => {
+    for (const store of [blue, green]) await store.inspect('anything');
+  };
+  await touch();
+  await bed.settle(server);
+  const second = new Redis({ ...server, db: 1 });
+  await second.setrange('holdfast!store', 41, '0000100000000');
+  second.disconnect();
+  // Both records are a moment old, and say the same.
+  await touch();
+  expect(await claimed(blue)).toBe('held');
+  expect(await claimed(green)).toBe('held');
+  await server.command('SWAPDB', 0, 1);
+  expect(await claimed(blue)).toBe('data-loss');
+  expect(await claimed(database(0))).toBe('data-loss');
+  expect(await claimed(green)).toBe('data-loss');
+});

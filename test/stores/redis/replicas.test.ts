@@ -1,70 +1,53 @@
 /** Grants that replicas must have. */
-import { createLocks } from 'holdfast';
-import { redisStore } from 'holdfast/redis';
-import { Redis } from 'ioredis';
+import type { Store } from 'holdfast';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claimOf } from '../../methods/faults/bed.ts';
+import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
 import { paced } from '../../support/this-run.ts';
+import { Bed } from './bed.ts';
 
+let bed: Bed;
 let servers: Replicated;
-let client: Redis;
 
 beforeEach(async () => {
-  servers = await startReplicated({ config: ['min-replicas-to-write 0'] });
-  client = new Redis(servers.primary.url);
+  bed = new Bed();
+  servers = bed.serve(await startReplicated({ config: ['min-replicas-to-write 0'] }));
 });
-afterEach(async () => {
-  client.disconnect();
-  await servers.close();
-});
+afterEach(() => bed[Symbol.asyncDispose]());
 
-const open = (replicas: number) => redisStore(client, { afterDataLoss: 'trust', replicas });
-
-it('what is granted is on the replicas', async () => {
-  const locks = createLocks(open(2));
-  await using _ = await locks.mutex('a').acquire();
-  for (const { command } of servers.replicas.map((each) => ({ command: each }))) {
-    expect(await command.command('EXISTS', 'holdfast:a')).toBe(1);
-  }
-});
+function open(replicas: number, maxTtl: number): Store {
+  return bed.store(servers.primary, { afterDataLoss: 'trust', replicas, maxTtl });
+}
 
 it('nothing is granted while too few follow, and everything goes on when they do', async () => {
   // Replicas have a sixth of it; the rest is for a busy machine, to ask and to be answered.
-  const locks = createLocks(open(1), { ttl: paced(8000) });
+  const ttl = paced(8000);
+  const locks = bed.locksOn(open(1, ttl), ttl);
   await (await patiently(locks.mutex('connected'))).release();
   for (const replica of servers.replicas) replica.pause();
-  expect(
-    await locks
-      .mutex('a')
-      .tryAcquire()
-      .catch((error) => error),
-  ).toMatchObject({
-    code: 'STORE',
-    retryable: true,
-    message: expect.stringContaining('replicas'),
+  await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject({
+    ...{ code: 'STORE', retryable: true, message: expect.stringContaining('replicas') },
   });
   const waiting = patiently(locks.mutex('a'));
   for (const replica of servers.replicas) replica.resume();
   const lease = await waiting;
   expect(lease).toHaveProperty('held', true);
   await lease.release();
-  await locks.close();
 });
 
 it('a lease ends when its heartbeats reach too few', async () => {
-  const locks = createLocks(open(2), { ttl: paced(1500) });
+  const ttl = paced(1500);
+  const locks = bed.locksOn(open(2, ttl), ttl);
   // On a busy machine a replica may be late for a grant; then nothing is granted yet.
   const lease = await patiently(locks.mutex('a'));
   servers.replicas[0]?.pause();
   await expect.poll(() => lease.state).toBe('lost');
   servers.replicas[0]?.resume();
-  await locks.close();
 });
 
 it('what is kept is on the replicas, or nobody is told that it is kept', async () => {
-  const store = open(2);
+  const store = open(2, LONG_TTL_MS);
   const claim = claimOf('a');
   const [status] = await store.claim([claim]);
   expect(status).toMatchObject({ state: 'held' });
@@ -78,5 +61,4 @@ it('what is kept is on the replicas, or nobody is told that it is kept', async (
     ...{ code: 'STORE', retryable: true, outcome: 'unknown' },
   });
   servers.replicas[0]?.resume();
-  await store.close?.();
 });

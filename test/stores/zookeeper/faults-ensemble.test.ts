@@ -6,7 +6,6 @@ import {
   crowdOn,
   expectContained,
   expectNoneLost,
-  goesOn,
   inMode,
   losses,
   type Mode,
@@ -167,12 +166,12 @@ describe('an ensemble', () => {
   ] as const)('whose servers %s in turn grants nothing that is held', async (_, befall) => {
     await using bed = new Bed();
     const crowd = crowdOn(bed, ensemble, TTL_MS);
-    await goesOn(crowd);
+    await crowd.goesOn();
     for (const mode of ['leader', 'follower'] as const) {
       const end = befall(await inMode(mode, ensemble));
-      await goesOn(crowd);
+      await crowd.goesOn();
       await end();
-      await goesOn(crowd);
+      await crowd.goesOn();
     }
     await expectNoneLost(bed, ensemble, crowd);
   });

@@ -1,11 +1,14 @@
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,6 +20,16 @@ abstract class Driver {
   final ThreadLocal<ExecutorService> here = new ThreadLocal<>();
 
   abstract String version() throws Exception;
+
+  /** As Maven has written it into the jar of the library. */
+  static String versionOf(Class<?> library, String artifact) throws IOException {
+    Properties properties = new Properties();
+    String file = "/META-INF/maven/" + artifact + "/pom.properties";
+    try (InputStream in = library.getResourceAsStream(file)) {
+      properties.load(in);
+    }
+    return properties.getProperty("version");
+  }
 
   /** In ms. Waiting -1 has no end, 0 tries once; lease 0 is the library's own. */
   abstract boolean acquire(String kind, String name, long waitMs, long leaseMs) throws Exception;

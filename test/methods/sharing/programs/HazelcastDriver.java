@@ -39,18 +39,6 @@ class HazelcastDriver extends Driver {
     lock(name).unlock();
   }
 
-  @Override
-  String other(String verb, String... words) throws Exception {
-    switch (verb) {
-      case "fence":
-        return "" + lock(words[0]).getFence();
-      case "locks":
-        return "" + lock(words[0]).getLockCount();
-      default:
-        return super.other(verb, words);
-    }
-  }
-
   private FencedLock lock(String name) {
     return client.getCPSubsystem().getLock(name);
   }

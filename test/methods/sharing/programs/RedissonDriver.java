@@ -1,11 +1,8 @@
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import java.io.InputStream;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
@@ -38,12 +35,7 @@ class RedissonDriver extends Driver {
 
   @Override
   String version() throws Exception {
-    String file = "/META-INF/maven/org.redisson/redisson/pom.properties";
-    Properties properties = new Properties();
-    try (InputStream in = Redisson.class.getResourceAsStream(file)) {
-      properties.load(in);
-    }
-    return properties.getProperty("version");
+    return versionOf(Redisson.class, "org.redisson/redisson");
   }
 
   @Override
@@ -80,8 +72,6 @@ class RedissonDriver extends Driver {
     switch (verb) {
       case "holds":
         return "" + lock(words[0], words[1]).isHeldByCurrentThread();
-      case "locked":
-        return "" + lock(words[0], words[1]).isLocked();
       case "token":
         return "" + client.getFencedLock(words[0]).getToken();
       case "hold-count":
@@ -94,10 +84,6 @@ class RedissonDriver extends Driver {
       case "hear":
         hear(words[0], Long.parseLong(words[1]));
         return "";
-      case "extend":
-        RPermitExpirableSemaphore semaphore = client.getPermitExpirableSemaphore(words[0]);
-        long lease = Long.parseLong(words[1]);
-        return "" + semaphore.updateLeaseTime(permits.get(key(words[0])), lease, MILLISECONDS);
       default:
         return super.other(verb, words);
     }
@@ -111,19 +97,6 @@ class RedissonDriver extends Driver {
     });
     heard.await();
   }
-
-  /** As docs/guide/sharing-locks.md has it. */
-  static void nightly(RedissonClient client) throws InterruptedException {
-    RLock lock = client.getLock("nightly");
-    if (!lock.tryLock(1, TimeUnit.MINUTES)) return;
-    try {
-      buildReport();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private static void buildReport() {}
 
   private RLock lock(String kind, String name) {
     switch (kind) {

@@ -1,10 +1,8 @@
-import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -38,19 +36,14 @@ class ShedlockDriver extends Driver {
 
   @Override
   String version() throws Exception {
-    String file = "/META-INF/maven/net.javacrumbs.shedlock/shedlock-core/pom.properties";
-    Properties properties = new Properties();
-    try (InputStream in = LockProvider.class.getResourceAsStream(file)) {
-      properties.load(in);
-    }
-    return properties.getProperty("version");
+    return versionOf(LockProvider.class, "net.javacrumbs.shedlock/shedlock-core");
   }
 
   @Override
   boolean acquire(String kind, String name, long waitMs, long leaseMs) throws Exception {
     Duration atMost = Duration.ofMillis(leaseMs == 0 ? atMostMs : leaseMs);
     long end = System.nanoTime() + waitMs * 1_000_000;
-    while (!lock(kind, name, atMost, Duration.ZERO)) {
+    while (!lock(kind, name, atMost)) {
       if (waitMs >= 0 && System.nanoTime() >= end) return false;
       Thread.sleep(PAUSE_MS);
     }
@@ -62,17 +55,9 @@ class ShedlockDriver extends Driver {
     held.remove(key(kind, name)).unlock();
   }
 
-  /** `at-least kind name ms`: tries once, and keeps the lock for so long at least. */
-  @Override
-  String other(String verb, String... words) throws Exception {
-    if (!verb.equals("at-least")) return super.other(verb, words);
-    Duration atLeast = Duration.ofMillis(Long.parseLong(words[2]));
-    return "" + lock(words[0], words[1], Duration.ofMillis(atMostMs), atLeast);
-  }
-
-  private boolean lock(String kind, String name, Duration atMost, Duration atLeast) {
+  private boolean lock(String kind, String name, Duration atMost) {
     Optional<SimpleLock> lock =
-        provider(kind).lock(new LockConfiguration(Instant.now(), name, atMost, atLeast));
+        provider(kind).lock(new LockConfiguration(Instant.now(), name, atMost, Duration.ZERO));
     lock.ifPresent(found -> held.put(key(kind, name), found));
     return lock.isPresent();
   }

@@ -52,14 +52,6 @@ class SpringDriver extends Driver {
     lock(kind, name).unlock();
   }
 
-  @Override
-  String other(String verb, String... words) throws Exception {
-    if (!verb.equals("renew")) return super.other(verb, words);
-    LockRegistry registry = registry(words[0]);
-    registry.getClass().getMethod("renewLock", Object.class).invoke(registry, words[1]);
-    return "";
-  }
-
   private Lock lock(String kind, String name) {
     return registry(kind).obtain(name);
   }

@@ -1,6 +1,7 @@
 /** The stores that share their locks with other libraries, by name. */
 import type { Store } from 'holdfast';
 import { leaseLockStore } from 'holdfast/kubernetes';
+import { plainRedisStore } from 'holdfast/redis';
 import { shedlockJdbcStore, shedlockRedisStore } from 'holdfast/shedlock';
 import { springJdbcStore, springRedisStore } from 'holdfast/spring';
 import type { SqlDatabase } from 'holdfast/sql';
@@ -18,6 +19,8 @@ export function open(dialect: string, url: string, given: string): Store {
       return springJdbcStore(pool(url), options as { version: 6 | 7 });
     case 'shedlock-redis':
       return shedlockRedisStore(new Redis(url), options);
+    case 'plain-redis':
+      return plainRedisStore(new Redis(url), options);
     case 'spring-redis':
       return springRedisStore(new Redis(url), options as { registryKey: string });
     case 'kubernetes':

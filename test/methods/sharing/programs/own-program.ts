@@ -38,12 +38,8 @@ function timedOut(error: Error & { readonly code?: string }): null {
   throw error;
 }
 
-async function count([
-  kind = '',
-  name = '',
-  path = '',
-  ms = '',
-]: readonly string[]): Promise<string> {
+async function count(words: readonly string[]): Promise<string> {
+  const [kind = '', name = '', path = '', ms = ''] = words;
   let times = 0;
   for (const end = Date.now() + Number(ms); Date.now() < end; times++) {
     await lockOf(kind, name, 5000).run(async () => {

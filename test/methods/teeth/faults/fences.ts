@@ -116,10 +116,10 @@ export const FENCE_FAULTS: readonly Fault[] = [
     replace: ' or ',
     why: 'an old holder lowers the fence, and writes',
     by: inTest(
-      'test/stores/redis/fence.test.ts',
-      'redis',
+      'test/stores/redis/fence-suite.test.ts',
       "'ioredis 6'",
-      'whoever entered before writes no more, though the newer one has only read',
+      'Redis',
+      'fence: the newest holder passes, an older one never again',
     ),
   },
   {

@@ -26,7 +26,7 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     replace: ';',
     why: 'a free lock is refused for a whole TTL after one member restarts',
     by: inTest(
-      'test/layers/quorum/quorum-tries.test.ts',
+      'test/layers/quorum/losses.test.ts',
       'is granted although the lowest members have lost their memory, unless it is held',
     ),
   },

@@ -7,6 +7,11 @@ const renew = { file: 'src/stores/redis/lua/renew.lua' };
 const release = { file: 'src/stores/redis/lua/release.lua' };
 
 const FAULTS_SERVER = 'test/stores/redis/faults-server.test.ts';
+const FAULTS_CLOCK = 'test/stores/redis/faults-clock.test.ts';
+const SET_BACK = [
+  "a server's clock",
+  'jumps back: leases go on, tokens grow, and the process is warned',
+];
 const COMMANDS = 'test/stores/redis/commands.test.ts';
 const IOREDIS = 'test/stores/redis/conformance/ioredis.test.ts';
 const FAULTS_CONNECTIONS = 'test/stores/redis/faults-connections.test.ts';
@@ -48,11 +53,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '  if number <= last then number = last + 1 end\n',
     replace: '',
     why: 'two holders have the same token',
-    by: inTest(
-      'test/stores/redis/faults-clock.test.ts',
-      "a server's clock",
-      'jumps back: leases go on, tokens grow, and the process is warned',
-    ),
+    by: inTest(FAULTS_CLOCK, ...SET_BACK),
   },
   {
     ...record,
@@ -60,7 +61,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: '  if number <= highest then number = highest + 1 end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
-    by: inTest(COMMANDS, 'tokens', "keep growing when the server's clock is behind the last one"),
+    by: inTest(FAULTS_CLOCK, ...SET_BACK),
   },
   {
     ...queue,
@@ -199,8 +200,9 @@ export const REDIS_FAULTS: readonly Fault[] = [
     replace: 'local holds = true',
     why: 'an attempt that lost its lease is recorded as a success, beside the next one',
     by: inTest(
-      'test/stores/redis/records.test.ts',
-      'who died alone keeps nothing, though its key is still there',
+      COMMANDS,
+      'what is kept of work that is done',
+      'is nothing of who died alone, though its key is still there',
     ),
   },
   {
@@ -252,11 +254,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     find: 'openAt, write = since + maxTtl, true',
     replace: 'openAt, write = trusts and 0 or since + maxTtl, true',
     why: 'a cache on the same server makes two hold the same lock',
-    by: inTest(
-      QUARANTINE,
-      'several programs',
-      'who trusts waits for nothing, and shortens nobody else’s wait',
-    ),
+    by: inTest(IOREDIS, 'data loss: a claim that trusts is admitted at once, and no other with it'),
   },
   {
     file: 'src/clients/redis/failovers.ts',

@@ -1,10 +1,4 @@
-import { Cluster } from 'ioredis';
-import { clustered } from './clusters.ts';
+import { clustered, ioredisCluster } from './clusters.ts';
 import { redisSuite } from './suite.ts';
 
-redisSuite(
-  await clustered(async ({ addresses }) => {
-    const client = new Cluster(addresses);
-    return { client, end: () => client.disconnect() };
-  }),
-);
+redisSuite(await clustered(ioredisCluster));

@@ -1,9 +1,7 @@
-import type { RedisClient } from 'holdfast/redis';
+import { Cluster as IoredisCluster } from 'ioredis';
 import { type Cluster, startCluster } from '../../../servers/cluster.ts';
 import { paced } from '../../../support/this-run.ts';
-import type { Place } from './suite.ts';
-
-type Connect = (cluster: Cluster) => Promise<{ client: RedisClient; end(): unknown }>;
+import type { Connected, Place } from './suite.ts';
 
 /** Nothing fails by itself here, however busy the machine is. */
 const CALM = { downAfterMs: 20_000 };
@@ -11,8 +9,13 @@ const CALM = { downAfterMs: 20_000 };
 /** A third of it is what six servers on two cores have for a reply. */
 const SHORT_MS = paced(1000);
 
+export async function ioredisCluster({ addresses }: Cluster): Promise<Connected> {
+  const client = new IoredisCluster(addresses);
+  return { client, end: () => client.disconnect() };
+}
+
 /** A cluster, and a client to it that `close` ends. One that loses its data needs no replicas. */
-export async function clustered(connect: Connect): Promise<Place> {
+export async function clustered(connect: (cluster: Cluster) => Promise<Connected>): Promise<Place> {
   const start = async (replicas: boolean) => {
     const cluster = await startCluster({ ...CALM, replicas });
     const { client, end } = await connect(cluster);

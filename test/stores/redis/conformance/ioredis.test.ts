@@ -1,9 +1,3 @@
-import { Redis } from 'ioredis';
-import { redisSuite, single } from './suite.ts';
+import { ioredis, redisSuite, single } from './suite.ts';
 
-redisSuite(
-  await single(async ({ url }) => {
-    const client = new Redis(url);
-    return { client, end: () => client.disconnect() };
-  }),
-);
+redisSuite(await single(ioredis));

@@ -1,14 +1,4 @@
-import { Redis } from 'ioredis';
 import { OF_CLIENT } from '../../../methods/conformance/of-client.ts';
-import { redisSuite, single } from './suite.ts';
+import { ioredis, redisSuite, single } from './suite.ts';
 
-redisSuite(
-  await single(
-    async ({ url }) => {
-      const client = new Redis(url);
-      return { client, end: () => client.disconnect() };
-    },
-    { program: 'redis-8' },
-  ),
-  OF_CLIENT,
-);
+redisSuite(await single(ioredis, { program: 'redis-8' }), OF_CLIENT);

@@ -2,6 +2,7 @@
 import type { Store } from 'holdfast';
 import { type RedisClient, type RedisOptions, redisStore } from 'holdfast/redis';
 import type { Fixture, FixtureOptions } from 'holdfast/testkit';
+import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
@@ -106,9 +107,21 @@ async function forgetful(
   };
 }
 
+export interface Connected {
+  readonly client: RedisClient;
+  end(): unknown;
+}
+
+export async function ioredis({ url }: RedisServer): Promise<Connected> {
+  const client = new Redis(url);
+  // Its server crashes.
+  client.on('error', () => {});
+  return { client, end: () => client.disconnect() };
+}
+
 /** One server, and a client to it that `close` ends. */
 export async function single(
-  connect: (server: RedisServer) => Promise<{ client: RedisClient; end(): unknown }>,
+  connect: (server: RedisServer) => Promise<Connected>,
   { program = 'redis', forget = flush }: { program?: ProgramName; forget?: Forget } = {},
 ): Promise<Place> {
   const start = async (): Promise<Forgetful> => {
