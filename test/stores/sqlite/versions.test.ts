@@ -1,13 +1,12 @@
 /** Versions of the library that know different layouts of the file. */
-import { appendFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/clients/sqlite/connection.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { joinFile } from '../../../src/stores/sqlite/layout.ts';
 import { LAYOUTS } from '../../../src/stores/sqlite/schema.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, filesOf, hold, newFile, one, open, scene } from './bed.ts';
 import { BREAKING_LAYOUTS, NEXT_LAYOUTS } from './next-layout.ts';
 
 test('a newer version brings the file up to its layout, and both go on', async () => {
@@ -116,17 +115,9 @@ test('an upgrade that fails leaves the file as it was', async () => {
 });
 
 test('a wake-up of a later version may say more', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  await hold(a, claimOf('job'));
-  const waiter = claimOf('job');
-  const hints: unknown[] = [];
-  await b.watch(waiter, (hint) => hints.push(hint));
-  await b.claim([waiter]);
+  const { file, waiter, hints } = await scene();
   const news = [waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500', { later: true }, []];
-  for (const name of readdirSync(dirname(file)).filter((each) => each.includes('-wake-'))) {
-    appendFileSync(join(dirname(file), name), `\n${JSON.stringify(news)}\n`);
-  }
+  for (const each of filesOf(file)) appendFileSync(each, `\n${JSON.stringify(news)}\n`);
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'waiting', ahead: 1 }]);
 });
