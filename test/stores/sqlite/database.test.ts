@@ -172,18 +172,6 @@ test('however many have died in front, the next who lives is admitted', async ()
   expect(await one(store.renew([last]))).toMatchObject({ state: 'held', waiters: 0 });
 });
 
-test('a release lets in who waits, in the same transaction', async () => {
-  const file = newFile();
-  const [store, waiter] = [open(file), claimOf('job')];
-  const holder = claimOf('job');
-  await hold(store, holder);
-  expect(await one(open(file).claim([waiter]))).toMatchObject({ state: 'waiting' });
-  await store.release([holder]);
-  const { id } = waiter;
-  const rows = (await connect(file)).prepare('SELECT id, admitted FROM holdfast_claim').all();
-  expect(rows).toMatchObject([{ id, admitted: 1 }]);
-});
-
 test('a release that comes late ends no other claim', async () => {
   const file = newFile();
   let slept = 0;

@@ -82,19 +82,6 @@ test('a wall clock in the far future does not use up the tokens', async () => {
   expect(token).toBeLessThan(2n ** 52n + 10n ** 12n);
 });
 
-test('within one boot another process changes nothing', async () => {
-  const file = newFile();
-  const machine = new FakeMachine('first');
-  const one_ = open(file, { machine });
-  const claim = claimOf('job');
-  const token = await hold(one_, claim);
-  machine.pass(5_000_000);
-  const other = open(file, { machine });
-  expect(await one(other.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
-  expect(await one(one_.renew([claim]))).toMatchObject({ state: 'held', token, waiters: 1 });
-  expect(other.lineage).toBe(one_.lineage);
-});
-
 test('a queue goes on behind its end, even if its last claim came in the same moment', async () => {
   const file = newFile();
   const wall = Date.now() * 1000;

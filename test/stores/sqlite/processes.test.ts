@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { programOf } from '../../support/program-of.ts';
 import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, open } from './bed.ts';
 
 const LOCKER = programOf('test/stores/sqlite/children/locker.ts');
 
@@ -95,14 +95,4 @@ test('with sixteen processes waiting, a departure wakes two', async () => {
   const woken = after.filter((count, i) => count > (before[i] ?? 0));
   expect(woken).toHaveLength(2);
   expect(sum(after) - sum(before)).toBe(2);
-});
-
-test('a process that is killed while it holds is followed when its TTL is over', async () => {
-  const file = newFile();
-  const store = open(file, { busyMs: HANG_MS });
-  const [holder, next] = [claimOf('job', { ttlMs: 100 }), claimOf('job', { ttlMs: 5_000 })];
-  const token = await hold(open(file), holder);
-  expect(await one(store.claim([next]))).toMatchObject({ state: 'waiting' });
-  await until(async () => (await one(store.renew([next]))).state === 'held');
-  expect(await one(store.renew([next]))).toMatchObject({ takeover: { reason: 'expired', token } });
 });

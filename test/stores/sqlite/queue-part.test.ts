@@ -71,15 +71,6 @@ test('who has left and come again by another way is found where it is', async ()
   expect(await one(b.renew([moved]))).toMatchObject({ state: 'gone' });
 });
 
-test('who waits far back can be evicted', async () => {
-  const store = open(newFile(), { front: 0 });
-  const claims = await line(store, 4);
-  const { number } = (await store.inspect('job')).waiters[3] as { number: bigint };
-  expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
-  expect(await one(store.renew([claims[4] as Claim]))).toMatchObject({ why: 'evicted' });
-  expect((await store.inspect('job')).waiters).toHaveLength(3);
-});
-
 test('who leaves lets in as many as fit, however few were read', async () => {
   const store = open(newFile(), { front: 0 });
   const over = { permits: 1, limit: 8, kind: 'read' } as const;
