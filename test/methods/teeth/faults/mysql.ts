@@ -4,6 +4,7 @@ const holding = { file: 'src/stores/mysql/holding.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
 const history = { file: 'src/stores/mysql/history.ts' };
 
+const MARIADB = 'test/stores/mysql/conformance/mariadb-mariadb.test.ts';
 const SCHEMA = 'test/stores/mysql/schema.test.ts';
 const DURABILITY = 'test/stores/mysql/durability.test.ts';
 
@@ -23,11 +24,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
     replace: `\`IF(id IS NULL, \${value}, \${other})\``,
     why: 'a late copy of a claim that was released holds until its TTL ends',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'late copies of a claim that has left are told so, and let in nobody',
-    ),
+    by: inTest(MARIADB, 'release: a claim that arrives after its release is refused for good'),
   },
   {
     ...holding,
@@ -48,11 +45,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   AND \${lives(1)} AND \${WRITABLE}\`;`,
     replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'a heartbeat revives nothing, and a release frees nothing that is not its own',
-    ),
+    by: inTest(MARIADB, 'renew: renewing too late is refused even without a look in between'),
   },
   {
     ...holding,
@@ -60,11 +53,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: 'AND id = ? AND waiters = 0',
     replace: 'AND (id = ? OR TRUE) AND waiters = 0',
     why: 'a late release takes the lock from another holder',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'a heartbeat revives nothing, and a release frees nothing that is not its own',
-    ),
+    by: inTest(MARIADB, 'release: releasing by another id frees nothing'),
   },
   {
     file: 'src/stores/mysql/batches.ts',
