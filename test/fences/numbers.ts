@@ -1,4 +1,5 @@
 /** Numbers behind a fence, in objects of a server that speaks HTTP. */
+import { isLockError } from 'holdfast';
 import {
   type EnterToken,
   type Fence,
@@ -6,6 +7,8 @@ import {
   type ObjectEntry,
   objectFence,
 } from 'holdfast/fence';
+import type { FenceFixture } from 'holdfast/testkit';
+import { expect } from 'vitest';
 import type { ObjectServer } from './object-server.ts';
 
 export function at(resource: string): { readonly resource: string; readonly lineage: string } {
@@ -55,14 +58,43 @@ export function through<T, Entered>(fence: Fence<T, Entered>, way: T): Through<E
   };
 }
 
-export function numbersIn(objects: ObjectAccess): Through<Promise<ObjectEntry<number>>> {
+type Numbers = Through<Promise<ObjectEntry<number>>>;
+
+export function numbersIn(objects: ObjectAccess): Numbers {
   return through(objectFence<number>({ initial: 0 }), objects);
 }
 
-export function numbers(url: string): Through<Promise<ObjectEntry<number>>> {
+export function numbers(url: string): Numbers {
   return numbersIn(httpObjects({ url }));
 }
 
 export function valueIn(service: ObjectServer, key: string): unknown {
   return JSON.parse(service.texts.get(key) ?? '{}').value;
+}
+
+/** For the suite of fences. */
+export function fixtureOf(fence: Numbers, look: () => Promise<number>): FenceFixture {
+  return {
+    look,
+    adopt: (lease) => fence.adopt(lease),
+    async enter(lease) {
+      const entry = await fence.enter(lease);
+      return { read: async () => entry.value, write: (value) => entry.write(value) };
+    },
+  };
+}
+
+/** So many holders add one each, at once; answers how many did. The last one does. */
+export async function sellAtOnce(numbersOf: () => Numbers, holders: number): Promise<number> {
+  const sell = async (_: unknown, n: number): Promise<void> => {
+    const entry = await numbersOf().enter({ ...at('stock'), token: BigInt(n + 1) });
+    await entry.write(entry.value + 1);
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: holders }, sell));
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected')
+      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
+  }
+  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }

@@ -1,5 +1,4 @@
 /** The fence in objects that are written on a condition, on a real HTTP server. */
-import { isLockError } from 'holdfast';
 import {
   type ObjectAccess,
   type ObjectFenceOptions,
@@ -9,7 +8,16 @@ import {
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { at, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
+import {
+  at,
+  fixtureOf,
+  httpObjects,
+  numbers,
+  numbersIn,
+  sellAtOnce,
+  through,
+  valueIn,
+} from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 
 describe.each<[string, ServiceOptions]>([
@@ -22,15 +30,7 @@ describe.each<[string, ServiceOptions]>([
 
 async function fixtureFor(key: string, options: ServiceOptions): Promise<FenceFixture> {
   const service = await ObjectServer.start(options);
-  const fence = numbers(service.url);
-  return {
-    look: async () => Number(valueIn(service, key) ?? 0),
-    adopt: (lease) => fence.adopt(lease),
-    async enter(lease) {
-      const entry = await fence.enter(lease);
-      return { read: async () => entry.value, write: (value) => entry.write(value) };
-    },
-  };
+  return fixtureOf(numbers(service.url), async () => Number(valueIn(service, key) ?? 0));
 }
 
 test('a write that the value ends as it was is none that an older entry can pass', async () => {
@@ -299,18 +299,6 @@ test('an object is where get and put say', async () => {
 
 test('holders at once lose no update', async () => {
   const service = await ObjectServer.start();
-  let sold = 0;
-  const sell = async (token: bigint): Promise<void> => {
-    const entry = await numbers(service.url).enter({ ...at('stock'), token });
-    await entry.write(entry.value + 1);
-    sold++;
-  };
-  const tokens = Array.from({ length: 30 }, (_, n) => BigInt(n + 1));
-  const outcomes = await Promise.allSettled(tokens.map(sell));
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected')
-      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
-  }
-  expect(outcomes.at(-1)?.status).toBe('fulfilled');
+  const sold = await sellAtOnce(() => numbers(service.url), 30);
   expect(valueIn(service, 'stock')).toBe(sold);
 });
