@@ -8,6 +8,7 @@ import {
 } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
+import { afterAll } from 'vitest';
 import { TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
@@ -63,6 +64,15 @@ export class Bed extends Lifetime {
     const locks = createLocks(this.store(at, options), { ttl });
     return this.use({ close: () => locks.close({ drain: 0 }), locks }).locks;
   }
+}
+
+/** A server for all tests of a file. */
+export async function sharedServer(
+  options?: ServerOptions,
+): Promise<{ readonly bed: Bed; readonly server: PostgresServer }> {
+  const bed = new Bed();
+  afterAll(() => bed[Symbol.asyncDispose]());
+  return { bed, server: await bed.server(options) };
 }
 
 /** Process numbers of the sessions of stores. */

@@ -1,17 +1,11 @@
 /** The tables are made once, whole, and by whoever may. */
 import { createLocks } from 'holdfast';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrationText } from '../../../src/stores/postgres/open-url.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
+import { CLIENTS, clientOf, failureOf, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = bed.serve(await startPostgres());
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { server } = await sharedServer();
 
 async function works(url: string, schema?: string): Promise<void> {
   const options = schema === undefined ? {} : { schema };

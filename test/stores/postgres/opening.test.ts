@@ -1,17 +1,12 @@
 /** What a server must be good for before anything is claimed on it. */
 import { migratePostgres } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
+import { Bed, CLIENTS, claimOf, clientOf, failureOf, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server();
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { bed, server } = await sharedServer();
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
 

@@ -4,24 +4,20 @@ import { readFileSync } from 'node:fs';
 import { createLocks, downgrade, evict, list } from 'holdfast';
 import { once } from 'holdfast/once';
 import { postgresStore } from 'holdfast/postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { literal } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
+import { CLIENTS, claimOf, clientOf, failureOf, sharedServer } from './bed.ts';
 
 const page = readFileSync('docs/stores/postgres.md', 'utf8');
 const [, grants = ''] = /^```sql\n(CREATE ROLE locks[\s\S]*?)^```$/m.exec(page) ?? [];
 
 const LOGIN = { user: 'locks', password: 'secret' };
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server({ hba: ['host all locks 127.0.0.1/32 scram-sha-256'] });
-  await server.query(grants);
+const { bed, server } = await sharedServer({
+  hba: ['host all locks 127.0.0.1/32 scram-sha-256'],
 });
-afterAll(() => bed[Symbol.asyncDispose]());
+await server.query(grants);
 
 test.each(CLIENTS)('%s: all verbs', async (client) => {
   const name = `a ${client}`;

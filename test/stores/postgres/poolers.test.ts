@@ -1,18 +1,12 @@
 /** Through pgbouncer, which in transaction mode gives each transaction another session. */
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../../servers/pgbouncer.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, hasWaiter, sleep } from './bed.ts';
+import { CLIENTS, claimOf, hasWaiter, sharedServer, sleep } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server();
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { bed, server } = await sharedServer();
 
 describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
   let pooler: Pgbouncer;

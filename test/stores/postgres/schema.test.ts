@@ -1,35 +1,21 @@
 /** What the statements promise, whatever else goes on in the database. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { Bed } from './bed.ts';
-import { asked, type Caller, callerOf, install, numberOf, sweep } from './caller.ts';
+import { sharedServer } from './bed.ts';
+import { asked, type Caller, callerOf, numberOf, sweep } from './caller.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-const callers: Caller[] = [];
-
-beforeAll(async () => {
-  server = bed.serve(await startPostgres());
-  await install(server);
-  // Nothing is granted before a program has recorded that no data was lost.
-  await caller().claim([asked('the first')]);
-});
-afterAll(async () => {
-  await Promise.all(callers.map((caller) => caller.close()));
-  await bed[Symbol.asyncDispose]();
-});
+const { bed, server } = await sharedServer();
+// Nothing is granted before a program has recorded that no data was lost.
+await caller().claim([asked('the first')]);
 
 function caller(): Caller {
-  const opened = callerOf(server);
-  callers.push(opened);
-  return opened;
+  return bed.use(callerOf(server));
 }
 
 /** A session past the store. */

@@ -4,17 +4,12 @@ import { createLocks } from 'holdfast';
 import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, claimOf, failureOf, sleep } from './bed.ts';
+import { describe, expect, test } from 'vitest';
+import { claimOf, failureOf, sharedServer, sleep } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server({ hba: ['host all secretive 127.0.0.1/32 scram-sha-256'] });
-  await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'right'`);
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const hba = ['host all secretive 127.0.0.1/32 scram-sha-256'];
+const { bed, server } = await sharedServer({ hba });
+await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'right'`);
 
 async function works(client: PostgresClient): Promise<void> {
   const locks = createLocks(postgresStore(client));
