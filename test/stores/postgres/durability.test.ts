@@ -108,16 +108,6 @@ test.concurrent('that a claim alone does not wait is waited for and seen by the 
   await server.close();
 });
 
-test.concurrent('who trusts is let in, and whoever does not has to wait after it', async () => {
-  const server = await ready();
-  await claim(server, 'a', { fast: true });
-  await server.restart();
-  expect(await claim(server, 'b', { fast: true, trust: true })).toEqual(held);
-  expect(await claim(server, 'c', { fast: true })).toEqual(quarantine);
-  expect(await claim(server, 'd', { fast: true, trust: true })).toEqual(held);
-  await server.close();
-});
-
 test.concurrent('whoever trusted and waited before the loss is let in, and no other', async () => {
   const server = await ready();
   const storeAt = async ({ url }: PostgresServer, afterDataLoss: 'trust' | 'wait') => {

@@ -116,10 +116,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: `s.history <> '' AND`,
     why: 'after a loss of data two hold the same lock',
     by: inTest(
-      DURABILITY,
-      'MariaDB',
-      'after a restart',
-      'all wait on another server, which may lack some',
+      MARIADB,
+      'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
   {
@@ -129,10 +127,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: `(wasFast === '1' || fast === '1')`,
     why: 'after a fail-over two hold what only the old primary had granted',
     by: inTest(
-      DURABILITY,
-      'MariaDB',
-      'after a restart',
-      'all wait on another server, which may lack some',
+      MARIADB,
+      'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
   {
