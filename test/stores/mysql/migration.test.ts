@@ -52,17 +52,6 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await works('again');
   });
 
-  test('every table has a primary key, as some servers require, and is of InnoDB', async () => {
-    await migrateMysql(clientOf('test'));
-    const tables = await server.query<{ engine: string; keys: number }>(
-      `select engine as engine, (select count(*) from information_schema.statistics s
-        where s.table_schema = t.table_schema and s.table_name = t.table_name
-          and s.index_name = 'PRIMARY' and s.seq_in_index = 1) as \`keys\`
-        from information_schema.tables t where table_schema = 'test'`,
-    );
-    expect(tables).toEqual(tables.map(() => ({ engine: 'InnoDB', keys: 1 })));
-  });
-
   test('nobody who waits or holds is told of it', async () => {
     const client = clientOf('test');
     await migrateMysql(client);

@@ -1,48 +1,28 @@
-/** Where locks cannot be kept, it is said before the first grant; and who may do what. */
+/** Where locks cannot be kept, it is said before the first grant. */
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
 import { createPool as mariadbPool } from 'mariadb';
 import { createPool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
-import { type MysqlServer, startMysql } from '../../servers/mysql-server.ts';
 import { until } from '../../support/until.ts';
 import { expectOnlyLocks } from '../sql/hostile-names.ts';
-
-const SERVERS = [
-  ['MariaDB', startMariadb],
-  ['MySQL', startMysql],
-] as const;
+import { PRODUCTS } from './fault-bed.ts';
 
 const CLIENTS = ['mysql2', 'mariadb'] as const;
 
 const FAILED = { code: 'STORE', retryable: false, outcome: 'failed' };
 
-describe.each(SERVERS)('%s', async (_, start) => {
+describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   afterAll(() => server.close());
-  const clientAs = (user: string) =>
-    createPool(server.urlOf({ user, password: 'secret' }).replace('mariadb:', 'mysql:'));
   const root = createPool(server.url.replace('mariadb:', 'mysql:'));
-  await server.query(`create user none@'%' identified by 'secret';
-    grant select on test.* to none@'%'`);
 
   test('without tables it names the command that makes them', async () => {
     const store = mysqlStore(root, { prefix: 'nobody_' });
     await expect(store.inspect('a')).rejects.toMatchObject({
       ...{ ...FAILED, message: expect.stringContaining('holdfast migrate') },
     });
-    await store.close?.();
-  });
-
-  test('to migrate again does no harm, at the same time neither', async () => {
-    await Promise.all([migrateMysql(root), migrateMysql(root)]);
-    const store = mysqlStore(root);
-    const claim = claimOf('kept');
-    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
-    await migrateMysql(root);
-    expect(await store.renew([claim])).toMatchObject([{ state: 'held' }]);
-    await store.release([claim]);
     await store.close?.();
   });
 
@@ -54,15 +34,6 @@ describe.each(SERVERS)('%s', async (_, start) => {
     const store = mysqlStore(root, { prefix: 'newer_' });
     await expect(store.inspect('a')).rejects.toMatchObject(newer);
     await store.close?.();
-  });
-
-  test('who may only read is told', async () => {
-    await migrateMysql(root);
-    const denied = mysqlStore(clientAs('none'));
-    const page = expect.stringContaining('docs/stores/mysql.md');
-    const refused = { ...FAILED, message: page };
-    await expect(denied.claim([claimOf('denied')])).rejects.toMatchObject(refused);
-    await denied.close?.();
   });
 
   test('a server that was made read-only grants nothing, not even to root', async () => {
@@ -106,10 +77,7 @@ describe.each(SERVERS)('%s', async (_, start) => {
 });
 
 test('a binary log of statements is refused by name', async () => {
-  const server: MysqlServer = await startMariadb({
-    binlog: true,
-    config: ['--binlog-format=STATEMENT'],
-  });
+  const server = await startMariadb({ binlog: true, config: ['--binlog-format=STATEMENT'] });
   const client = createPool(server.url.replace('mariadb:', 'mysql:'));
   await migrateMysql(client);
   const store = mysqlStore(client);

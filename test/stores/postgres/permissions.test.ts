@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { createLocks, downgrade, evict, list } from 'holdfast';
 import { once } from 'holdfast/once';
-import { postgresStore } from 'holdfast/postgres';
 import { expect, test } from 'vitest';
 import { literal } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
-import { CLIENTS, claimOf, clientOf, failureOf, sharedServer } from './bed.ts';
+import { CLIENTS, failureOf, sharedServer } from './bed.ts';
 
 const page = readFileSync('docs/stores/postgres.md', 'utf8');
 const [, grants = ''] = /^```sql\n(CREATE ROLE locks[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -72,14 +71,4 @@ test('every table has a primary key, as some servers require', async () => {
     AND relnamespace = 'holdfast'::regnamespace
     AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)`;
   expect(await server.query(without)).toEqual([]);
-});
-
-test('is told which page to read when something is missing', async () => {
-  await server.query('REVOKE USAGE ON SCHEMA holdfast FROM locks');
-  const store = postgresStore(clientOf('pg', server.urlOf(LOGIN)));
-  expect(await failureOf(store.claim([claimOf('a')]))).toMatchObject({
-    ...{ code: 'STORE', retryable: false },
-    message: expect.stringContaining('docs/stores/postgres.md'),
-  });
-  await store.close?.();
 });
