@@ -107,7 +107,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     retryable: true,
     advice: 'stopped the call`,
     why: 'a claim that was committed all the same holds until its TTL ends',
-    by: inTest('test/clients/mysql/errors.test.ts', 'what the server answers', '1317'),
+    by: inTest('test/clients/sql-errors.test.ts', 'MySQL', 'what the server answers', '1317'),
   },
   {
     ...history,
