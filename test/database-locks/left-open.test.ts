@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -135,19 +135,12 @@ describe.each(PRODUCTS)('$name', (product) => {
       url.port = String(proxy.port);
       const far = open(String(url));
       const change = { table: 'stock', key: { id: 'a' }, from: { n: 10 }, to: { n: 9 } };
-      const [has, over] = [new Signal(), new Signal()];
-      const holds = other.transaction(async (tx) => {
-        await changeState(tx, change);
-        has.give();
-        await over.given;
-      });
-      await has.given;
+      const holds = await standing(other, (tx) => changeState(tx, change));
       const waits = changeState(far.db, change).catch((error: unknown) => error);
       await until('it waits', async () => (await on(other.db).rows(WAITING[dialect])).length > 0);
       proxy.reset();
       expect(await waits).toMatchObject({ code: 'TRANSACTION', outcome: 'unknown' });
-      over.give();
-      await holds;
+      await holds.release();
       await far.end();
       proxy.close();
     });
