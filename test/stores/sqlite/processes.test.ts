@@ -1,8 +1,6 @@
 /** Several real processes on one file. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { programOf } from '../../support/program-of.ts';
 import { HANG_MS } from '../../support/this-run.ts';
@@ -11,9 +9,9 @@ import { claimOf, connect, hold, newFile, open } from './bed.ts';
 
 const LOCKER = programOf('test/stores/sqlite/children/locker.ts');
 
-function start(file: string, job: string, count = 0): ChildProcess {
+function start(file: string, job: string): ChildProcess {
   const { execArgv } = LOCKER;
-  const child = fork(LOCKER.file, [file, job, String(count)], { execArgv });
+  const child = fork(LOCKER.file, [file, job], { execArgv });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -33,17 +31,6 @@ test('eight processes create the file at the same moment', async () => {
   // Those who leave last tidy up, which locks the file for a moment.
   database.exec(`PRAGMA busy_timeout = ${HANG_MS}`);
   expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
-});
-
-test('four processes exclude each other, woken by hints alone', async () => {
-  const file = newFile();
-  const number = join(dirname(file), 'number');
-  writeFileSync(number, '0 0');
-  const children = Array.from({ length: 4 }, () => start(file, 'add', 200));
-  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'done'));
-  expect(readFileSync(number, 'utf8')).toMatch(/^800 /);
-  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
-  expect((await connect(file)).prepare('SELECT 1 FROM holdfast_claim').all()).toEqual([]);
 });
 
 test('killed at any instruction, a process leaves the file usable', async () => {
