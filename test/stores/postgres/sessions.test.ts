@@ -6,16 +6,11 @@ import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, claimOf, failureOf, hasWaiter, sessionsOf, sleep } from './bed.ts';
-import { Turns } from './turns.ts';
 
 serversOfTheirOwn();
 
 /** A server is killed and started in that time. */
 const PATIENT_TTL_MS = 12_000;
-
-function at({ url, port }: PostgresServer, other: number): { readonly url: string } {
-  return { url: url.replace(`:${port}/`, `:${other}/`) };
-}
 
 async function terminate(server: PostgresServer): Promise<void> {
   for (const pid of await sessionsOf(server)) {
@@ -52,8 +47,9 @@ describe.each(CLIENTS)('%s', (client) => {
   test.concurrent('each call is one round trip', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const turns = bed.serve(await Turns.before(server.port));
-    const store = bed.store(at(server, turns.port), { client });
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const url = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
+    const store = bed.store({ url }, { client });
     const verbs = async (resource: string): Promise<void> => {
       const [one, two] = [claimOf(resource), claimOf(`${resource}2`)];
       await store.claim([one, two]);
@@ -62,10 +58,10 @@ describe.each(CLIENTS)('%s', (client) => {
     };
     // The first call of each routine prepares it.
     await verbs('a');
-    const before = turns.count;
+    const before = proxy.turns;
     await verbs('b');
     await verbs('c');
-    expect(turns.count - before).toBe(6);
+    expect(proxy.turns - before).toBe(6);
   });
 
   test.concurrent('whose sessions are ended goes on, and its waiter hears', async () => {
@@ -112,41 +108,6 @@ describe.each(CLIENTS)('%s', (client) => {
     const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
     expect(await failure).toMatchObject(unknown);
     await store.claim([claimOf('b')]);
-  });
-
-  test.concurrent('a call waits for a lock no longer than a part of its ttl', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const store = bed.store(server, { client });
-    await store.claim([claimOf('a')]);
-    const other = await blocker(bed, server, 'a');
-    const failed = { code: 'STORE', retryable: true, outcome: 'failed' };
-    const claim = claimOf('a', { ttlMs: 600 });
-    await expect(store.claim([claim])).rejects.toMatchObject(failed);
-    const [session] = await sessionsOf(server);
-    await other.query('ROLLBACK');
-    expect((await store.claim([claim]))[0]).toMatchObject({ state: 'waiting' });
-    // It was the server that said so: the session is the same.
-    expect(await sessionsOf(server)).toContain(session);
-  });
-
-  test.concurrent('a network that swallows everything: unknown, then all is well', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const proxy = bed.serve(await TcpProxy.start(server.port));
-    const store = bed.store(at(server, proxy.port), { client });
-    const claim = claimOf('a');
-    await store.claim([claim]);
-    proxy.set({ flow: 'swallow' });
-    const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
-    await expect(store.inspect('a')).rejects.toMatchObject(unknown);
-    // There is no connection now, and none comes about.
-    const failed = { code: 'STORE', retryable: true, outcome: 'failed' };
-    await expect(store.inspect('a')).rejects.toMatchObject(failed);
-    proxy.reset();
-    proxy.set();
-    await until('asked', async () => (await store.inspect('a')).holders.length === 1);
-    await store.release([claim]);
   });
 
   test.concurrent('is killed and comes back within the ttl: the lease goes on', async () => {
