@@ -61,22 +61,6 @@ describe.each(CLIENTS)('%s: is refused with advice', (client) => {
     await server.query(`ALTER ROLE ${user} RESET default_transaction_read_only`);
     await until('asked', async () => (await store.inspect('a')).holders.length === 0);
   });
-
-  test('a standby, until it is promoted', async () => {
-    await using own = new Bed();
-    const primary = await own.server();
-    const standby = own.serve(await primary.standby());
-    await standby.inStep();
-    const store = own.store(standby, { client });
-    const later = { ...REFUSED, retryable: true, message: expect.stringMatching(/standby/) };
-    expect(await failureOf(store.claim([claimOf('a')]))).toMatchObject(later);
-    await standby.promote();
-    // What the old primary granted last may be missing here.
-    await until('promoted', async () => {
-      const [status] = await store.claim([claimOf('a')]);
-      return status?.state === 'waiting' && status.why === 'data-loss';
-    });
-  });
 });
 
 test('a server that becomes read-only in the middle is left, and found again', async () => {
