@@ -48,13 +48,6 @@ const claim = (server: PostgresServer, resource: string, settings: Partial<Setti
 const held = expect.stringMatching(/^h /);
 const quarantine = expect.stringMatching(/^w .* data-loss \d+$/);
 
-test.concurrent('a new schema has nothing to lose', async () => {
-  const server = await ready();
-  expect(await claim(server, 'a')).toEqual(held);
-  expect(await claim(server, 'b', { fast: true })).toEqual(held);
-  await server.close();
-});
-
 test.concurrent('a crash loses nothing that was waited for, so nobody has to wait', async () => {
   const server = await ready(['synchronous_commit = off']);
   // The first is waited for in any case, for the sake of what it records.
@@ -67,23 +60,6 @@ test.concurrent('a crash loses nothing that was waited for, so nobody has to wai
   expect(await claim(server, 'kept')).toEqual(expect.stringMatching(/^w .* queue /));
   const [line] = await once(server, (one) => one.renew([kept]));
   expect(numberOf(line)).toBe(number);
-  await server.close();
-});
-
-test.concurrent('after a crash where somebody did not wait, all wait for all claims', async () => {
-  const server = await ready();
-  await claim(server, 'before', { fast: true });
-  await hold(server);
-  const lost = asked('lost');
-  await once(server, (one) => one.claim([lost], { maxTtl: MAX_TTL_MS, fast: true }));
-  await server.restart();
-  expect(await claim(server, 'lost')).toEqual(quarantine);
-  // Whoever held it is told so, and by then nobody else has it.
-  const [told] = await once(server, (one) => one.renew([lost], { maxTtl: MAX_TTL_MS }));
-  expect(told).toBe('g store-reset ');
-  expect(await claim(server, 'new')).toEqual(quarantine);
-  await new Promise((resolve) => setTimeout(resolve, MAX_TTL_MS));
-  expect(await claim(server, 'free again')).toEqual(held);
   await server.close();
 });
 
