@@ -35,17 +35,6 @@ export function rowCases(database: Database): void {
   const lockRow = (name: string): Promise<() => Promise<void>> =>
     database.hold(`select name from ${lock} where name = '${name}' for update`);
 
-  test('a row that is locked costs the other claims of a batch nothing', async () => {
-    const one = database.caller();
-    const batch = ['p', 'q', 'r'].map((name) => asked(`beside ${name}`));
-    await one.claim(batch);
-    const unlock = await lockRow('beside q');
-    const [p, , r] = batch;
-    expect((await one.renew([p!, r!])).map(numberOf)).toHaveLength(2);
-    await unlock();
-    expect((await one.renew(batch)).map(numberOf)).toHaveLength(3);
-  });
-
   test('a batch locks no row while it waits for another', async () => {
     const [one, two] = [database.caller(), database.caller()];
     const batch = ['x', 'y', 'z', 'new'].map((name) => asked(`locks ${name}`));
