@@ -88,14 +88,6 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     return server.query(`select * from ${this.name}${table}`);
   }
 
-  protected async living(server: MysqlServer): Promise<number> {
-    const store = mysqlStore(this.clientOf('mysql2', server), { prefix: this.name });
-    let count = 0;
-    for await (const _ of store.list?.('') ?? []) count++;
-    await store.close?.();
-    return count;
-  }
-
   protected async sweep(server: MysqlServer): Promise<void> {
     const hour = '3600000000';
     await server.query(`update ${this.name}kept set until = until - ${hour};

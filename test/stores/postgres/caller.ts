@@ -1,5 +1,5 @@
 /** Programs that ask a store, and the sweep of one. */
-import { migratePostgres, postgresStore } from 'holdfast/postgres';
+import { postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
@@ -13,11 +13,6 @@ import { Caller } from '../../methods/faults/sql-calls.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 
 export { asked, type Caller, numberOf, type Settings } from '../../methods/faults/sql-calls.ts';
-
-/** As an operator does. */
-export async function install({ url }: PostgresServer): Promise<void> {
-  await migratePostgres(new Pool({ connectionString: url }));
-}
 
 export function callerOf({ url }: PostgresServer): Caller {
   return new Caller(({ maxTtl, maxWaiters, trust, fast }) =>

@@ -1,5 +1,5 @@
 /** What a loss of data does to locks, and what is no loss. */
-import { postgresStore } from 'holdfast/postgres';
+import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
 import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
@@ -7,7 +7,8 @@ import { claimOf } from '../../methods/faults/bed.ts';
 import { sent } from '../../methods/faults/sql-calls.ts';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { asked, type Caller, callerOf, install, numberOf, type Settings } from './caller.ts';
+import { clientOf } from './bed.ts';
+import { asked, type Caller, callerOf, numberOf, type Settings } from './caller.ts';
 
 /** Long enough for a quarantine to be seen by a busy machine, and short enough to be waited for. */
 const MAX_TTL_MS = 10_000;
@@ -18,7 +19,7 @@ const MINUTE_MS = 60_000;
 // Servers start and stop many at a time, on a machine that may be busy.
 async function ready(config: readonly string[] = []): Promise<PostgresServer> {
   const server = await startPostgres({ config });
-  await install(server);
+  await migratePostgres(clientOf('pg', server.url));
   return server;
 }
 

@@ -69,14 +69,6 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
     return server.query(`SELECT * FROM ${this.name}.${table}`);
   }
 
-  protected async living(server: PostgresServer): Promise<number> {
-    const store = postgresStore(this.clientOf('pg', server), { schema: this.name });
-    let count = 0;
-    for await (const _ of store.list?.('') ?? []) count++;
-    await store.close?.();
-    return count;
-  }
-
   protected async sweep(server: PostgresServer): Promise<void> {
     await server.query(`UPDATE ${this.name}.kept SET until = until - 3600000000`);
     const texts = statementsOf(this.name);
