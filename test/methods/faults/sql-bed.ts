@@ -40,7 +40,7 @@ export abstract class SqlBed<
   protected abstract readonly tables: readonly string[];
 
   /** By its name without that of this bed. */
-  protected abstract rows(server: At, table: string): Promise<readonly unknown[]>;
+  abstract rows(server: At, table: string): Promise<readonly unknown[]>;
 
   /** As programs do, and as if an hour had passed since whatever is in the tables. */
   protected abstract sweep(server: At): Promise<void>;

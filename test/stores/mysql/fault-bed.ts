@@ -84,7 +84,7 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
   }
 
-  protected rows(server: MysqlServer, table: string): Promise<unknown[]> {
+  rows(server: MysqlServer, table: string): Promise<unknown[]> {
     return server.query(`select * from ${this.name}${table}`);
   }
 

@@ -65,7 +65,7 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
     await migratePostgres(this.clientOf('pg', server), { schema: this.name });
   }
 
-  protected rows(server: PostgresServer, table: string): Promise<unknown[]> {
+  rows(server: PostgresServer, table: string): Promise<unknown[]> {
     return server.query(`SELECT * FROM ${this.name}.${table}`);
   }
 
