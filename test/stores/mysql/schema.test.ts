@@ -54,7 +54,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await connection.query('START TRANSACTION');
     expect(await wire.call('take', take('uncommitted', 'b'.repeat(32)))).toHaveLength(1);
     // It waits for the row for a sixth of its ttl.
-    const other = asked('uncommitted', { queue: false, ttl: 600 });
+    const other = asked('uncommitted', { queue: false, ttlMs: 600 });
     await expect(two.claim([other])).rejects.toMatchObject({ code: 'STORE', outcome: 'failed' });
     await connection.query('ROLLBACK');
     numberOf((await two.claim([other]))[0]);
@@ -75,7 +75,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
         claims.map(({ resource }) => resource),
         claims.map(({ id }) => id),
         ...(verb === 'take_all' ? ['m', 1, 1] : []).map((word) => claims.map(() => word)),
-        ...(verb === 'leave_all' ? [] : [claims.map(({ ttl }) => ttl)]),
+        ...(verb === 'leave_all' ? [] : [claims.map(({ ttlMs }) => ttlMs)]),
         ...(verb === 'take_all' ? ['{}', '- -', true, 1] : []).map((word) =>
           claims.map(() => word),
         ),
@@ -108,7 +108,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   test('the time that a statement waits for its row counts', async () => {
     const [{ wire }, two] = [await world.session(), caller()];
-    await two.claim([asked('late', { ttl: 600 })]);
+    await two.claim([asked('late', { ttlMs: 600 })]);
     const unlock = await lockRow('late');
     const waiting = wire.call('take', take('late', 'c'.repeat(32)));
     // The hold ends meanwhile, within the second for which the statement waits.
@@ -221,7 +221,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await server.query(`update holdfast_store set highest = ${highest}`);
     const alone = await one.claim([asked('above')]);
     const together = await one.claim([asked('above too'), asked('another above')]);
-    const half = { kind: 'p', permits: 1, limit: 2 } as const;
+    const half = { kind: 'permits', permits: 1, limit: 2 } as const;
     const byTheQueue = await one.claim([asked('all above', half), asked('all above', half)]);
     for (const number of [...alone, ...together, ...byTheQueue].map(numberOf)) {
       expect(number).toBeGreaterThan(BigInt(highest));

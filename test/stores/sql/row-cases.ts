@@ -1,12 +1,6 @@
 /** What locks in rows promise in every database, whatever else goes on there. */
 import { describe, expect, test } from 'vitest';
-import {
-  asked,
-  type Caller,
-  claimIn,
-  expectCalmStorm,
-  numberOf,
-} from '../../methods/faults/sql-calls.ts';
+import { asked, type Caller, expectCalmStorm, numberOf } from '../../methods/faults/sql-calls.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
@@ -149,8 +143,8 @@ function sweepCases({ tables, query, hold, caller, sweep }: Database): void {
     await one.claim([claim]);
     await one.claim([waiter]);
     const record = { text: 'x', ms: 60_000 };
-    expect(await (await one.store()).keep?.(claimIn(waiter), record)).toBe(false);
-    expect(await (await one.store()).keep?.(claimIn(claim), record)).toBe(true);
+    expect(await (await one.store()).keep?.(waiter, record)).toBe(false);
+    expect(await (await one.store()).keep?.(claim, record)).toBe(true);
     expect(await names(kept, 'over %')).toEqual([]);
   });
 }
