@@ -5,18 +5,9 @@ import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, failureOf, hasWaiter, sessionsOf, sleep } from './bed.ts';
+import { Bed, CLIENTS, claimOf, failureOf, sessionsOf, sleep } from './bed.ts';
 
 serversOfTheirOwn();
-
-/** A server is killed and started in that time. */
-const PATIENT_TTL_MS = 12_000;
-
-async function terminate(server: PostgresServer): Promise<void> {
-  for (const pid of await sessionsOf(server)) {
-    await server.query('SELECT pg_terminate_backend($1)', [pid]);
-  }
-}
 
 /** Somebody else has the row of this resource, as one who stands still in a transaction. */
 async function blocker(bed: Bed, server: PostgresServer, resource: string): Promise<Client> {
@@ -64,28 +55,6 @@ describe.each(CLIENTS)('%s', (client) => {
     expect(proxy.turns - before).toBe(6);
   });
 
-  test.concurrent('whose sessions are ended goes on, and its waiter hears', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const ttl = 3000;
-    const [holding, waiting] = [
-      bed.locks(server, { client }, ttl),
-      bed.locks(server, { client }, ttl),
-    ];
-    const lease = await holding.mutex('a').acquire();
-    const next = waiting.mutex('a').acquire();
-    await hasWaiter(holding, 'a');
-    await terminate(server);
-    // Longer than a life: without heartbeats since, the lease would be over.
-    await sleep(ttl * 1.3);
-    expect(lease.state).toBe('held');
-    await terminate(server);
-    await lease.release();
-    const won = await next;
-    expect(won.takeover?.reason ?? 'released').toBe('released');
-    await won.release();
-  });
-
   test.concurrent('a call whose session ends meanwhile is of unknown outcome', async () => {
     await using bed = new Bed();
     const server = await bed.server();
@@ -108,19 +77,6 @@ describe.each(CLIENTS)('%s', (client) => {
     const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
     expect(await failure).toMatchObject(unknown);
     await store.claim([claimOf('b')]);
-  });
-
-  test.concurrent('is killed and comes back within the ttl: the lease goes on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const locks = bed.locks(server, { client }, PATIENT_TTL_MS);
-    const lease = await locks.mutex('a').acquire();
-    await server.restart();
-    await lease.renew();
-    expect(lease.state).toBe('held');
-    const others = bed.locks(server, { client }, PATIENT_TTL_MS);
-    expect(await others.mutex('a').tryAcquire()).toBeNull();
-    await lease.release();
   });
 
   test.concurrent('limits and habits of the role do not matter', async () => {
