@@ -42,18 +42,6 @@ test('a newer version brings the file up to its layout, and both go on', async (
   ]);
 });
 
-test('an older version goes on with a newer file that lets it', async () => {
-  const file = newFile();
-  const next = open(file, { layouts: NEXT_LAYOUTS });
-  const claim = claimOf('job');
-  const token = await hold(next, claim);
-  const old = open(file);
-  expect(await one(old.renew([claim]))).toMatchObject({ state: 'held', token });
-  expect(await one(old.claim([claimOf('job')]))).toMatchObject({ state: 'waiting' });
-  const meta = (await connect(file)).prepare('SELECT layout, oldest FROM holdfast_meta').all();
-  expect(meta).toMatchObject([{ layout: 2, oldest: 1 }]);
-});
-
 test('a file that takes a newer version is refused', async () => {
   const file = newFile();
   await hold(open(file), claimOf('job'));

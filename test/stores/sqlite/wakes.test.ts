@@ -47,26 +47,6 @@ test('a lock that nobody else wants touches no file and starts no watch', async 
   expect(filesOf(file)).toEqual([]);
 });
 
-test('the next in line is admitted with a full status', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, next, last] = [claimOf('job'), claimOf('job'), claimOf('job')];
-  const token = await hold(a, holder);
-  const hints = await hintsOf(b, next);
-  const others = await hintsOf(b, last);
-  await b.claim([next]);
-  await b.claim([last]);
-  await a.release([holder]);
-  await until(() => hints.length > 0 && others.length > 0);
-  expect(hints).toMatchObject([
-    { state: 'held', waiters: 1, takeover: { reason: 'released', token } },
-  ]);
-  expect(others).toMatchObject([{ state: 'waiting', ahead: 1 }]);
-  const [hint] = hints;
-  const status = await one(b.renew([next]));
-  expect(status).toMatchObject({ state: 'held', token: hint?.state === 'held' && hint.token });
-});
-
 test('nobody is woken before the commit', async () => {
   const file = newFile();
   const written = (): number =>
