@@ -1,11 +1,10 @@
 /** The user of the page may do what is needed, and nothing else. */
-
 import { readFileSync } from 'node:fs';
-import { createLocks, downgrade, evict, list } from 'holdfast';
-import { once } from 'holdfast/once';
+import { createLocks } from 'holdfast';
 import { expect, test } from 'vitest';
 import { literal } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
+import { useAll } from '../../methods/faults/verbs.ts';
 import { CLIENTS, failureOf, sharedServer } from './bed.ts';
 
 const page = readFileSync('docs/stores/postgres.md', 'utf8');
@@ -19,23 +18,8 @@ const { bed, server } = await sharedServer({
 await server.query(grants);
 
 test.each(CLIENTS)('%s: all verbs', async (client) => {
-  const name = `a ${client}`;
   const store = bed.store({ url: server.urlOf(LOGIN) }, { client });
-  const locks = createLocks(store);
-  const lease = await locks.mutex(name).acquire();
-  const next = locks.mutex(name, { fair: true }).acquire();
-  await lease.renew();
-  const names: string[] = [];
-  for await (const each of list(locks, name)) names.push(each);
-  expect(names).toEqual([name]);
-  await lease.release();
-  const { token } = await next;
-  expect(await evict(locks, name, { token, reason: 'test', now: true })).toBe(true);
-  const config = await locks.rwLock(`${name} config`).write.acquire();
-  await downgrade(config);
-  await config.release();
-  const work = () => once(locks, name, { keepFor: '1m' }, () => 'done');
-  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
+  await useAll(createLocks(store, { prefix: `${client}:` }));
   // Now and then each program sweeps.
   const texts = statementsOf('holdfast');
   for (const [text, values] of [
