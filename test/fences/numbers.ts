@@ -1,5 +1,4 @@
 /** Numbers behind a fence, in objects of a server that speaks HTTP. */
-import { isLockError } from 'holdfast';
 import {
   type EnterToken,
   type Fence,
@@ -8,7 +7,6 @@ import {
   objectFence,
 } from 'holdfast/fence';
 import type { FenceFixture } from 'holdfast/testkit';
-import { expect } from 'vitest';
 import type { ObjectServer } from './object-server.ts';
 
 export function at(resource: string): { readonly resource: string; readonly lineage: string } {
@@ -82,19 +80,4 @@ export function fixtureOf(fence: Numbers, look: () => Promise<number>): FenceFix
       return { read: async () => entry.value, write: (value) => entry.write(value) };
     },
   };
-}
-
-/** So many holders add one each, at once; answers how many did. The last one does. */
-export async function sellAtOnce(numbersOf: () => Numbers, holders: number): Promise<number> {
-  const sell = async (_: unknown, n: number): Promise<void> => {
-    const entry = await numbersOf().enter({ ...at('stock'), token: BigInt(n + 1) });
-    await entry.write(entry.value + 1);
-  };
-  const outcomes = await Promise.allSettled(Array.from({ length: holders }, sell));
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected')
-      expect(isLockError(outcome.reason, 'STALE_TOKEN')).toBe(true);
-  }
-  expect(outcomes.at(-1)?.status).toBe('fulfilled');
-  return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }

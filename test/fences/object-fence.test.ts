@@ -8,16 +8,8 @@ import {
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import {
-  at,
-  fixtureOf,
-  httpObjects,
-  numbers,
-  numbersIn,
-  sellAtOnce,
-  through,
-  valueIn,
-} from './numbers.ts';
+import { changesAtOnce } from './at-once.ts';
+import { at, fixtureOf, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 
 describe.each<[string, ServiceOptions]>([
@@ -299,6 +291,9 @@ test('an object is where get and put say', async () => {
 
 test('holders at once lose no update', async () => {
   const service = await ObjectServer.start();
-  const sold = await sellAtOnce(() => numbers(service.url), 30);
+  const sold = await changesAtOnce(30, async (token) => {
+    const entry = await numbers(service.url).enter({ ...at('stock'), token });
+    await entry.write(entry.value + 1);
+  });
   expect(valueIn(service, 'stock')).toBe(sold);
 });

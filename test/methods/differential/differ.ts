@@ -37,7 +37,7 @@ export interface Under {
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
 export async function differ(under: Under): Promise<void> {
   const { open, pass, longestMs = 1e9, hintsByState = false, mayAsk = false, groups } = under;
-  const { seeds = seedsOf(groups), estimates = false } = under;
+  const { seeds = seedsOf(groups) } = under;
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
@@ -52,7 +52,7 @@ export async function differ(under: Under): Promise<void> {
   for (const group of seeds) {
     const chance = new Chance(group);
     const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
-      const parts = { sides: chance.one(sides), now: () => now, estimates };
+      const parts = { sides: chance.one(sides), now: () => now, estimates: under.estimates };
       return new World(group * AT_ONCE + i, parts);
     });
     for (let step = 0; step < STEPS; step++) {

@@ -15,7 +15,7 @@ interface WorldParts {
   readonly sides: readonly (readonly Store[])[];
   readonly now: () => number;
   /** As what is compared with the reference does. */
-  readonly estimates: boolean;
+  readonly estimates?: boolean | undefined;
 }
 
 interface Held {
@@ -50,7 +50,7 @@ export class World {
   #asked: readonly Claim[] = [];
   #together = false;
 
-  constructor(seed: number, { sides, now, estimates }: WorldParts) {
+  constructor(seed: number, { sides, now, estimates = false }: WorldParts) {
     this.#name = `world ${seed}`;
     this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
