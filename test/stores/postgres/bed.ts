@@ -6,18 +6,20 @@ import {
   type PostgresOptions,
   postgresStore,
 } from 'holdfast/postgres';
+import type { ClaimStatus } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll } from 'vitest';
-import { TTL_MS } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
   type PostgresServer,
   type PostgresOptions as ServerOptions,
   startPostgres,
 } from '../../servers/postgres-server.ts';
+import { until } from '../../support/until.ts';
 
-export { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
+export { claimOf, hasWaiter, sleep };
 
 export type ClientName = 'pg' | 'postgres';
 
@@ -51,6 +53,19 @@ export class Bed extends Lifetime {
 
   store({ url }: Place, { client = 'pg', ...options }: StoreOptions = {}): Store {
     return this.use(postgresStore(clientOf(client, url), options));
+  }
+
+  /** What a program that begins now is told of a lock that nobody has had. */
+  async fresh(at: Place, options: StoreOptions = {}): Promise<ClaimStatus | undefined> {
+    const store = this.store(at, { maxTtl: '10m', ...options });
+    let status: ClaimStatus | undefined;
+    // A machine that is busy may not connect in time.
+    await until('was asked', async () => {
+      [status] = await store.claim([claimOf(`${Math.random()}`)]);
+      return status !== undefined;
+    });
+    await store.close?.();
+    return status;
   }
 
   /** As the program that has the locks may ask, past them. */
