@@ -9,12 +9,10 @@ import { claimOf } from './bed.ts';
 
 export interface Settings {
   readonly maxTtl: number;
-  readonly maxWaiters: number;
   readonly trust: boolean;
-  readonly fast: boolean;
 }
 
-const SETTINGS: Settings = { maxTtl: 30_000, maxWaiters: 100, trust: false, fast: false };
+const SETTINGS: Settings = { maxTtl: 30_000, trust: false };
 
 /** A claim that lives as long as programs may ask for. */
 export function asked(resource: string, over: Partial<Claim> = {}): Claim {
