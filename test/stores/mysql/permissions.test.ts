@@ -25,15 +25,9 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   const clientAs = (login: object): Pool =>
     createPool(server.urlOf(login).replace('mariadb:', 'mysql:'));
-  const clients = [LOGIN, OTHER].map(clientAs);
-  const [client, other] = clients as [Pool, Pool];
-  afterAll(() => {
-    for (const each of clients) each.end();
-    return server.close();
-  });
-  const root = clientAs({});
-  await migrateMysql(root);
-  root.end();
+  const [client, other] = [clientAs(LOGIN), clientAs(OTHER)];
+  afterAll(() => server.close());
+  await migrateMysql(clientAs({}));
   for (const user of ['locks', 'others']) {
     for (const statement of grants.split(';\n').filter(Boolean)) {
       await server.query(statement.replace('app.', 'test.').replace('locks', user));
@@ -109,7 +103,6 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const maker = clientAs({ user: 'maker', password: 'secret', database: 'fresh' });
     await migrateMysql(maker);
     await migrateMysql(maker);
-    maker.end();
     expect(await server.query('select layout from fresh.holdfast_store')).toEqual([{ layout: 1 }]);
   });
 

@@ -2,7 +2,7 @@
 import { migratePostgres } from 'holdfast/postgres';
 import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed, CLIENTS, claimOf, clientOf, failureOf, sharedServer } from './bed.ts';
 
@@ -105,8 +105,7 @@ describe('warnings before the first grant', () => {
 
   test('fsync and synchronous_commit are off: each is said once', async () => {
     const config = ['fsync = off', 'synchronous_commit = off'];
-    const careless = bed.serve(await startPostgres({ config }));
-    await migratePostgres(clientOf('pg', careless.url));
+    const careless = await bed.server({ config });
     expect((await codesOf(careless)).sort()).toEqual([
       ...['HOLDFAST_ASYNC_COMMIT', 'HOLDFAST_NO_FSYNC'],
     ]);
