@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { asked, type Caller, numberOf, World } from './caller.ts';
+import { asked, numberOf, World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
 import { waitsAtGate } from './waiting.ts';
 
@@ -17,18 +17,12 @@ function take(name: string, id: string, tag = '- -'): string[] {
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   const world = await new World(server).migrated();
-  const callers: Caller[] = [];
   afterAll(async () => {
-    for (const each of callers) await each.close();
     await world.close();
     await server.close();
   });
 
-  const caller = (): Caller => {
-    const opened = world.caller();
-    callers.push(opened);
-    return opened;
-  };
+  const caller = () => world.caller();
 
   /** A session past the store, in a transaction with this statement, until it is rolled back. */
   async function hold(statement: string): Promise<() => Promise<void>> {

@@ -57,11 +57,12 @@ describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
   });
 });
 
+const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
+
 /** Eight of the longest pauses of who comes next; the holder does not leave before the first. */
 const SOON_MS = 2000;
 
 test('who comes next looks in time, however long it has waited', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const store = bed.store(pooler);
   const [holder, waiter] = [claimOf('in time'), claimOf('in time')];
   await store.claim([holder]);
@@ -78,7 +79,6 @@ test('who comes next looks in time, however long it has waited', async () => {
 });
 
 test('a downgrade and an eviction are found by a look', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const store = bed.store(pooler);
   const side = (kind: 'read' | 'write'): Claim =>
     claimOf('found', { kind, permits: kind === 'read' ? 1 : MAX_PERMITS, limit: MAX_PERMITS });
@@ -100,7 +100,6 @@ test('a downgrade and an eviction are found by a look', async () => {
 });
 
 test('those who hear are told by those who do not', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const [direct, pooled] = [bed.store(server), bed.store(pooler)];
   const [holder, waiter] = [claimOf('both'), claimOf('both')];
   await pooled.claim([holder]);

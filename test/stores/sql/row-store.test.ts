@@ -10,6 +10,7 @@ import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
+
 test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
   const sent: (readonly [string, number | undefined])[] = [];

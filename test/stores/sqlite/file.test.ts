@@ -6,8 +6,7 @@ import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, handOver, hintsOf, hold, newFile, one, open } from './bed.ts';
 
 /** Looking costs a system call, so claims do it only once a second. */
 function openLater(file: string, parts: Partial<SqliteParts> = {}): [SqliteStore, () => void] {
@@ -81,12 +80,9 @@ test('links lead to the same locks and the same wake-ups', async () => {
   fs.symlinkSync(file, link);
   const linked = open(link);
   const waiter = claimOf('job');
-  const hints: unknown[] = [];
-  await linked.watch(waiter, (hint) => hints.push(hint));
+  const hints = await hintsOf(linked, waiter);
   expect(await one(linked.claim([waiter]))).toMatchObject({ state: 'waiting' });
-  await real.release([holder]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held' }]);
+  await handOver({ a: real, holder, hints });
   expect(fs.readdirSync(dirname(link))).toEqual(['link.db']);
 });
 
