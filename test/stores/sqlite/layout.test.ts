@@ -182,11 +182,10 @@ test('a process in another time namespace is refused', async () => {
   const machine = new FakeMachine('first');
   await hold(open(file, { machine }), claimOf('job'));
   machine.timeSpace = 'time:[2]';
-  const error = await open(file, { machine })
-    .claim([claimOf('job')])
-    .catch((error) => error);
-  expect(error).toMatchObject({ code: 'STORE', retryable: false });
-  expect(error.message).toMatch(/time namespace/);
+  const message = expect.stringMatching(/time namespace/);
+  await expect(open(file, { machine }).claim([claimOf('job')])).rejects.toMatchObject({
+    ...{ code: 'STORE', retryable: false, message },
+  });
 });
 
 test('the machine names its boot and counts on', async () => {
