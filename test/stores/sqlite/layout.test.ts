@@ -44,23 +44,6 @@ test('the next holder is told of a reboot even if the file is first used days la
   await after.close?.();
 });
 
-test('tokens grow from boot to boot even on a resource that nobody held meanwhile', async () => {
-  const file = newFile();
-  const machine = new FakeMachine('boot 0');
-  let last = 0n;
-  for (let boot = 1; boot <= 5; boot++) {
-    const store = open(file, { machine });
-    const claim = claimOf('idle');
-    const token = await hold(store, claim);
-    expect(token).toBeGreaterThan(last);
-    last = token;
-    await store.release([claim]);
-    machine.reboot(boot * 1_000_000, `boot ${boot}`);
-    machine.stepWallClock(-MINUTE_US);
-  }
-  expect(last).toBeLessThan(2n ** 53n);
-});
-
 test('tokens go on above those that a power cut has taken out of the file', async () => {
   const file = newFile();
   const machine = new FakeMachine('first');

@@ -203,14 +203,6 @@ test('old files are removed, and a process that listens makes a new one', async 
   for (const path of others) expect(fs.existsSync(path)).toBe(true);
 });
 
-test('whose file is removed makes a new one', async () => {
-  const waits = await scene();
-  const { file } = waits;
-  for (const path of filesOf(file)) fs.rmSync(path);
-  await until(() => filesOf(file).length > 0);
-  await handOver(waits);
-});
-
 test('a wall clock that is far ahead of the files removes none that is listened at', async () => {
   const file = newFile();
   const listened: string[] = [];
