@@ -85,6 +85,13 @@ function scene(made: (line: Line) => unknown = () => {}, atOnce = 1): Scene {
   return { session, lines };
 }
 
+/** The same when its first connection is there. */
+async function opened(atOnce = 1): Promise<Scene & { readonly line: Line }> {
+  const { session, lines } = scene(() => {}, atOnce);
+  await session.call('look', []);
+  return { session, lines, line: lines[0] as Line };
+}
+
 const never = (): Promise<never> => new Promise(() => {});
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 /** Lets time pass, and then the turn for input, of 1 ms here, before anybody is called late. */
@@ -146,9 +153,7 @@ test('many at once, written in their order, and unknown if it breaks', async () 
 });
 
 test('one that a reply shows to be of no use is replaced', async () => {
-  const { session, lines } = scene(() => {}, 2);
-  await session.call('look', []);
-  const [first] = lines as [Line];
+  const { session, lines, line: first } = await opened(2);
   first.answer = never;
   const other = session.call('look', []);
   first.answer = () => Promise.reject('broken');
@@ -160,9 +165,7 @@ test('one that a reply shows to be of no use is replaced', async () => {
 });
 
 test('a refusal leaves the connection, and a broken one does not stay', async () => {
-  const { session, lines } = scene();
-  await session.call('look', []);
-  const [first] = lines as [Line];
+  const { session, lines, line: first } = await opened();
   first.answer = () => Promise.reject('refused');
   await expect(session.call('look', [])).rejects.toMatchObject(failed);
   first.answer = () => Promise.reject('broken');
@@ -209,11 +212,9 @@ test('a call waits for a connection for a second, for its turn longer', async ()
   const outcome = expect(early).rejects.toMatchObject(failed);
   await pass(1000);
   await outcome;
-  const other = scene();
-  await other.session.call('look', []);
-  const [line] = other.lines as [Line];
+  const { session: other, line } = await opened();
   line.answer = () => new Promise((resolve) => setTimeout(resolve, 2000, []));
-  const all = ['a', 'b', 'c'].map((name) => other.session.call('look', [name]));
+  const all = ['a', 'b', 'c'].map((name) => other.call('look', [name]));
   await vi.advanceTimersByTimeAsync(6000);
   await Promise.all(all);
   expect(line.calls).toHaveLength(4);
@@ -221,9 +222,7 @@ test('a call waits for a connection for a second, for its turn longer', async ()
 
 test('a call that has not had its turn in time has failed, and is never made', async () => {
   vi.useFakeTimers();
-  const { session, lines } = scene();
-  await session.call('look', []);
-  const [line] = lines as [Line];
+  const { session, line } = await opened();
   line.answer = () => new Promise((resolve) => setTimeout(resolve, 2000, []));
   const before = session.call('look', ['before']);
   const outcomes = [100, 1500].map((withinMs) =>
@@ -241,20 +240,17 @@ test('a call that has not had its turn in time has failed, and is never made', a
 
 test('without an answer for three seconds it is taken for dead', async () => {
   vi.useFakeTimers();
-  const { session, lines } = scene();
-  await session.call('look', []);
-  (lines[0] as Line).answer = never;
+  const { session, line } = await opened();
+  line.answer = never;
   const outcome = expect(session.call('look', [])).rejects.toMatchObject(unknown);
   await pass(3000);
   await outcome;
-  expect(lines[0]?.closed).toBe(1);
+  expect(line.closed).toBe(1);
 });
 
 test('any answer shows that it is alive, and a request may ask for a longer silence', async () => {
   vi.useFakeTimers();
-  const { session, lines } = scene(() => {}, Number.POSITIVE_INFINITY);
-  await session.call('look', []);
-  const [line] = lines as [Line];
+  const { session, line } = await opened(Number.POSITIVE_INFINITY);
   line.answer = never;
   const outcome = expect(session.call('look', ['1'])).rejects.toMatchObject(unknown);
   await pass(2000);
@@ -273,9 +269,7 @@ test('any answer shows that it is alive, and a request may ask for a longer sile
 
 test('an answer that came while the process stood still is no silence', async () => {
   vi.useFakeTimers();
-  const { session, lines } = scene();
-  await session.call('look', []);
-  const [line] = lines as [Line];
+  const { session, line } = await opened();
   // It is read when the timers that were due before have run.
   line.answer = () => new Promise((resolve) => setTimeout(resolve, 3000, ['read']));
   const call = session.call('look', []);
@@ -311,9 +305,7 @@ test('who listens has a new connection at once, and hears of the gap', async () 
 });
 
 test('only a request that is under way keeps the process alive', async () => {
-  const { session, lines } = scene();
-  await session.call('look', []);
-  const [line] = lines as [Line];
+  const { session, line } = await opened();
   expect(line.unrefs).toBe(1);
   // In one turn nobody else's timers come or go.
   const timers = (): number =>

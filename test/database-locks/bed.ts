@@ -1,4 +1,5 @@
 /** The servers, and a table of things to sell on each. */
+import type { SqlTransaction } from 'holdfast/sql';
 import { afterAll, beforeAll } from 'vitest';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import { startMysql } from '../servers/mysql-server.ts';
@@ -66,6 +67,26 @@ export class Signal {
       this.give = resolve;
     });
   }
+}
+
+/** Begins a transaction that stands still after this work, until it is released. */
+export async function standing(
+  client: Client,
+  work: (tx: SqlTransaction) => Promise<unknown>,
+): Promise<{ release(): Promise<void> }> {
+  const [has, end] = [new Signal(), new Signal()];
+  const done = client.transaction(async (tx) => {
+    await work(tx);
+    has.give();
+    await end.given;
+  });
+  await Promise.race([has.given, done]);
+  return {
+    async release() {
+      end.give();
+      await done;
+    },
+  };
 }
 
 /** What a promise comes to within a while, in ms; or that it still waits. */

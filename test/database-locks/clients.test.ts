@@ -2,7 +2,7 @@
 import { sqlFence } from 'holdfast/fence';
 import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, Signal, soon, useServer } from './bed.ts';
+import { PRODUCTS, soon, standing, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 
 describe.each(PRODUCTS)('$name', (product) => {
@@ -17,22 +17,9 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
     afterAll(() => client.close());
 
-    /** A row that is locked until the signal is given. */
-    async function locked(id: string, mode: 'update' | 'share' = 'update') {
-      const [has, end] = [new Signal(), new Signal()];
-      const done = client.transaction(async (tx) => {
-        await rowLock(tx, { table, key: keyOf(id), mode });
-        has.give();
-        await end.given;
-      });
-      await Promise.race([has.given, done]);
-      return {
-        release: async () => {
-          end.give();
-          await done;
-        },
-      };
-    }
+    /** A row that is locked until it is released. */
+    const locked = (id: string, mode: 'update' | 'share' = 'update') =>
+      standing(client, (tx) => rowLock(tx, { table, key: keyOf(id), mode }));
 
     test('rowLock makes the row, and answers it as it is', async () => {
       const key = keyOf('new');
@@ -197,13 +184,9 @@ describe.each(PRODUCTS)('$name', (product) => {
         });
         return;
       }
-      const [has, end] = [new Signal(), new Signal()];
-      const holder = client.transaction(async (tx) => {
+      const holder = await standing(client, async (tx) => {
         expect(await transactionLock(tx, name)).toBe(true);
-        has.give();
-        await end.given;
       });
-      await has.given;
       await client.transaction(async (tx) => {
         expect(await transactionLock(tx, name, { wait: 'skip' })).toBe(false);
         expect(await transactionLock(tx, name, { wait: 'skip', namespace: 'b' })).toBe(true);
@@ -213,8 +196,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         const refused = client.transaction((tx) => transactionLock(tx, name, { wait }));
         await expect(refused).rejects.toMatchObject({ reason: 'lock-timeout' });
       }
-      end.give();
-      await holder;
+      await holder.release();
       await client.transaction(async (tx) => {
         await transactionLock(tx, name, { shared: true });
         await client.transaction((other) => transactionLock(other, name, { shared: true }));

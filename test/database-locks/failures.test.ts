@@ -7,7 +7,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { PRODUCTS, Signal, standing, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
 
 const table = 'stock';
@@ -99,13 +99,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         console.warn(`${name}: left out, for postgres itself throws where nobody can catch it.`);
         return;
       }
-      const [has, end] = [new Signal(), new Signal()];
-      const holder = client.transaction(async (tx) => {
-        await lock(tx, 'a');
-        has.give();
-        await end.given;
-      });
-      await has.given;
+      const holder = await standing(client, (tx) => lock(tx, 'a'));
       // What the client throws in the end may be about the rollback.
       let seen: unknown;
       const waiter = client.transaction(async (tx) => {
@@ -118,8 +112,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         await Promise.all([work, kill(what, Number(me?.id))]);
       });
       await expect(waiter).rejects.toThrow();
-      end.give();
-      await holder;
+      await holder.release();
       expect(seen).toMatchObject({ reason, retryable: true, outcome: 'failed' });
     });
 

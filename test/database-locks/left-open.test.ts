@@ -11,7 +11,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -29,9 +29,11 @@ interface Lent {
   release(): unknown;
 }
 
-function pool(db: SqlDatabase, lend: () => Promise<Lent>, end: () => Promise<unknown>): Pool {
+/** `db` is what Holdfast is given of it. */
+function pool(own: Pick<Pool, 'end'>, db: SqlDatabase, lend: () => Promise<Lent>): Pool {
   return {
-    ...{ db, end },
+    db,
+    end: () => own.end(),
     async leave(...statements) {
       const one = await lend();
       for (const sql of statements) await one.query(sql).catch(() => {});
@@ -44,53 +46,29 @@ const POOLS: Readonly<Record<string, Readonly<Record<string, (url: string) => Po
   postgres: {
     pg(url) {
       const own = new pg.Pool({ connectionString: url, max: 1 });
-      return pool(
-        own,
-        () => own.connect(),
-        () => own.end(),
-      );
+      return pool(own, own, () => own.connect());
     },
     'Drizzle on pg'(url) {
       const own = new pg.Pool({ connectionString: url, max: 1 });
-      return pool(
-        drizzlePg(own),
-        () => own.connect(),
-        () => own.end(),
-      );
+      return pool(own, drizzlePg(own), () => own.connect());
     },
   },
   mysql: {
     mysql2(url) {
       const own = createPool({ uri: url, connectionLimit: 1 });
-      return pool(
-        own,
-        () => own.getConnection(),
-        () => own.end(),
-      );
+      return pool(own, own, () => own.getConnection());
     },
     'mysql2 with callbacks'(url) {
       const own = createCallbackPool({ uri: url, connectionLimit: 1 });
-      return pool(
-        own,
-        () => own.promise().getConnection(),
-        () => own.promise().end(),
-      );
+      return pool(own.promise(), own, () => own.promise().getConnection());
     },
     mariadb(url) {
       const own = createMariadbPool(`${url.replace('mysql:', 'mariadb:')}?connectionLimit=1`);
-      return pool(
-        own,
-        () => own.getConnection(),
-        () => own.end(),
-      );
+      return pool(own, own, () => own.getConnection());
     },
     'Drizzle on mysql2'(url) {
       const own = createPool({ uri: url, connectionLimit: 1 });
-      return pool(
-        drizzleMysql(own),
-        () => own.getConnection(),
-        () => own.end(),
-      );
+      return pool(own, drizzleMysql(own), () => own.getConnection());
     },
   },
 };
@@ -157,19 +135,12 @@ describe.each(PRODUCTS)('$name', (product) => {
       url.port = String(proxy.port);
       const far = open(String(url));
       const change = { table: 'stock', key: { id: 'a' }, from: { n: 10 }, to: { n: 9 } };
-      const [has, over] = [new Signal(), new Signal()];
-      const holds = other.transaction(async (tx) => {
-        await changeState(tx, change);
-        has.give();
-        await over.given;
-      });
-      await has.given;
+      const holds = await standing(other, (tx) => changeState(tx, change));
       const waits = changeState(far.db, change).catch((error: unknown) => error);
       await until('it waits', async () => (await on(other.db).rows(WAITING[dialect])).length > 0);
       proxy.reset();
       expect(await waits).toMatchObject({ code: 'TRANSACTION', outcome: 'unknown' });
-      over.give();
-      await holds;
+      await holds.release();
       await far.end();
       proxy.close();
     });

@@ -1,8 +1,8 @@
 /** What MySQL and MariaDB do only if they are told so, or only if they are not. */
 import { changeState, optimistic, rowLock } from 'holdfast/sql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, type Server } from './bed.ts';
-import { type Client, on } from './clients.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { PRODUCTS } from './bed.ts';
+import { on } from './clients.ts';
 
 /** The greatest of each column for a version. */
 const MOST: readonly (readonly [type: string, most: bigint])[] = [
@@ -21,14 +21,10 @@ const NONE = ['float', 'double', 'float(10, 0)', 'varchar(20)'];
 
 const MYSQL = PRODUCTS.filter(({ name }) => name !== 'PostgreSQL');
 
-describe.each(MYSQL)('$name', ({ start, plain, clients }) => {
-  let server: Server;
-  let client: Client;
-  beforeAll(async () => {
-    // Whatever does not fit is cut off.
-    server = await start({ config: ['--sql-mode='] });
-    client = plain(server.url);
-  });
+describe.each(MYSQL)('$name', async ({ start, plain, clients }) => {
+  // Whatever does not fit is cut off.
+  const server = await start({ config: ['--sql-mode='] });
+  const client = plain(server.url);
   afterAll(async () => {
     await client.close();
     await server.close();

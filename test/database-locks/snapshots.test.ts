@@ -2,7 +2,7 @@
 import { sqlFence } from 'holdfast/fence';
 import { type LockWait, rowLock, type SqlTransaction, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, type Isolation, on } from './clients.ts';
 
 const LEVELS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable'];
@@ -57,13 +57,7 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
 
     test.each(refused)('nobody is let in: %s', async (level) => {
-      const [held, over] = [new Signal(), new Signal()];
-      const holder = client.transaction(async (tx) => {
-        await take(tx, 'block');
-        held.give();
-        await over.given;
-      });
-      await held.given;
+      const holder = await standing(client, (tx) => take(tx, 'block'));
       // Nor waits: the holder goes only when all have been refused.
       for (const wait of ['block', '5s', 'nowait', 'skip'] as const) {
         await expect(client.transaction((tx) => take(tx, wait), level)).rejects.toMatchObject({
@@ -71,8 +65,7 @@ describe.each(PRODUCTS)('$name', (product) => {
           message: expect.stringContaining(`is ${level.toUpperCase()}: `),
         });
       }
-      over.give();
-      await holder;
+      await holder.release();
       await expect(client.transaction((tx) => take(tx, 'block'), level)).rejects.toMatchObject({
         code: 'USAGE',
       });

@@ -70,17 +70,8 @@ test('one that is missing, malformed or there twice is refused', async () => {
   for (const name of Object.keys(good)) {
     const { [name]: text = '', ...others } = good;
     expect(refusal(others)).toBe('FENCE_HEADERS missing');
-    for (const bad of [
-      '',
-      ' ',
-      `${text} `,
-      `${text}, ${text}`,
-      `${text},`,
-      '%',
-      '%zz',
-      'a b',
-      'ß',
-    ]) {
+    const longer = [`${text} `, `${text}, ${text}`, `${text},`];
+    for (const bad of ['', ' ', ...longer, '%', '%zz', 'a b', 'ß']) {
       const wanted = bad === '' ? /malformed|missing/ : /^FENCE_HEADERS malformed$/;
       expect(refusal({ ...others, [name]: bad }), `${name}: '${bad}'`).toMatch(wanted);
     }

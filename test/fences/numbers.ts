@@ -6,6 +6,7 @@ import {
   type ObjectEntry,
   objectFence,
 } from 'holdfast/fence';
+import type { FenceFixture } from 'holdfast/testkit';
 import type { ObjectServer } from './object-server.ts';
 
 export function at(resource: string): { readonly resource: string; readonly lineage: string } {
@@ -55,14 +56,28 @@ export function through<T, Entered>(fence: Fence<T, Entered>, way: T): Through<E
   };
 }
 
-export function numbersIn(objects: ObjectAccess): Through<Promise<ObjectEntry<number>>> {
+type Numbers = Through<Promise<ObjectEntry<number>>>;
+
+export function numbersIn(objects: ObjectAccess): Numbers {
   return through(objectFence<number>({ initial: 0 }), objects);
 }
 
-export function numbers(url: string): Through<Promise<ObjectEntry<number>>> {
+export function numbers(url: string): Numbers {
   return numbersIn(httpObjects({ url }));
 }
 
 export function valueIn(service: ObjectServer, key: string): unknown {
   return JSON.parse(service.texts.get(key) ?? '{}').value;
+}
+
+/** For the suite of fences. */
+export function fixtureOf(fence: Numbers, look: () => Promise<number>): FenceFixture {
+  return {
+    look,
+    adopt: (lease) => fence.adopt(lease),
+    async enter(lease) {
+      const entry = await fence.enter(lease);
+      return { read: async () => entry.value, write: (value) => entry.write(value) };
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { changesAtOnce } from './at-once.ts';
-import { at, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
+import { at, fixtureOf, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
 import { ObjectServer, type ServiceOptions } from './object-server.ts';
 
 describe.each<[string, ServiceOptions]>([
@@ -22,15 +22,7 @@ describe.each<[string, ServiceOptions]>([
 
 async function fixtureFor(key: string, options: ServiceOptions): Promise<FenceFixture> {
   const service = await ObjectServer.start(options);
-  const fence = numbers(service.url);
-  return {
-    look: async () => Number(valueIn(service, key) ?? 0),
-    adopt: (lease) => fence.adopt(lease),
-    async enter(lease) {
-      const entry = await fence.enter(lease);
-      return { read: async () => entry.value, write: (value) => entry.write(value) };
-    },
-  };
+  return fixtureOf(numbers(service.url), async () => Number(valueIn(service, key) ?? 0));
 }
 
 test('a write that the value ends as it was is none that an older entry can pass', async () => {

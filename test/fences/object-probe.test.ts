@@ -8,15 +8,15 @@ import { ObjectServer, type ServiceOptions } from './object-server.ts';
 const probed = ({ url }: ObjectServer): Promise<void> =>
   probeObjects(httpObjects({ url }), 'probe');
 
+const UNCONDITIONAL = { code: 'UNSUPPORTED', trait: 'conditional writes' };
+
 describe('the probe finds', () => {
   test.each<[string, ServiceOptions]>([
     ['If-Match', { ignores: ['if-match'] }],
     ['If-None-Match', { ignores: ['if-none-match'] }],
   ])('those that ignore %s, by the probe', async (_, options) => {
     const service = await ObjectServer.start(options);
-    await expect(probed(service)).rejects.toMatchObject({
-      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
-    });
+    await expect(probed(service)).rejects.toMatchObject(UNCONDITIONAL);
   });
 
   test('and an honest one passes it, again and again', async () => {
@@ -54,9 +54,7 @@ describe('the probe finds', () => {
   test('those that know no conditions, by the probe', async () => {
     const service = await ObjectServer.start();
     service.mishaps.push(undefined, { status: 501 });
-    await expect(probed(service)).rejects.toMatchObject({
-      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
-    });
+    await expect(probed(service)).rejects.toMatchObject(UNCONDITIONAL);
   });
 
   test('those that name an object otherwise in reply to a PUT, by the probe', async () => {

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 export type Mishap =
   | 'lost before it arrived'
   | 'lost after it was carried out'
-  | { readonly status: number; readonly location?: string }
+  | { readonly status: number }
   /** Carried out once this is settled; no reply comes. */
   | { readonly late: Promise<void> };
 
@@ -19,8 +19,6 @@ export interface ServiceOptions {
   readonly ignores?: readonly ('if-match' | 'if-none-match')[];
   /** It tells no ETag in reply to a PUT. */
   readonly silent?: boolean;
-  /** A proxy in front of it compresses what it may, and makes the ETag weak then. */
-  readonly compresses?: boolean;
   /** It looks whether the condition holds, and writes once this is settled. */
   readonly beforeWriting?: () => Promise<void>;
 }
@@ -81,8 +79,7 @@ export class ObjectServer {
     const mishap = this.mishaps.shift();
     if (mishap === 'lost before it arrived') return void request.socket.destroy();
     if (typeof mishap === 'object' && 'status' in mishap) {
-      const { status, location } = mishap;
-      return void response.writeHead(status, { ...(location && { location }) }).end();
+      return void response.writeHead(mishap.status).end();
     }
     if (typeof mishap === 'object') {
       request.socket.destroy();
@@ -93,9 +90,8 @@ export class ObjectServer {
       request.method === 'GET' ? this.#get(key) : await this.#put(key, body, request);
     this.log.push(`${request.method} ${status}`);
     if (mishap !== undefined) return void request.socket.destroy();
-    const { etags, silent, compresses } = this.#options;
-    const zipped = compresses && /gzip/.test(String(request.headers['accept-encoding']));
-    const etag = zipped && text !== '' ? `W/${this.etagOf(key)}` : this.etagOf(key);
+    const { etags, silent } = this.#options;
+    const etag = this.etagOf(key);
     const told = etags !== 'none' && !(silent && request.method === 'PUT');
     response.writeHead(status, { ...(etag && told && { etag }) }).end(text);
   }

@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'libsql';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { sqlFence } from '../../src/fences/index.ts';
 import type { SqliteConnection } from '../../src/fences/sql/sqlite.ts';
-import { createLocks, isLockError } from '../../src/index.ts';
-import { sqliteStore } from '../../src/stores/sqlite/index.ts';
 
 const fence = sqlFence({ dialect: 'sqlite' });
 const lineage = 'one';
@@ -55,35 +50,6 @@ function counted(): {
 }
 
 describe('a fence', () => {
-  test('lets the newest holder in, again and again', () => {
-    enter(33n);
-    enter(33n);
-    enter(34n);
-    enter('35');
-  });
-
-  test('refuses an older one, and says which came in', () => {
-    enter(34n);
-    expect(() => enter(33n)).toThrow(
-      expect.objectContaining({ code: 'STALE_TOKEN', resource: 'stock', token: 33n, seen: 34n }),
-    );
-    enter(34n);
-  });
-
-  test('is claim-first: a holder that has only read already stops the older one', () => {
-    db.exec('CREATE TABLE stock (n INTEGER); INSERT INTO stock VALUES (10)');
-    enter(33n);
-    enter(34n);
-    expect(() => enter(33n)).toThrow(expect.objectContaining({ code: 'STALE_TOKEN' }));
-  });
-
-  test('keeps tokens apart that a double cannot', () => {
-    const big = 2n ** 62n;
-    enter(big + 1n);
-    expect(() => enter(big)).toThrow(expect.objectContaining({ seen: big + 1n }));
-    enter(big + 2n);
-  });
-
   test('is one for each resource, byte by byte', () => {
     enter(34n);
     enter(1n, { resource: 'Stock' });
@@ -92,26 +58,6 @@ describe('a fence', () => {
     enter(2n, { resource: 'stock\0b' });
     expect(() => enter(1n, { resource: 'stock\0b' })).toThrow();
     enter(1n, { resource: 'stock\0a' });
-  });
-
-  test('keeps writers behind readers and readers behind writers, but not readers apart', () => {
-    enter(5n, { kind: 'read' });
-    enter(7n, { kind: 'read' });
-    enter(6n, { kind: 'read' });
-    expect(() => enter(6n, { kind: 'write' })).toThrow(expect.objectContaining({ seen: 7n }));
-    enter(8n, { kind: 'write' });
-    expect(() => enter(7n, { kind: 'read' })).toThrow(expect.objectContaining({ seen: 8n }));
-    enter(8n, { kind: 'read' });
-  });
-
-  test('refuses another lineage until an operator adopts it', () => {
-    enter(34n);
-    expect(() => enter(99n, { lineage: 'two' })).toThrow(/another store, one/);
-    db.exec('BEGIN');
-    fence.adopt(db, { resource: 'stock', lineage: 'two', token: 1n });
-    db.exec('COMMIT');
-    enter(1n, { lineage: 'two' });
-    expect(() => enter(99n)).toThrow(expect.objectContaining({ code: 'STALE_TOKEN' }));
   });
 
   test('what a transaction raised is undone with it', () => {
@@ -127,20 +73,11 @@ describe('a fence', () => {
     expect(() => enter(1n, { kind: 'permits' })).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED' }),
     );
-    for (const token of [
-      0n,
-      -1n,
-      '',
-      '1e3',
-      '0x10',
-      '99999999999999999999',
-      '9999999999999999999',
-      2n ** 63n,
-      5,
-      undefined,
-    ]) {
+    const tooGreat = ['99999999999999999999', '9999999999999999999', 2n ** 63n];
+    for (const token of [0n, -1n, '', '1e3', '0x10', ...tooGreat, 5, undefined]) {
       expect(() => enter(token as bigint)).toThrow(expect.objectContaining({ code: 'USAGE' }));
     }
+    enter('35');
   });
 
   test('asks SQLite where the binding does not say whether it is in a transaction', () => {
@@ -217,27 +154,4 @@ describe('a fence', () => {
       expect(sqlFence({ dialect: 'sqlite', table }).schema).toContain(table);
     }
   });
-});
-
-test('leases of the SQLite store pass in the order in which they were granted', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  await using locks = createLocks(sqliteStore(join(folder, 'locks.db')));
-  const first = await locks.mutex('stock').acquire();
-  const stale = { resource: first.resource, lineage: first.lineage, token: first.token };
-  await first.release();
-  await locks.mutex('stock').run((lease) => {
-    db.exec('BEGIN');
-    fence.enter(db, lease);
-    db.exec('COMMIT');
-  });
-  db.exec('BEGIN');
-  let refused: unknown;
-  try {
-    fence.enter(db, stale);
-  } catch (error) {
-    refused = error;
-  }
-  db.exec('ROLLBACK');
-  expect(isLockError(refused, 'STALE_TOKEN')).toBe(true);
 });

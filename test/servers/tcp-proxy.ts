@@ -23,6 +23,8 @@ export class TcpProxy {
   readonly port: number;
   readonly toServer: Direction = new Direction();
   readonly toClient: Direction = new Direction();
+  /** How often the server spoke after a client had. */
+  turns = 0;
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
   readonly #mark: string | undefined;
@@ -99,7 +101,13 @@ export class TcpProxy {
       socket.once('close', () => this.#sockets.delete(socket));
     }
     const connection: Connection = { marked: false };
+    let asked = false;
+    server.on('data', () => {
+      if (asked) this.turns++;
+      asked = false;
+    });
     client.on('data', (bytes) => {
+      asked = true;
       if (this.#mark !== undefined) connection.marked ||= bytes.includes(this.#mark);
     });
     this.toServer.carry({ connection, from: client, to: server });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { missing } from '../../servers/programs.ts';
 import { S3Server, SIGNED } from '../../servers/s3-server.ts';
 import { changesAtOnce } from '../at-once.ts';
-import { httpObjects, numbersIn } from '../numbers.ts';
+import { at, fixtureOf, httpObjects, numbersIn } from '../numbers.ts';
 
 const why = await missing('python');
 beforeEach(({ skip }) => skip(why !== undefined, why));
@@ -18,8 +18,6 @@ beforeAll(async () => {
   url = await server.bucket('plans');
 });
 afterAll(() => server?.close());
-
-const at = (resource: string) => ({ resource, lineage: 'one' });
 
 function objects(place = url): ObjectAccess {
   return httpObjects({ url: place, headers: SIGNED });
@@ -46,35 +44,12 @@ function fixtureFor(resource: string): FenceFixture {
     get: () => plain.get(key),
     put: (put) => plain.put({ ...put, key }),
   });
-  return {
-    look: () => valueAt(key),
-    adopt: (lease) => fence.adopt(lease),
-    async enter(lease) {
-      const entry = await fence.enter(lease);
-      return { read: async () => entry.value, write: (value) => entry.write(value) };
-    },
-  };
+  return fixtureOf(fence, () => valueAt(key));
 }
 
 test('it passes the probe, again and again', async () => {
   await probeObjects(objects(), 'probe');
   await probeObjects(objects(), 'probe');
-});
-
-test('conditions that do not arrive are found out by the probe', async () => {
-  for (const lost of ['if-match', 'if-none-match']) {
-    const deaf = httpObjects({
-      ...{ url, headers: SIGNED },
-      fetch: (place, init) => {
-        const headers = new Headers(init.headers);
-        headers.delete(lost);
-        return fetch(place, { ...init, headers });
-      },
-    });
-    await expect(probeObjects(deaf, 'deaf')).rejects.toMatchObject({
-      ...{ code: 'UNSUPPORTED', trait: 'conditional writes' },
-    });
-  }
 });
 
 test('a bucket or an object that is gone is told as what it is', async () => {

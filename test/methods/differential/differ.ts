@@ -31,6 +31,8 @@ export interface Under {
   readonly hintsByState?: boolean;
   /** It may let claims ask that the reference tells how they stand; default: no. */
   readonly mayAsk?: boolean;
+  /** Far back in a queue it only estimates who is ahead and when to ask; default: no. */
+  readonly estimates?: boolean;
   /** How often a hundred worlds come into being in a whole run. */
   readonly groups: number;
   /** Of the groups. Default: others in each run. */
@@ -56,7 +58,8 @@ export async function differ(under: Under): Promise<void> {
   for (const group of seeds) {
     const chance = new Chance(group);
     const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
-      return new World(group * AT_ONCE + i, chance.one(sides), () => now);
+      const parts = { sides: chance.one(sides), now: () => now, estimates: under.estimates };
+      return new World(group * AT_ONCE + i, parts);
     });
     for (let step = 0; step < STEPS; step++) {
       if (pass && chance.share(0.25)) {

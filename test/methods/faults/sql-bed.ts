@@ -39,11 +39,8 @@ export abstract class SqlBed<
   /** All that claims and records are kept in. */
   protected abstract readonly tables: readonly string[];
 
-  /** How many names of living claims there are. */
-  protected abstract living(server: At): Promise<number>;
-
   /** By its name without that of this bed. */
-  protected abstract rows(server: At, table: string): Promise<readonly unknown[]>;
+  abstract rows(server: At, table: string): Promise<readonly unknown[]>;
 
   /** As programs do, and as if an hour had passed since whatever is in the tables. */
   protected abstract sweep(server: At): Promise<void>;
@@ -70,12 +67,20 @@ export abstract class SqlBed<
     for (const id of await this.sessions(server)) await this.endSession(server, id);
   }
 
+  /** No claim has a living name. */
+  async #isOver(server: At): Promise<boolean> {
+    const store = this.store(server);
+    const { done } = (await store.list?.('')[Symbol.asyncIterator]().next()) ?? {};
+    await store.close?.();
+    return done === true;
+  }
+
   /** No sessions, no claims; and what is kept for a while is swept when it is over. */
   async expectNothingLeft(server: At): Promise<void> {
     // The server hears of a closed connection a moment later.
     await until('were all sessions over', async () => (await this.sessions(server)).length === 0);
     // Whom a release did not reach in time passes by itself.
-    await until('were all claims over', async () => (await this.living(server)) === 0);
+    await until('were all claims over', () => this.#isOver(server));
     await this.sweep(server);
     for (const table of this.tables) {
       expect(await this.rows(server, table), table).toEqual([]);

@@ -1,44 +1,23 @@
 /** A program that asks a store in a database, and shows its replies as lines. */
-import { randomBytes } from 'node:crypto';
 import { StoreError } from 'holdfast';
 import type { Claim, ClaimStatus, Store } from 'holdfast/store';
 import { expect } from 'vitest';
 import { lineOf } from '../../../src/stores/status-lines.ts';
 import { until } from '../../support/until.ts';
 import { Chance } from '../simulation/chance.ts';
+import { claimOf } from './bed.ts';
 
 export interface Settings {
   readonly maxTtl: number;
-  readonly maxWaiters: number;
   readonly trust: boolean;
-  readonly fast: boolean;
 }
 
-const SETTINGS: Settings = { maxTtl: 30_000, maxWaiters: 100, trust: false, fast: false };
+const SETTINGS: Settings = { maxTtl: 30_000, trust: false };
 
-export interface Asked {
-  readonly resource: string;
-  readonly id: string;
-  readonly ttl: number;
-  readonly queue: boolean;
-  readonly kind: 'm' | 'r' | 'w' | 'p';
-  readonly permits: number;
-  readonly limit: number;
+/** A claim that lives as long as programs may ask for. */
+export function asked(resource: string, over: Partial<Claim> = {}): Claim {
+  return claimOf(resource, { ttlMs: SETTINGS.maxTtl, ...over });
 }
-
-export function asked(resource: string, over: Partial<Asked> = {}): Asked {
-  const id = randomBytes(16).toString('hex');
-  const mutex = { kind: 'm', permits: 1, limit: 1 } as const;
-  return { resource, id, ttl: 30_000, queue: true, ...mutex, ...over };
-}
-
-/** What a release may say besides. */
-interface Leaving extends Asked {
-  readonly unanswered?: boolean;
-  readonly after?: number;
-}
-
-const KINDS = { m: 'mutex', r: 'read', w: 'write', p: 'permits' } as const;
 
 export class Caller {
   readonly #open: (settings: Settings) => Store;
@@ -49,20 +28,19 @@ export class Caller {
     this.#open = open;
   }
 
-  async claim(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
+  async claim(claims: readonly Claim[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    return (await sent(() => store.claim(claims.map(claimIn)))).map(lineIn);
+    return (await sent(() => store.claim(claims))).map(lineIn);
   }
 
-  async renew(claims: readonly Asked[], settings: Partial<Settings> = {}): Promise<string[]> {
+  async renew(claims: readonly Claim[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    return (await sent(() => store.renew(claims.map(claimIn)))).map(lineIn);
+    return (await sent(() => store.renew(claims))).map(lineIn);
   }
 
-  async release(claims: readonly Leaving[], settings: Partial<Settings> = {}): Promise<string[]> {
+  async release(claims: readonly Claim[], settings: Partial<Settings> = {}): Promise<string[]> {
     const store = await this.store(settings);
-    const after = { ms: claims[0]?.after ?? 0 };
-    const left = await sent(() => store.release(claims.map(claimIn), after));
+    const left = await sent(() => store.release(claims));
     return left.map((was) => (was ? '1' : '0'));
   }
 
@@ -93,11 +71,6 @@ export async function sent<T>(ask: () => Promise<T>, tries = 5): Promise<T> {
     if (!nothingCame || tries === 1) throw error;
     return sent(ask, tries - 1);
   }
-}
-
-export function claimIn({ kind, ttl: ttlMs, ...rest }: Leaving): Claim {
-  const holder = { host: 'here', pid: 1, since: 0 };
-  return { ...rest, kind: KINDS[kind], ttlMs, holder };
 }
 
 function lineIn(status: ClaimStatus): string {
@@ -138,7 +111,7 @@ export async function expectCalmStorm(
   const storm = async (seed: number): Promise<void> => {
     const chance = new Chance(seed);
     const session = await open();
-    const see = (line: string, { resource }: Asked): void => {
+    const see = (line: string, { resource }: Claim): void => {
       if (!line.startsWith('h ')) return;
       const number = numberOf(line);
       if (holders.has(resource)) trouble.push(`${resource} is held twice`);

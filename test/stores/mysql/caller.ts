@@ -18,8 +18,6 @@ export { asked, type Caller, numberOf, type Settings } from '../../methods/fault
 
 const PREFIX = 'holdfast_';
 
-type Asking = Omit<Settings, 'fast'>;
-
 export interface WorldOptions extends MysqlLogin {
   /** How many times slower than the server's its clock runs, from now on; default: 1. */
   readonly slower?: number;
@@ -71,7 +69,7 @@ export class World {
     return new Table({ link, channel: CHANNEL, maxTtlMs, fast: false, listOf: JSON.stringify });
   }
 
-  store({ maxTtl: maxTtlMs, maxWaiters, trust }: Asking): Store {
+  store({ maxTtl: maxTtlMs, trust, maxWaiters = 100 }: Settings & { maxWaiters?: number }): Store {
     const { name, lineage = '' } = mysqlStore(this.#client);
     const parts = { name, lineage, maxTtlMs, maxWaiters, trust };
     const store = new SqlRowStore({ ...parts, table: this.#table(maxTtlMs), clock: systemClock() });

@@ -5,23 +5,20 @@ import * as mariadb from 'mariadb';
 import * as mariadbCallbacks from 'mariadb/callback';
 import * as mysql2 from 'mysql2';
 import * as mysql2Promise from 'mysql2/promise';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openerOf } from '../../../src/stores/openers.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
-import type { MysqlServer } from '../../servers/mysql-server.ts';
 import { until } from '../../support/until.ts';
 
 type Ending = MysqlClient & { end(): unknown };
 
-let server: MysqlServer;
-beforeAll(async () => {
-  server = await startMariadb();
-  await migrateMysql(mysql2.createPool(mysqlUrl()));
-});
+const server = await startMariadb();
 afterAll(() => server.close());
 
 const mysqlUrl = (): string => server.url.replace('mariadb:', 'mysql:');
+await migrateMysql(mysql2.createPool(mysqlUrl()));
+
 const one = (): string => `${server.url}?connectionLimit=1`;
 
 const CLIENTS: Readonly<Record<string, () => Ending | Promise<Ending>>> = {

@@ -188,11 +188,6 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       server.query(`update holdfast_store
         set history = concat(1, substring(history, locate(' ', history)))`);
 
-    test('nobody waits where commits were on disk', async () => {
-      await restart();
-      expect(await fresh(one)).toEqual(held);
-    });
-
     test('all wait for the longest claim where one was not', async () => {
       await fresh(one, { maxTtl: MINUTE_MS });
       await notWaitFor(false);
@@ -212,19 +207,6 @@ describe.each(PRODUCTS)('%s', (product, start) => {
       await notWaitFor(false);
       await restart();
       expect(await fresh(one)).toEqual(quarantined);
-    });
-
-    test('all wait on another server, which may lack some', async () => {
-      await server.query(`update holdfast_store set history = concat(history, ' another')`);
-      expect(await fresh(one)).toEqual(quarantined);
-    });
-
-    test('who trusts is let in, and whoever does not has to wait after it', async () => {
-      await notWaitFor(false);
-      await restart();
-      expect(await fresh(one, { trust: true })).toEqual(held);
-      expect(await fresh(one)).toEqual(quarantined);
-      expect(await fresh(one, { trust: true })).toEqual(held);
     });
 
     test('whoever trusted and waited before the loss is let in, and no other', async () => {

@@ -84,16 +84,8 @@ export class Bed extends SqlBed<StoreOptions, MysqlServer, ServerOptions> {
     await migrateMysql(this.clientOf('mysql2', server), { prefix: this.name });
   }
 
-  protected rows(server: MysqlServer, table: string): Promise<unknown[]> {
+  rows(server: MysqlServer, table: string): Promise<unknown[]> {
     return server.query(`select * from ${this.name}${table}`);
-  }
-
-  protected async living(server: MysqlServer): Promise<number> {
-    const store = mysqlStore(this.clientOf('mysql2', server), { prefix: this.name });
-    let count = 0;
-    for await (const _ of store.list?.('') ?? []) count++;
-    await store.close?.();
-    return count;
   }
 
   protected async sweep(server: MysqlServer): Promise<void> {

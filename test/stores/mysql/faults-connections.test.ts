@@ -1,6 +1,7 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import { afterAll, describe } from 'vitest';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
+import { hearing } from '../../methods/faults/deaf.ts';
 import { recordFaults } from '../../methods/faults/records.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';
 
@@ -14,6 +15,8 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     mysql2: { client: 'mysql2' },
     mariadb: { client: 'mariadb' },
   });
+
+  describe('who could not listen', () => hearing(newBed, { mysql2: { client: 'mysql2' } }));
 
   describe('what comes late', () => lateness(newBed));
 

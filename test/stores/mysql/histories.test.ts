@@ -1,10 +1,4 @@
-/**
- * What real processes write down is linearizable, while they are stopped, killed and blocked, and
- * the server stands still and crashes: with all its data, or without the last of them. That it need
- * not be, and would be found out, is shown with the file that processes share
- * (test/methods/processes/histories.test.ts).
- * Long runs: `test/methods/histories/run.ts --store mariadb`.
- */
+/** As those of PostgreSQL. Long runs: `test/methods/histories/run.ts --store mariadb`. */
 import { test } from 'vitest';
 import { expectLegal } from '../../methods/histories/legal.ts';
 import { sufferingMariadb } from '../../methods/histories/suffering.ts';

@@ -1,14 +1,13 @@
 /** The user of the page may do what is needed, and nothing else. */
-
 import { readFileSync } from 'node:fs';
-import { createLocks, downgrade, evict, list } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { migrateMysql, mysqlStore } from 'holdfast/mysql';
-import { once } from 'holdfast/once';
 import { createPool, type Pool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
+import { useAll } from '../../methods/faults/verbs.ts';
 import { until } from '../../support/until.ts';
 import { World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
@@ -26,15 +25,9 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   const clientAs = (login: object): Pool =>
     createPool(server.urlOf(login).replace('mariadb:', 'mysql:'));
-  const clients = [LOGIN, OTHER].map(clientAs);
-  const [client, other] = clients as [Pool, Pool];
-  afterAll(() => {
-    for (const each of clients) each.end();
-    return server.close();
-  });
-  const root = clientAs({});
-  await migrateMysql(root);
-  root.end();
+  const [client, other] = [clientAs(LOGIN), clientAs(OTHER)];
+  afterAll(() => server.close());
+  await migrateMysql(clientAs({}));
   for (const user of ['locks', 'others']) {
     for (const statement of grants.split(';\n').filter(Boolean)) {
       await server.query(statement.replace('app.', 'test.').replace('locks', user));
@@ -43,20 +36,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   test('takes locks, waits, keeps records and evicts', async () => {
     const locks = createLocks(mysqlStore(client));
-    const lease = await locks.mutex('a').acquire();
-    const next = locks.mutex('a', { fair: true }).acquire();
-    await lease.renew();
-    const names: string[] = [];
-    for await (const each of list(locks, 'a')) names.push(each);
-    expect(names).toEqual(['a']);
-    await lease.release();
-    const { token } = await next;
-    expect(await evict(locks, 'a', { token, reason: 'test', now: true })).toBe(true);
-    const config = await locks.rwLock('config').write.acquire();
-    await downgrade(config);
-    await config.release();
-    const work = () => once(locks, 'a', { keepFor: '1m' }, () => 'done');
-    expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
+    await useAll(locks);
     await locks.close();
     // Now and then each program sweeps.
     const world = new World(server, LOGIN);
@@ -123,7 +103,6 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     const maker = clientAs({ user: 'maker', password: 'secret', database: 'fresh' });
     await migrateMysql(maker);
     await migrateMysql(maker);
-    maker.end();
     expect(await server.query('select layout from fresh.holdfast_store')).toEqual([{ layout: 1 }]);
   });
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { asked, type Caller, numberOf, World } from './caller.ts';
+import { asked, numberOf, World } from './caller.ts';
 import { PRODUCTS } from './fault-bed.ts';
 import { waitsAtGate } from './waiting.ts';
 
@@ -17,18 +17,12 @@ function take(name: string, id: string, tag = '- -'): string[] {
 describe.each(PRODUCTS)('%s', async (_, start) => {
   const server = await start();
   const world = await new World(server).migrated();
-  const callers: Caller[] = [];
   afterAll(async () => {
-    for (const each of callers) await each.close();
     await world.close();
     await server.close();
   });
 
-  const caller = (): Caller => {
-    const opened = world.caller();
-    callers.push(opened);
-    return opened;
-  };
+  const caller = () => world.caller();
 
   /** A session past the store, in a transaction with this statement, until it is rolled back. */
   async function hold(statement: string): Promise<() => Promise<void>> {
@@ -54,7 +48,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await connection.query('START TRANSACTION');
     expect(await wire.call('take', take('uncommitted', 'b'.repeat(32)))).toHaveLength(1);
     // It waits for the row for a sixth of its ttl.
-    const other = asked('uncommitted', { queue: false, ttl: 600 });
+    const other = asked('uncommitted', { queue: false, ttlMs: 600 });
     await expect(two.claim([other])).rejects.toMatchObject({ code: 'STORE', outcome: 'failed' });
     await connection.query('ROLLBACK');
     numberOf((await two.claim([other]))[0]);
@@ -75,7 +69,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
         claims.map(({ resource }) => resource),
         claims.map(({ id }) => id),
         ...(verb === 'take_all' ? ['m', 1, 1] : []).map((word) => claims.map(() => word)),
-        ...(verb === 'leave_all' ? [] : [claims.map(({ ttl }) => ttl)]),
+        ...(verb === 'leave_all' ? [] : [claims.map(({ ttlMs }) => ttlMs)]),
         ...(verb === 'take_all' ? ['{}', '- -', true, 1] : []).map((word) =>
           claims.map(() => word),
         ),
@@ -108,7 +102,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
 
   test('the time that a statement waits for its row counts', async () => {
     const [{ wire }, two] = [await world.session(), caller()];
-    await two.claim([asked('late', { ttl: 600 })]);
+    await two.claim([asked('late', { ttlMs: 600 })]);
     const unlock = await lockRow('late');
     const waiting = wire.call('take', take('late', 'c'.repeat(32)));
     // The hold ends meanwhile, within the second for which the statement waits.
@@ -221,7 +215,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await server.query(`update holdfast_store set highest = ${highest}`);
     const alone = await one.claim([asked('above')]);
     const together = await one.claim([asked('above too'), asked('another above')]);
-    const half = { kind: 'p', permits: 1, limit: 2 } as const;
+    const half = { kind: 'permits', permits: 1, limit: 2 } as const;
     const byTheQueue = await one.claim([asked('all above', half), asked('all above', half)]);
     for (const number of [...alone, ...together, ...byTheQueue].map(numberOf)) {
       expect(number).toBeGreaterThan(BigInt(highest));

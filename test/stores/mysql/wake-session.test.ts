@@ -62,19 +62,6 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     return { holder, waiter };
   }
 
-  test('all that a release lets in are rung, and the next', async () => {
-    await using bed = await opened();
-    const permits = (n: number) => ({ kind: 'permits', permits: n, limit: 3 }) as const;
-    const holder = await seat(bed, permits(3));
-    const readers = [await seat(bed, permits(1)), await seat(bed, permits(1))];
-    const next = await seat(bed, permits(3));
-    const last = await seat(bed, permits(1));
-    await holder.store.release([holder.claim]);
-    for (const reader of readers) await rung(reader, ['held']);
-    await rung(next, ['waiting']);
-    expect(last.heard).toEqual([]);
-  });
-
   test.each([
     ['the next in the process that releases is told at once', 1, 2, 'waiting'],
     ['who is let in is told at once, in another process', 2, 1, 'held'],
@@ -99,16 +86,6 @@ describe.each(SERVERS)('%s with defaults %s', async (product, _name, start) => {
     // Each looks by itself each second: by looks alone, two hand-offs in a row take a second.
     const [, , third = 0, fourth = 0, fifth = 0, sixth = 0] = ms;
     expect(Math.min(third + fourth, fifth + sixth)).toBeLessThan(500);
-  });
-
-  test('the holder is rung when somebody begins to wait, and when it is evicted', async () => {
-    await using bed = await opened();
-    const { holder, waiter } = await pair(bed);
-    const { holders } = await waiter.store.inspect('a');
-    const evict = { reason: 'test', now: true };
-    expect(await waiter.store.evict?.('a', holders[0]?.number ?? 0n, evict)).toBe(true);
-    await rung(holder, ['held', '?']);
-    await rung(waiter, ['held']);
   });
 
   test('news are told once, over the same session', async () => {

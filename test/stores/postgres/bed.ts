@@ -6,17 +6,20 @@ import {
   type PostgresOptions,
   postgresStore,
 } from 'holdfast/postgres';
+import type { ClaimStatus } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { TTL_MS } from '../../methods/faults/bed.ts';
+import { afterAll } from 'vitest';
+import { claimOf, hasWaiter, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
   type PostgresServer,
   type PostgresOptions as ServerOptions,
   startPostgres,
 } from '../../servers/postgres-server.ts';
+import { until } from '../../support/until.ts';
 
-export { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
+export { claimOf, hasWaiter, sleep };
 
 export type ClientName = 'pg' | 'postgres';
 
@@ -52,6 +55,19 @@ export class Bed extends Lifetime {
     return this.use(postgresStore(clientOf(client, url), options));
   }
 
+  /** What a program that begins now is told of a lock that nobody has had. */
+  async fresh(at: Place, options: StoreOptions = {}): Promise<ClaimStatus | undefined> {
+    const store = this.store(at, { maxTtl: '10m', ...options });
+    let status: ClaimStatus | undefined;
+    // A machine that is busy may not connect in time.
+    await until('was asked', async () => {
+      [status] = await store.claim([claimOf(`${Math.random()}`)]);
+      return status !== undefined;
+    });
+    await store.close?.();
+    return status;
+  }
+
   /** As the program that has the locks may ask, past them. */
   async query({ url }: Place, text: string): Promise<unknown[]> {
     const client = new Client({ connectionString: url });
@@ -63,6 +79,15 @@ export class Bed extends Lifetime {
     const locks = createLocks(this.store(at, options), { ttl });
     return this.use({ close: () => locks.close({ drain: 0 }), locks }).locks;
   }
+}
+
+/** A server for all tests of a file. */
+export async function sharedServer(
+  options?: ServerOptions,
+): Promise<{ readonly bed: Bed; readonly server: PostgresServer }> {
+  const bed = new Bed();
+  afterAll(() => bed[Symbol.asyncDispose]());
+  return { bed, server: await bed.server(options) };
 }
 
 /** Process numbers of the sessions of stores. */

@@ -1,5 +1,5 @@
 /** Programs that ask a store, and the sweep of one. */
-import { migratePostgres, postgresStore } from 'holdfast/postgres';
+import { postgresStore } from 'holdfast/postgres';
 import { Pool } from 'pg';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
@@ -12,21 +12,10 @@ import { Table } from '../../../src/stores/sql/table.ts';
 import { Caller } from '../../methods/faults/sql-calls.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 
-export { asked, type Caller, numberOf, type Settings } from '../../methods/faults/sql-calls.ts';
-
-/** As an operator does. */
-export async function install({ url }: PostgresServer): Promise<void> {
-  await migratePostgres(new Pool({ connectionString: url }));
-}
+export { asked, type Caller, numberOf } from '../../methods/faults/sql-calls.ts';
 
 export function callerOf({ url }: PostgresServer): Caller {
-  return new Caller(({ maxTtl, maxWaiters, trust, fast }) =>
-    postgresStore(new Pool({ connectionString: url }), {
-      ...{ maxTtl, maxWaiters },
-      afterDataLoss: trust ? 'trust' : 'wait',
-      durability: fast ? 'fast' : 'strict',
-    }),
-  );
+  return new Caller(({ maxTtl }) => postgresStore(new Pool({ connectionString: url }), { maxTtl }));
 }
 
 /** One round, as programs make it now and then. */

@@ -2,18 +2,14 @@
 import { createPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectLike, type PostgresClient } from '../../../src/clients/postgres/client.ts';
-import { startPostgres } from '../../servers/postgres-server.ts';
+import { sharedServer } from './bed.ts';
 
-const server = await startPostgres();
+const { bed, server } = await sharedServer();
 const pool = new Pool({ connectionString: server.url });
 const sql = postgres(server.url);
-afterAll(async () => {
-  await pool.end();
-  await sql.end();
-  await server.close();
-});
+for (const each of [pool, sql]) bed.use({ close: () => each.end() });
 
 const CANARY = 'canary-5up3r-s3cr3t';
 

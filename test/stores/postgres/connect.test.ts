@@ -4,20 +4,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect, openStore } from 'holdfast/connect';
 import { migratePostgres } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/stores/postgres/open-url.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, clientOf } from './bed.ts';
+import { Bed, clientOf, sharedServer } from './bed.ts';
 
 const CANARY = 'canary-5up3r-s3cr3t';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server({ hba: ['host all secretive 127.0.0.1/32 scram-sha-256'] });
-  await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'p@ss:w/rd%'`);
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const hba = ['host all secretive 127.0.0.1/32 scram-sha-256'];
+const { bed, server } = await sharedServer({ hba });
+await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'p@ss:w/rd%'`);
 
 test('a user, a password and a database, and options of the store and of the client', async () => {
   await server.query('CREATE DATABASE other');

@@ -1,12 +1,8 @@
-import { migratePostgres } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { ringOfProcesses, ringWithADeadProcess } from '../../methods/processes/deadlock-scenes.ts';
-import { startPostgres } from '../../servers/postgres-server.ts';
-import { clientOf } from './bed.ts';
+import { sharedServer } from './bed.ts';
 
-const server = await startPostgres();
-beforeAll(() => migratePostgres(clientOf('pg', server.url)));
-afterAll(() => server.close());
+const { server } = await sharedServer();
 
 describe('processes that wait for each other, on PostgreSQL', () => {
   test('three: all are told, and one is rejected', () => ringOfProcesses(server.url, 3));

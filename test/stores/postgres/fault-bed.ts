@@ -65,16 +65,8 @@ export class Bed extends SqlBed<StoreOptions, PostgresServer, ServerOptions> {
     await migratePostgres(this.clientOf('pg', server), { schema: this.name });
   }
 
-  protected rows(server: PostgresServer, table: string): Promise<unknown[]> {
+  rows(server: PostgresServer, table: string): Promise<unknown[]> {
     return server.query(`SELECT * FROM ${this.name}.${table}`);
-  }
-
-  protected async living(server: PostgresServer): Promise<number> {
-    const store = postgresStore(this.clientOf('pg', server), { schema: this.name });
-    let count = 0;
-    for await (const _ of store.list?.('') ?? []) count++;
-    await store.close?.();
-    return count;
   }
 
   protected async sweep(server: PostgresServer): Promise<void> {

@@ -1,6 +1,6 @@
 /** The server waits longer than the store does: what is given up does not pile up there. */
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
 import { isBlocked } from '../../../src/clients/sql/judge.ts';
 import { Warnings } from '../../../src/clients/warnings.ts';
@@ -10,7 +10,7 @@ import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import type { SqlSource, SqlWire } from '../../../src/stores/sql/link.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
+import { Bed, CLIENTS, clientOf, failureOf, sharedServer } from './bed.ts';
 
 const ID = '0'.repeat(32);
 const takeOf = (name: string, id: string): string[] => [
@@ -40,12 +40,7 @@ const CALLS = {
   settle: [],
 };
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server();
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { bed, server } = await sharedServer();
 
 async function lockAll(): Promise<{ close(): Promise<void> }> {
   const client = new Client({ connectionString: server.url });

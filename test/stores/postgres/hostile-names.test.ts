@@ -1,81 +1,13 @@
 /** Whatever a lock is called, nothing but a lock comes of it, also where values are in the text. */
-import fc from 'fast-check';
-import type { Store } from 'holdfast';
-import type { Claim } from 'holdfast/store';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startPgbouncer } from '../../servers/pgbouncer.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, claimOf } from './bed.ts';
+import { expectOnlyLocks } from '../sql/hostile-names.ts';
+import { CLIENTS, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-let pooler: { readonly url: string };
-beforeAll(async () => {
-  server = await bed.server();
-  pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
-});
-afterAll(() => bed[Symbol.asyncDispose]());
-
-const FRAGMENTS = [
-  ...["'", "''", '"', '\\', "\\'", '\\\\', '$1', '$2', '$$', '$a$', ';', '--', '/*', '*/', '\0'],
-  ...["'; DROP SCHEMA holdfast CASCADE; --", "\\'; DELETE FROM holdfast.lock; --", "E'", "U&'"],
-  ...[
-    "' OR '1'='1",
-    '")}',
-    '{',
-    '[',
-    '\\u0000',
-    '\\ud800',
-    '\u0001',
-    '\u00010',
-    '\ufeff',
-    '\u2028',
-  ],
-  ...['😀', 'ﷺ', 'e\u0301', '\u0000\u0000', '%', '_', ':name', '?', '{x}', '`', '\r\n', '\t', ' '],
-  ...['0x00', 'NULL', 'pg_sleep(9)', '"holdfast".store', '\u202e', 'a', 'b'],
-];
-
-/** The same ones each time: 500 names, each once. */
-const names = [
-  ...new Set(
-    fc
-      .sample(fc.array(fc.constantFrom(...FRAGMENTS), { minLength: 1, maxLength: 8 }), {
-        ...{ numRuns: 700, seed: 4 },
-      })
-      .map((parts) => parts.join('')),
-  ),
-].slice(0, 500);
-
-async function expectOnlyLocks(store: Store, mark: string): Promise<void> {
-  const holderOf = (label: string) => ({ host: label, pid: 1, label, since: 0 });
-  const claims: Claim[] = names.map((name) =>
-    claimOf(`${mark}${name}`, { holder: holderOf(`${name}x`) }),
-  );
-  for (let from = 0; from < claims.length; from += 100) {
-    const some = claims.slice(from, from + 100);
-    const statuses = await store.claim(some);
-    expect(statuses.map(({ state }) => state)).toEqual(some.map(() => 'held'));
-    expect((await store.renew(some)).map(({ state }) => state)).toEqual(some.map(() => 'held'));
-  }
-  const listed: string[] = [];
-  for await (const name of store.list?.(mark) ?? []) listed.push(name);
-  expect(listed.sort()).toEqual(claims.map(({ resource }) => resource).sort());
-  for (const { resource, holder } of claims.slice(0, 60)) {
-    const { holders } = await store.inspect(resource);
-    expect(holders.map((each) => each.holder)).toEqual([holder]);
-    const [first] = holders;
-    const evicted = { reason: `because ${resource}`, now: true };
-    expect(await store.evict?.(resource, first?.number ?? 0n, evicted)).toBe(true);
-  }
-  for (let from = 0; from < claims.length; from += 100) {
-    await store.release(claims.slice(from, from + 100));
-  }
-  for await (const name of store.list?.(mark) ?? []) expect.fail(`left: ${name}`);
+const { bed, server } = await sharedServer();
+const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
+afterEach(async () => {
   expect(await server.query('SELECT FROM holdfast.store')).toHaveLength(1);
-}
-
-test('there are 500 of them', () => {
-  expect(names).toHaveLength(500);
 });
 
 test.each(CLIENTS)('%s', (client) => expectOnlyLocks(bed.store(server, { client }), `${client}:`));

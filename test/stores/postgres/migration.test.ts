@@ -1,17 +1,11 @@
 /** The tables are made once, whole, and by whoever may. */
 import { createLocks } from 'holdfast';
 import { migratePostgres, postgresMigration, postgresStore } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrationText } from '../../../src/stores/postgres/open-url.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, clientOf, failureOf } from './bed.ts';
+import { CLIENTS, clientOf, failureOf, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = bed.serve(await startPostgres());
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { server } = await sharedServer();
 
 async function works(url: string, schema?: string): Promise<void> {
   const options = schema === undefined ? {} : { schema };
@@ -116,17 +110,10 @@ test('the text for other tools does the same', async () => {
 test.each(['', '1a', 'a b', 'a"b', "a'b", 'a;b', 'ä', 'a'.repeat(64), 'public.x', null, 7])(
   'a schema cannot be called %j',
   (schema) => {
-    const usage = { code: 'USAGE', message: expect.stringMatching(/schema must be/) };
-    const codeOf = (make: () => unknown): unknown => {
-      try {
-        return make();
-      } catch (error) {
-        return error;
-      }
-    };
-    expect(codeOf(() => postgresMigration({ schema: schema as string }))).toMatchObject(usage);
-    const client = clientOf('pg', server.url);
+    const message = expect.stringMatching(/schema must be/);
+    const usage = expect.objectContaining({ code: 'USAGE', message });
     const options = { schema: schema as string };
-    expect(codeOf(() => postgresStore(client, options))).toMatchObject(usage);
+    expect(() => postgresMigration(options)).toThrow(usage);
+    expect(() => postgresStore(clientOf('pg', server.url), options)).toThrow(usage);
   },
 );

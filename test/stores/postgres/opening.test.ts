@@ -1,17 +1,12 @@
 /** What a server must be good for before anything is claimed on it. */
 import { migratePostgres } from 'holdfast/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
+import { Bed, CLIENTS, claimOf, clientOf, failureOf, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server();
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { bed, server } = await sharedServer();
 
 const REFUSED = { code: 'STORE', retryable: false, outcome: 'failed' };
 
@@ -66,22 +61,6 @@ describe.each(CLIENTS)('%s: is refused with advice', (client) => {
     await server.query(`ALTER ROLE ${user} RESET default_transaction_read_only`);
     await until('asked', async () => (await store.inspect('a')).holders.length === 0);
   });
-
-  test('a standby, until it is promoted', async () => {
-    await using own = new Bed();
-    const primary = await own.server();
-    const standby = own.serve(await primary.standby());
-    await standby.inStep();
-    const store = own.store(standby, { client });
-    const later = { ...REFUSED, retryable: true, message: expect.stringMatching(/standby/) };
-    expect(await failureOf(store.claim([claimOf('a')]))).toMatchObject(later);
-    await standby.promote();
-    // What the old primary granted last may be missing here.
-    await until('promoted', async () => {
-      const [status] = await store.claim([claimOf('a')]);
-      return status?.state === 'waiting' && status.why === 'data-loss';
-    });
-  });
 });
 
 test('a server that becomes read-only in the middle is left, and found again', async () => {
@@ -126,8 +105,7 @@ describe('warnings before the first grant', () => {
 
   test('fsync and synchronous_commit are off: each is said once', async () => {
     const config = ['fsync = off', 'synchronous_commit = off'];
-    const careless = bed.serve(await startPostgres({ config }));
-    await migratePostgres(clientOf('pg', careless.url));
+    const careless = await bed.server({ config });
     expect((await codesOf(careless)).sort()).toEqual([
       ...['HOLDFAST_ASYNC_COMMIT', 'HOLDFAST_NO_FSYNC'],
     ]);

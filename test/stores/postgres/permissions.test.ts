@@ -1,46 +1,25 @@
 /** The user of the page may do what is needed, and nothing else. */
-
 import { readFileSync } from 'node:fs';
-import { createLocks, downgrade, evict, list } from 'holdfast';
-import { once } from 'holdfast/once';
-import { postgresStore } from 'holdfast/postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLocks } from 'holdfast';
+import { expect, test } from 'vitest';
 import { literal } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, CLIENTS, claimOf, clientOf, failureOf } from './bed.ts';
+import { useAll } from '../../methods/faults/verbs.ts';
+import { CLIENTS, failureOf, sharedServer } from './bed.ts';
 
 const page = readFileSync('docs/stores/postgres.md', 'utf8');
 const [, grants = ''] = /^```sql\n(CREATE ROLE locks[\s\S]*?)^```$/m.exec(page) ?? [];
 
 const LOGIN = { user: 'locks', password: 'secret' };
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server({ hba: ['host all locks 127.0.0.1/32 scram-sha-256'] });
-  await server.query(grants);
+const { bed, server } = await sharedServer({
+  hba: ['host all locks 127.0.0.1/32 scram-sha-256'],
 });
-afterAll(() => bed[Symbol.asyncDispose]());
+await server.query(grants);
 
 test.each(CLIENTS)('%s: all verbs', async (client) => {
-  const name = `a ${client}`;
   const store = bed.store({ url: server.urlOf(LOGIN) }, { client });
-  const locks = createLocks(store);
-  const lease = await locks.mutex(name).acquire();
-  const next = locks.mutex(name, { fair: true }).acquire();
-  await lease.renew();
-  const names: string[] = [];
-  for await (const each of list(locks, name)) names.push(each);
-  expect(names).toEqual([name]);
-  await lease.release();
-  const { token } = await next;
-  expect(await evict(locks, name, { token, reason: 'test', now: true })).toBe(true);
-  const config = await locks.rwLock(`${name} config`).write.acquire();
-  await downgrade(config);
-  await config.release();
-  const work = () => once(locks, name, { keepFor: '1m' }, () => 'done');
-  expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
+  await useAll(createLocks(store, { prefix: `${client}:` }));
   // Now and then each program sweeps.
   const texts = statementsOf('holdfast');
   for (const [text, values] of [
@@ -76,14 +55,4 @@ test('every table has a primary key, as some servers require', async () => {
     AND relnamespace = 'holdfast'::regnamespace
     AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)`;
   expect(await server.query(without)).toEqual([]);
-});
-
-test('is told which page to read when something is missing', async () => {
-  await server.query('REVOKE USAGE ON SCHEMA holdfast FROM locks');
-  const store = postgresStore(clientOf('pg', server.urlOf(LOGIN)));
-  expect(await failureOf(store.claim([claimOf('a')]))).toMatchObject({
-    ...{ code: 'STORE', retryable: false },
-    message: expect.stringContaining('docs/stores/postgres.md'),
-  });
-  await store.close?.();
 });

@@ -1,18 +1,12 @@
 /** Through pgbouncer, which in transaction mode gives each transaction another session. */
 import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../../servers/pgbouncer.ts';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, hasWaiter, sleep } from './bed.ts';
+import { CLIENTS, claimOf, hasWaiter, sharedServer, sleep } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server();
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const { bed, server } = await sharedServer();
 
 describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
   let pooler: Pgbouncer;
@@ -64,11 +58,12 @@ describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
   });
 });
 
+const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
+
 /** Eight of the longest pauses of who comes next; the holder does not leave before the first. */
 const SOON_MS = 2000;
 
 test('who comes next looks in time, however long it has waited', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const store = bed.store(pooler);
   const [holder, waiter] = [claimOf('in time'), claimOf('in time')];
   await store.claim([holder]);
@@ -85,7 +80,6 @@ test('who comes next looks in time, however long it has waited', async () => {
 });
 
 test('a downgrade and an eviction are found by a look', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const store = bed.store(pooler);
   const side = (kind: 'read' | 'write'): Claim =>
     claimOf('found', { kind, permits: kind === 'read' ? 1 : MAX_PERMITS, limit: MAX_PERMITS });
@@ -107,7 +101,6 @@ test('a downgrade and an eviction are found by a look', async () => {
 });
 
 test('those who hear are told by those who do not', async () => {
-  const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
   const [direct, pooled] = [bed.store(server), bed.store(pooler)];
   const [holder, waiter] = [claimOf('both'), claimOf('both')];
   await pooled.claim([holder]);

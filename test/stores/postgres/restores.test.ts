@@ -1,39 +1,17 @@
 /** The tables are somewhere else, or as they were once: whoever held a lock since may not know. */
-import type { StoreError } from 'holdfast';
 import { expect, test } from 'vitest';
 import type { ClaimStatus } from '../../../src/contract/store.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Login, type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { until } from '../../support/until.ts';
-import { Bed, claimOf, type StoreOptions } from './bed.ts';
+import { Bed, type StoreOptions } from './bed.ts';
 import { asked, callerOf } from './caller.ts';
 
-// Servers start and stop many at a time, on a machine that may be busy.
-/** Longer than any of these tests. */
-const MAX_TTL = '10m';
-
-async function claim(
+function claim(
   bed: Bed,
   server: PostgresServer,
   { database = 'postgres', user = 'postgres', ...options }: StoreOptions & Login = {},
 ): Promise<ClaimStatus | undefined> {
-  const store = bed.store(
-    { url: server.urlOf({ database, user }) },
-    { maxTtl: MAX_TTL, ...options },
-  );
-  let statuses: readonly ClaimStatus[] = [];
-  // A machine that is busy may not connect in time.
-  await until('was asked', async () => {
-    statuses = await store.claim([claimOf(`${Math.random()}`)]).catch(retryable);
-    return statuses.length > 0;
-  });
-  await store.close?.();
-  return statuses[0];
-}
-
-function retryable(error: StoreError): [] {
-  if (error.retryable) return [];
-  throw error;
+  return bed.fresh({ url: server.urlOf({ database, user }) }, options);
 }
 
 const HELD = { state: 'held' };

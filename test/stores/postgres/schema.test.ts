@@ -1,35 +1,21 @@
 /** What the statements promise, whatever else goes on in the database. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { arrayOf } from '../../../src/stores/postgres/literal.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
-import { Bed } from './bed.ts';
-import { asked, type Caller, callerOf, install, numberOf, sweep } from './caller.ts';
+import { sharedServer } from './bed.ts';
+import { asked, type Caller, callerOf, numberOf, sweep } from './caller.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-const callers: Caller[] = [];
-
-beforeAll(async () => {
-  server = bed.serve(await startPostgres());
-  await install(server);
-  // Nothing is granted before a program has recorded that no data was lost.
-  await caller().claim([asked('the first')]);
-});
-afterAll(async () => {
-  await Promise.all(callers.map((caller) => caller.close()));
-  await bed[Symbol.asyncDispose]();
-});
+const { bed, server } = await sharedServer();
+// Nothing is granted before a program has recorded that no data was lost.
+await caller().claim([asked('the first')]);
 
 function caller(): Caller {
-  const opened = callerOf(server);
-  callers.push(opened);
-  return opened;
+  return bed.use(callerOf(server));
 }
 
 /** A session past the store. */
@@ -74,7 +60,7 @@ test('a grant is nobody else’s before it is committed, and nobody’s if it is
   await one.query('begin');
   await ask(one, 'take', take({ uncommitted: 'b'.repeat(32) }));
   // It waits for the row for a sixth of its ttl.
-  const other = asked('uncommitted', { queue: false, ttl: 600 });
+  const other = asked('uncommitted', { queue: false, ttlMs: 600 });
   await expect(two.claim([other])).rejects.toMatchObject({ code: 'STORE', outcome: 'failed' });
   await one.query('rollback');
   numberOf((await two.claim([other]))[0]);
@@ -99,7 +85,7 @@ test('a batch waits for no row while it has others', async () => {
 
 test('the time that a statement waits for its row counts', async () => {
   const [stuck, one, two] = [await session(), await session(), caller()];
-  await two.claim([asked('late', { ttl: 600 })]);
+  await two.claim([asked('late', { ttlMs: 600 })]);
   await stuck.query('begin');
   await stuck.query(`select from holdfast.lock where name = 'late' for update`);
   const beat = ask(one, 'beat', [arrayOf(['late']), arrayOf(['c'.repeat(32)]), arrayOf([1])]);

@@ -1,42 +1,13 @@
 /** The sessions of a store: lost, silent, refused, and without regard to the user's own. */
-import { createLocks, type Store } from 'holdfast';
-import { postgresStore } from 'holdfast/postgres';
-import type { Claim } from 'holdfast/store';
-import { Client, Pool } from 'pg';
+import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import type { PostgresServer } from '../../servers/postgres-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed, CLIENTS, claimOf, failureOf, hasWaiter, sessionsOf, sleep } from './bed.ts';
-import { Turns } from './turns.ts';
+import { Bed, CLIENTS, claimOf, failureOf, sessionsOf, sleep } from './bed.ts';
 
 serversOfTheirOwn();
-
-/** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
-const PATIENT_TTL_MS = 12_000;
-
-interface Behind {
-  readonly server: PostgresServer;
-  readonly proxy: TcpProxy;
-  readonly at: { readonly url: string };
-}
-
-async function behindProxy(bed: Bed): Promise<Behind> {
-  const server = await bed.server();
-  const proxy = bed.serve(await TcpProxy.start(server.port));
-  return { server, proxy, at: at(server, proxy.port) };
-}
-
-function at({ url, port }: PostgresServer, other: number): { readonly url: string } {
-  return { url: url.replace(`:${port}/`, `:${other}/`) };
-}
-
-async function terminate(server: PostgresServer): Promise<void> {
-  for (const pid of await sessionsOf(server)) {
-    await server.query('SELECT pg_terminate_backend($1)', [pid]);
-  }
-}
 
 /** Somebody else has the row of this resource, as one who stands still in a transaction. */
 async function blocker(bed: Bed, server: PostgresServer, resource: string): Promise<Client> {
@@ -47,12 +18,6 @@ async function blocker(bed: Bed, server: PostgresServer, resource: string): Prom
   await client.query('BEGIN');
   await client.query('SELECT FROM holdfast.lock WHERE name = $1 FOR UPDATE', [resource]);
   return client;
-}
-
-async function entered(store: Store, resource: string): Promise<readonly Claim[]> {
-  const claims = [claimOf(resource)];
-  await store.claim(claims);
-  return claims;
 }
 
 describe.each(CLIENTS)('%s', (client) => {
@@ -73,8 +38,9 @@ describe.each(CLIENTS)('%s', (client) => {
   test.concurrent('each call is one round trip', async () => {
     await using bed = new Bed();
     const server = await bed.server();
-    const turns = bed.serve(await Turns.before(server.port));
-    const store = bed.store(at(server, turns.port), { client });
+    const proxy = bed.serve(await TcpProxy.start(server.port));
+    const url = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
+    const store = bed.store({ url }, { client });
     const verbs = async (resource: string): Promise<void> => {
       const [one, two] = [claimOf(resource), claimOf(`${resource}2`)];
       await store.claim([one, two]);
@@ -83,32 +49,10 @@ describe.each(CLIENTS)('%s', (client) => {
     };
     // The first call of each routine prepares it.
     await verbs('a');
-    const before = turns.count;
+    const before = proxy.turns;
     await verbs('b');
     await verbs('c');
-    expect(turns.count - before).toBe(6);
-  });
-
-  test.concurrent('whose sessions are ended goes on, and its waiter hears', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const ttl = 3000;
-    const [holding, waiting] = [
-      bed.locks(server, { client }, ttl),
-      bed.locks(server, { client }, ttl),
-    ];
-    const lease = await holding.mutex('a').acquire();
-    const next = waiting.mutex('a').acquire();
-    await hasWaiter(holding, 'a');
-    await terminate(server);
-    // Longer than a life: without heartbeats since, the lease would be over.
-    await sleep(ttl * 1.3);
-    expect(lease.state).toBe('held');
-    await terminate(server);
-    await lease.release();
-    const won = await next;
-    expect(won.takeover?.reason ?? 'released').toBe('released');
-    await won.release();
+    expect(proxy.turns - before).toBe(6);
   });
 
   test.concurrent('a call whose session ends meanwhile is of unknown outcome', async () => {
@@ -135,70 +79,6 @@ describe.each(CLIENTS)('%s', (client) => {
     await store.claim([claimOf('b')]);
   });
 
-  test.concurrent('a call waits for a lock no longer than a part of its ttl', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const store = bed.store(server, { client });
-    await store.claim([claimOf('a')]);
-    const other = await blocker(bed, server, 'a');
-    const failed = { code: 'STORE', retryable: true, outcome: 'failed' };
-    const claim = claimOf('a', { ttlMs: 600 });
-    await expect(store.claim([claim])).rejects.toMatchObject(failed);
-    const [session] = await sessionsOf(server);
-    await other.query('ROLLBACK');
-    expect((await store.claim([claim]))[0]).toMatchObject({ state: 'waiting' });
-    // It was the server that said so: the session is the same.
-    expect(await sessionsOf(server)).toContain(session);
-  });
-
-  test.concurrent('a network that swallows everything: unknown, then all is well', async () => {
-    await using bed = new Bed();
-    const { proxy, at } = await behindProxy(bed);
-    const store = bed.store(at, { client });
-    const claim = claimOf('a');
-    await store.claim([claim]);
-    proxy.set({ flow: 'swallow' });
-    const unknown = { code: 'STORE', retryable: true, outcome: 'unknown' };
-    await expect(store.inspect('a')).rejects.toMatchObject(unknown);
-    // There is no connection now, and none comes about.
-    const failed = { code: 'STORE', retryable: true, outcome: 'failed' };
-    await expect(store.inspect('a')).rejects.toMatchObject(failed);
-    proxy.reset();
-    proxy.set();
-    await until('asked', async () => (await store.inspect('a')).holders.length === 1);
-    await store.release([claim]);
-  });
-
-  test.concurrent('half-open connections are noticed in time', async () => {
-    await using bed = new Bed();
-    const { server, proxy, at } = await behindProxy(bed);
-    const options = { client };
-    const lease = await bed.locks(at, options, PATIENT_TTL_MS).mutex('a').acquire();
-    const others = bed.locks(server, options, PATIENT_TTL_MS);
-    const next = others.mutex('a').acquire();
-    await hasWaiter(others, 'a');
-    proxy.halfOpen();
-    await until('doubted the holder', async () => lease.state === 'unconfirmed');
-    await until('got over it the holder', async () => lease.state !== 'unconfirmed');
-    expect(lease.state).toBe('held');
-    await lease.release();
-    await (await next).release();
-  });
-
-  test.concurrent('is killed and comes back within the ttl: the lease goes on', async () => {
-    await using bed = new Bed();
-    const server = await bed.server();
-    const locks = bed.locks(server, { client }, PATIENT_TTL_MS);
-    const lease = await locks.mutex('a').acquire();
-    await server.restart();
-    // A heartbeat may have begun to connect while the server was starting.
-    await until('was confirmed', () => lease.renew().then(() => true));
-    expect(lease.state).toBe('held');
-    const others = bed.locks(server, { client }, PATIENT_TTL_MS);
-    expect(await others.mutex('a').tryAcquire()).toBeNull();
-    await lease.release();
-  });
-
   test.concurrent('limits and habits of the role do not matter', async () => {
     await using bed = new Bed();
     const server = await bed.server();
@@ -218,7 +98,9 @@ describe.each(CLIENTS)('%s', (client) => {
     const [one, two] = [bed.store(limited, { client }), bed.store(limited, { client })];
     const name = "naïve 🔒 \u0000 \\ '";
     const claims = [claimOf(name), claimOf(name)] as const;
-    await one.release(await entered(one, 'a'));
+    const first = [claimOf('a')];
+    await one.claim(first);
+    await one.release(first);
     const enter = await Promise.all([one.claim([claims[0]]), two.claim([claims[1]])]);
     expect(enter.map(([status]) => status?.state).sort()).toEqual(['held', 'waiting']);
     const before = await sessionsOf(server);
@@ -233,19 +115,4 @@ describe.each(CLIENTS)('%s', (client) => {
     const after = await sessionsOf(server);
     expect([after.length, after.filter((pid) => !before.includes(pid))]).toEqual([2, []]);
   });
-});
-
-test('an exhausted pool will do, and a client that was never connected', async () => {
-  await using bed = new Bed();
-  const server = await bed.server();
-  const pool = new Pool({ connectionString: server.url, max: 1 });
-  bed.use({ close: () => pool.end() });
-  const held = await pool.connect();
-  bed.use({ close: () => held.release() });
-  await held.query('BEGIN');
-  for (const client of [pool, new Client({ connectionString: server.url })]) {
-    const locks = createLocks(postgresStore(client));
-    await locks.mutex('a').run(() => {});
-    await locks.close();
-  }
 });

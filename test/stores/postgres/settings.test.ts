@@ -4,17 +4,12 @@ import { createLocks } from 'holdfast';
 import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
-import { Bed, claimOf, failureOf, sleep } from './bed.ts';
+import { describe, expect, test } from 'vitest';
+import { claimOf, failureOf, sessionsOf, sharedServer, sleep } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await bed.server({ hba: ['host all secretive 127.0.0.1/32 scram-sha-256'] });
-  await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'right'`);
-});
-afterAll(() => bed[Symbol.asyncDispose]());
+const hba = ['host all secretive 127.0.0.1/32 scram-sha-256'];
+const { bed, server } = await sharedServer({ hba });
+await server.query(`CREATE ROLE secretive LOGIN SUPERUSER PASSWORD 'right'`);
 
 async function works(client: PostgresClient): Promise<void> {
   const locks = createLocks(postgresStore(client));
@@ -116,9 +111,7 @@ test.each([
 ])('%s: time limits and habits of the program are its own', async (_, make) => {
   const store = bed.use(postgresStore(make()));
   await store.claim([claimOf('blocked')]);
-  const sessions = (): Promise<unknown[]> =>
-    server.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'holdfast'");
-  const before = await sessions();
+  const before = await sessionsOf(server);
   const other = new Client({ connectionString: server.url });
   await other.connect();
   await other.query('BEGIN');
@@ -129,7 +122,7 @@ test.each([
   expect((await claim)[0]?.state).toBe('waiting');
   // As long as the longest of its limits.
   await sleep(1200);
-  expect(await sessions()).toEqual(before);
+  expect(await sessionsOf(server)).toEqual(before);
   const mine = "SELECT FROM pg_stat_activity WHERE application_name = 'mine'";
   expect(await server.query(mine)).toEqual([]);
 });

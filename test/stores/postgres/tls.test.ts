@@ -4,36 +4,30 @@ import { join } from 'node:path';
 import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PostgresServer } from '../../servers/postgres-server.ts';
+import { expect, test } from 'vitest';
 import { certificates } from '../../servers/tls.ts';
 import { until } from '../../support/until.ts';
-import { Bed, claimOf, failureOf } from './bed.ts';
+import { claimOf, failureOf, sharedServer } from './bed.ts';
 
-const bed = new Bed();
-let server: PostgresServer;
-let ca: string;
-beforeAll(async () => {
-  const hba = ['hostssl all private 127.0.0.1/32 trust', 'host all private all reject'];
-  server = await bed.server({ hba });
-  const files = await certificates();
-  ca = files['ca.crt'] ?? '';
-  const { uid, gid } = statSync(server.folder);
-  for (const [name, setting] of [
-    ['server.crt', 'ssl_cert_file'],
-    ['server.key', 'ssl_key_file'],
-  ] as const) {
-    const file = join(server.folder, name);
-    writeFileSync(file, files[name] ?? '', { mode: 0o600 });
-    chownSync(file, uid, gid);
-    await server.query(`ALTER SYSTEM SET ${setting} = '${file}'`);
-  }
-  await server.query('ALTER SYSTEM SET ssl = on');
-  await server.query('SELECT pg_reload_conf()');
-  await until('spoke TLS', async () => (await server.query('SHOW ssl'))[0]?.ssl === 'on');
-  await server.query('CREATE ROLE private LOGIN SUPERUSER');
+const { bed, server } = await sharedServer({
+  hba: ['hostssl all private 127.0.0.1/32 trust', 'host all private all reject'],
 });
-afterAll(() => bed[Symbol.asyncDispose]());
+const files = await certificates();
+const ca = files['ca.crt'] ?? '';
+const { uid, gid } = statSync(server.folder);
+for (const [name, setting] of [
+  ['server.crt', 'ssl_cert_file'],
+  ['server.key', 'ssl_key_file'],
+] as const) {
+  const file = join(server.folder, name);
+  writeFileSync(file, files[name] ?? '', { mode: 0o600 });
+  chownSync(file, uid, gid);
+  await server.query(`ALTER SYSTEM SET ${setting} = '${file}'`);
+}
+await server.query('ALTER SYSTEM SET ssl = on');
+await server.query('SELECT pg_reload_conf()');
+await until('spoke TLS', async () => (await server.query('SHOW ssl'))[0]?.ssl === 'on');
+await server.query('CREATE ROLE private LOGIN SUPERUSER');
 
 type Ssl = false | { readonly ca: string } | { readonly ca?: undefined };
 

@@ -3,7 +3,6 @@
  * rival writes when it is told to.
  */
 import { StoreError } from 'holdfast';
-import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type Rows,
 } from '../../../src/stores/sql/applying.ts';
 import type { LockRow } from '../../../src/stores/sql/row.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TTL_MS = 6000;
@@ -68,26 +68,15 @@ function scene() {
   const clock = new FakeClock();
   const table = new Table();
   const applying = new Applying(table, clock);
-  const enter = (resource: string, id: string) =>
-    applying.apply(
-      [
-        {
-          resource,
-          ttlMs: TTL_MS,
-          step: ({ queue }) =>
-            queue.enter(claimOf(resource, id), 0, { number: 1n, maxWaiters: 100 }).state,
-        },
-      ],
+  const enter = (resource: string, id: string) => {
+    const claim = claimOf(resource, { id, kind: 'permits', limit: 2, ttlMs: TTL_MS });
+    const entering = { number: 1n, maxWaiters: 100 };
+    return applying.apply(
+      [{ resource, ttlMs: TTL_MS, step: ({ queue }) => queue.enter(claim, 0, entering).state }],
       { lane: 'claims' },
     )[0];
-  return { clock, table, enter };
-}
-
-function claimOf(resource: string, id: string): Claim {
-  return {
-    ...{ resource, id, kind: 'permits', permits: 1, limit: 2, ttlMs: TTL_MS, queue: true },
-    holder: { host: 'test', pid: 1, since: 0 },
   };
+  return { clock, table, enter };
 }
 
 function blocked(): StoreError {

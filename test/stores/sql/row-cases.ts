@@ -1,12 +1,6 @@
 /** What locks in rows promise in every database, whatever else goes on there. */
 import { describe, expect, test } from 'vitest';
-import {
-  asked,
-  type Caller,
-  claimIn,
-  expectCalmStorm,
-  numberOf,
-} from '../../methods/faults/sql-calls.ts';
+import { asked, type Caller, expectCalmStorm, numberOf } from '../../methods/faults/sql-calls.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,11 +18,7 @@ export interface Database {
   sweep(idleMs?: number): Promise<void>;
 }
 
-const held = expect.stringMatching(/^h /);
-const queued = expect.stringMatching(/^w .* queue \d+$/);
-
-/** The life of a claim that is to end soon, and a while after that. */
-const SHORT_MS = paced(1000);
+/** Whoever was held for no longer than until now is dead by then. */
 const LATER_MS = paced(1100);
 
 /** More than one portion of a sweep. */
@@ -38,17 +28,6 @@ export function rowCases(database: Database): void {
   const { lock } = database.tables;
   const lockRow = (name: string): Promise<() => Promise<void>> =>
     database.hold(`select name from ${lock} where name = '${name}' for update`);
-
-  test('a row that is locked costs the other claims of a batch nothing', async () => {
-    const one = database.caller();
-    const batch = ['p', 'q', 'r'].map((name) => asked(`beside ${name}`));
-    await one.claim(batch);
-    const unlock = await lockRow('beside q');
-    const [p, , r] = batch;
-    expect((await one.renew([p!, r!])).map(numberOf)).toHaveLength(2);
-    await unlock();
-    expect((await one.renew(batch)).map(numberOf)).toHaveLength(3);
-  });
 
   test('a batch locks no row while it waits for another', async () => {
     const [one, two] = [database.caller(), database.caller()];
@@ -67,25 +46,6 @@ export function rowCases(database: Database): void {
     expect((await all).map(numberOf)).toHaveLength(4);
   });
 
-  test('who has died waiting is passed over by a release, and hears nothing', async () => {
-    const [one, two] = [database.caller(), database.caller()];
-    const crowd = [30_000, SHORT_MS, 30_000, 30_000].map((ttl) => asked('died waiting', { ttl }));
-    const heard: string[] = [];
-    const store = await two.store();
-    for (const [n, claim] of crowd.entries()) {
-      await store.watch?.(claimIn(claim), (hint) => heard.push(`${n} ${hint?.state}`));
-      await two.claim([claim]);
-    }
-    const [holder, , next] = crowd;
-    await later();
-    expect(await one.release([holder!])).toEqual(['1']);
-    await until('heard', async () => heard.length === 3);
-    expect(await one.claim([next!])).toEqual([expect.stringMatching(/^h .* released \d+$/)]);
-    // A message that passes over one has no proof, so who gets it has to ask.
-    const may = (told: string): string => told.replace('undefined', 'held');
-    expect(heard.sort().map(may)).toEqual(['0 held', '2 held', '3 waiting']);
-  });
-
   test('claims of a batch are refused after releases, which free only their own', async () => {
     const one = database.caller();
     const [late, other] = [asked('late copy'), asked('beside it')];
@@ -95,53 +55,6 @@ export function rowCases(database: Database): void {
     const strangers = [asked('beside it'), asked('late copy')];
     expect(await one.release(strangers)).toEqual(['0', '0']);
     expect(numberOf((await one.claim([other]))[0])).toBe(numberOf(granted));
-  });
-
-  test('late copies of a claim that has left are told so, and let in nobody', async () => {
-    const one = database.caller();
-    const [overtaken, released] = [asked('left'), asked('left')];
-    expect(await one.release([{ ...overtaken, unanswered: true }])).toEqual(['0']);
-    expect(await one.claim([overtaken])).toEqual(['g unknown ']);
-    await one.claim([released]);
-    expect(await one.release([{ ...released, unanswered: true }])).toEqual(['1']);
-    expect(await one.claim([released])).toEqual(['g unknown ']);
-    expect(await one.claim([asked('left')])).toEqual([held]);
-    expect(await one.claim([released])).toEqual(['g unknown ']);
-  });
-
-  test('whoever comes stands behind those who wait, even if it would fit', async () => {
-    const one = database.caller();
-    const permits = (n: number) => asked('permits', { kind: 'p', permits: n, limit: 2 });
-    expect(await one.claim([permits(1)])).toEqual([held]);
-    expect(await one.claim([permits(2)])).toEqual([queued]);
-    expect(await one.claim([permits(1)])).toEqual([queued]);
-  });
-
-  test('whoever comes finds out that the holder is dead, and lets in the first', async () => {
-    const one = database.caller();
-    const claims = [asked('found', { ttl: SHORT_MS }), asked('found'), asked('found')];
-    for (const claim of claims.slice(0, 2)) await one.claim([claim]);
-    await later();
-    // One is before it: the one that waited.
-    expect(await one.claim(claims.slice(2))).toEqual([expect.stringMatching(/^w \d+ 1 - queue/)]);
-  });
-
-  test('so many wait and no more', async () => {
-    const one = database.caller();
-    for (const expected of [held, queued, queued, 'g full maxWaiters is 2']) {
-      expect(await one.claim([asked('full')], { maxWaiters: 2 })).toEqual([expected]);
-    }
-  });
-
-  test('a heartbeat revives nothing, and a release frees nothing that is not its own', async () => {
-    const one = database.caller();
-    const [dead, living] = [asked('dead', { ttl: SHORT_MS }), asked('living')];
-    await one.claim([dead, living]);
-    await later();
-    expect(await one.renew([dead])).toEqual(['g expired ']);
-    expect(await one.renew([dead, living])).toEqual(['g expired ', held]);
-    expect(await one.release([asked('living')])).toEqual(['0']);
-    expect(await one.claim([asked('living', { queue: false })])).toEqual(['g refused ']);
   });
 
   test('numbers grow although the clock goes back', async () => {
@@ -230,8 +143,8 @@ function sweepCases({ tables, query, hold, caller, sweep }: Database): void {
     await one.claim([claim]);
     await one.claim([waiter]);
     const record = { text: 'x', ms: 60_000 };
-    expect(await (await one.store()).keep?.(claimIn(waiter), record)).toBe(false);
-    expect(await (await one.store()).keep?.(claimIn(claim), record)).toBe(true);
+    expect(await (await one.store()).keep?.(waiter, record)).toBe(false);
+    expect(await (await one.store()).keep?.(claim, record)).toBe(true);
     expect(await names(kept, 'over %')).toEqual([]);
   });
 }

@@ -2,18 +2,14 @@
  * How long a store in a database lets its claims wait; here the rows are never to be had. What is
  * sent later could come after the tombstone of the claim's release.
  */
-import type { Claim } from 'holdfast/store';
 import { expect, test } from 'vitest';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
-const CLAIM: Claim = {
-  ...{ resource: 'a', id: 'a'.repeat(32), kind: 'mutex', permits: 1, limit: 1, queue: true },
-  ...{ ttlMs: 600, holder: { host: 'test', pid: 1, since: 0 } },
-};
 
 test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
@@ -26,7 +22,7 @@ test('all statements of a claim are sent within its ttl', async () => {
   const link = { call } as unknown as SqlLink;
   const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
   const store = new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
-  await expect(store.claim([CLAIM])).rejects.toThrow('The database forgets');
+  await expect(store.claim([claimOf('a', { ttlMs: 600 })])).rejects.toThrow('The database forgets');
   expect(sent.slice(0, 3)).toEqual([
     ['take_free', 600],
     ['take', 500],

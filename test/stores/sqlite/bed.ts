@@ -2,13 +2,15 @@
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { Claim, ClaimStatus, Store } from '../../../src/contract/store.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { until } from '../../support/until.ts';
+import { claimOf } from './children/claim-of.ts';
 import { storeWith } from './children/store-with.ts';
 
-export { claimOf } from './children/claim-of.ts';
+export { claimOf };
 
 /** A directory that goes with the test. */
 export function directory(): string {
@@ -61,4 +63,43 @@ export function filesOf(file: string): string[] {
   const names = fs.readdirSync(dirname(file));
   const wakes = names.filter((name) => name.startsWith(`${basename(file)}-wake-`));
   return wakes.map((name) => join(dirname(file), name));
+}
+
+/** Hints for a claim, as they come. */
+export async function hintsOf(
+  store: SqliteStore,
+  claim: Claim,
+): Promise<(ClaimStatus | undefined)[]> {
+  const hints: (ClaimStatus | undefined)[] = [];
+  await store.watch(claim, (hint) => hints.push(hint));
+  return hints;
+}
+
+interface Waits {
+  readonly file: string;
+  readonly a: SqliteStore;
+  readonly b: SqliteStore;
+  readonly holder: Claim;
+  readonly waiter: Claim;
+  readonly hints: readonly (ClaimStatus | undefined)[];
+}
+
+/** In one store a claim holds; in another, with these parts, one waits and listens. */
+export async function scene(parts: Partial<SqliteParts> = {}): Promise<Waits> {
+  const file = newFile();
+  const [a, b] = [open(file), open(file, parts)];
+  const [holder, waiter] = [claimOf('job'), claimOf('job')];
+  await hold(a, holder);
+  const hints = await hintsOf(b, waiter);
+  await b.claim([waiter]);
+  return { file, a, b, holder, waiter, hints };
+}
+
+type HandingOver = Pick<Waits, 'a' | 'holder' | 'hints'>;
+
+/** The one that holds leaves, and the other hears that it holds. */
+export async function handOver({ a, holder, hints }: HandingOver): Promise<void> {
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  expect(hints).toMatchObject([{ state: 'held' }]);
 }

@@ -158,32 +158,6 @@ test('a hand-off costs as much with a thousand waiters as with twenty', async ()
   expect(costs[1]).toBe(costs[0]);
 });
 
-test('however many have died in front, the next who lives is admitted', async () => {
-  let slept = 0;
-  const machine = { ...thisMachine, nowUs: () => thisMachine.nowUs() + slept };
-  const store = open(newFile(), { machine, front: 0 });
-  const holder = claimOf('job', { ttlMs: 60_000 });
-  await hold(store, holder);
-  for (let i = 0; i < 50; i++) await store.claim([claimOf('job', { ttlMs: 1_000 })]);
-  const last = claimOf('job', { ttlMs: 60_000 });
-  await store.claim([last]);
-  slept = 2_000_000;
-  await store.release([holder]);
-  expect(await one(store.renew([last]))).toMatchObject({ state: 'held', waiters: 0 });
-});
-
-test('a release lets in who waits, in the same transaction', async () => {
-  const file = newFile();
-  const [store, waiter] = [open(file), claimOf('job')];
-  const holder = claimOf('job');
-  await hold(store, holder);
-  expect(await one(open(file).claim([waiter]))).toMatchObject({ state: 'waiting' });
-  await store.release([holder]);
-  const { id } = waiter;
-  const rows = (await connect(file)).prepare('SELECT id, admitted FROM holdfast_claim').all();
-  expect(rows).toMatchObject([{ id, admitted: 1 }]);
-});
-
 test('a release that comes late ends no other claim', async () => {
   const file = newFile();
   let slept = 0;

@@ -1,21 +1,18 @@
 /** A test of an app that fakes timers goes on getting locks of a file. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createLocks } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { FAKES, handOn, realTimers } from '../../support/fake-timers.ts';
+import { newFile } from './bed.ts';
 
 afterEach(realTimers);
 
 it.each(FAKES)('locks in a file go on under the fake timers of %s', async (_, fake) => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-fake-timers-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const locks = createLocks(sqliteStore(join(folder, 'locks.db')));
+  const file = newFile();
+  const locks = createLocks(sqliteStore(file));
   // As another process would: it has a connection and a wake file of its own.
-  const others = createLocks(sqliteStore(join(folder, 'locks.db')));
+  const others = createLocks(sqliteStore(file));
   await others.mutex('before').run(() => {});
   const before = thisMachine.nowUs();
   fake();

@@ -6,8 +6,7 @@ import { refuseNetwork } from '../../../src/clients/sqlite/file-system.ts';
 import { thisMachine } from '../../../src/clients/sqlite/machine.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/index.ts';
 import type { SqliteParts, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, handOver, hintsOf, hold, newFile, one, open } from './bed.ts';
 
 /** Looking costs a system call, so claims do it only once a second. */
 function openLater(file: string, parts: Partial<SqliteParts> = {}): [SqliteStore, () => void] {
@@ -81,12 +80,9 @@ test('links lead to the same locks and the same wake-ups', async () => {
   fs.symlinkSync(file, link);
   const linked = open(link);
   const waiter = claimOf('job');
-  const hints: unknown[] = [];
-  await linked.watch(waiter, (hint) => hints.push(hint));
+  const hints = await hintsOf(linked, waiter);
   expect(await one(linked.claim([waiter]))).toMatchObject({ state: 'waiting' });
-  await real.release([holder]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held' }]);
+  await handOver({ a: real, holder, hints });
   expect(fs.readdirSync(dirname(link))).toEqual(['link.db']);
 });
 
@@ -119,15 +115,11 @@ test.each([
   [0x786f4256, 'VirtualBox'],
   [0xbacbacbc, 'VMware'],
 ])('the file system %x is refused', (magic, name) => {
-  let error: unknown;
-  try {
-    refuseNetwork('/mnt/locks.db', (path) => (path === '/mnt' ? magic : 0));
-  } catch (caught) {
-    error = caught;
-  }
-  expect(error).toMatchObject({ code: 'STORE', retryable: false, outcome: 'failed' });
-  expect((error as Error).message).toMatch(name);
-  expect((error as Error).message).toMatch('trustFileSystem: true');
+  const refuse = () => refuseNetwork('/mnt/locks.db', (path) => (path === '/mnt' ? magic : 0));
+  const failed = { code: 'STORE', retryable: false, outcome: 'failed' };
+  expect(refuse).toThrow(expect.objectContaining(failed));
+  expect(refuse).toThrow(name);
+  expect(refuse).toThrow('trustFileSystem: true');
 });
 
 test('local file systems are taken: ext4, xfs, btrfs, tmpfs, overlay, zfs, apfs', () => {

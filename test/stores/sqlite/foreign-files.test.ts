@@ -7,9 +7,8 @@ import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Claim } from '../../../src/contract/store.ts';
-import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, directory, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, directory, hold, newFile, one, open, scene } from './bed.ts';
 
 const posix = process.platform !== 'win32';
 
@@ -31,41 +30,17 @@ async function wakeFileOf(file: string, { id }: Claim): Promise<string> {
   return `${file}-wake-${address}`;
 }
 
-interface Scene {
-  readonly file: string;
-  readonly holder: SqliteStore;
-  readonly held: Claim;
-  readonly waiter: Claim;
-  /** Where the waiter's process listens. */
-  readonly wakeFile: string;
-  /** How often the waiter was woken. */
-  readonly wakes: () => number;
-  readonly waiting: SqliteStore;
-}
-
-/** One holds, and another waits and listens. */
-async function scene(): Promise<Scene> {
-  const file = newFile();
-  const [holder, waiting] = [open(file), open(file)];
-  const [held, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(holder, held);
-  let wakes = 0;
-  await waiting.watch(waiter, () => wakes++);
-  await waiting.claim([waiter]);
-  const wakeFile = await wakeFileOf(file, waiter);
-  return { file, holder, held, waiter, waiting, wakeFile, wakes: () => wakes };
-}
-
 test.runIf(posix)('a link in the place of a wake file leads nobody anywhere', async () => {
-  const { holder, held, waiting, waiter, wakeFile, wakes } = await scene();
+  const { file, a, b, holder, waiter, hints } = await scene();
+  const wakeFile = await wakeFileOf(file, waiter);
   const target = precious();
   fs.symlinkSync(target, `${wakeFile}.new`);
   fs.renameSync(`${wakeFile}.new`, wakeFile);
   // The listener finds that its file is gone, and makes a new one.
   await until(() => fs.lstatSync(wakeFile).isFile());
-  await holder.release([held]);
-  await until(() => wakes() > 0);
-  expect(await one(waiting.renew([waiter]))).toMatchObject({ state: 'held' });
+  await a.release([holder]);
+  await until(() => hints.length > 0);
+  expect(await one(b.renew([waiter]))).toMatchObject({ state: 'held' });
   expect(fs.readFileSync(target, 'utf8')).toBe(PRECIOUS);
 });
 
@@ -125,14 +100,14 @@ const WRONG: readonly (readonly [column: string, value: string | number])[] = [
 ];
 
 test('a row that Holdfast has not written fails the step, and says which', async () => {
-  const { file, holder, held, waiter } = await scene();
+  const { file, a, holder, waiter } = await scene();
   const database = await connect(file);
   for (const [column, value] of WRONG) {
     const where = 'WHERE resource = (SELECT resource FROM holdfast_claim) AND admitted = 0';
     const [before] = database.prepare(`SELECT ${column} AS was FROM holdfast_claim ${where}`).all();
     const set = database.prepare(`UPDATE holdfast_claim SET ${column} = ? ${where}`);
     set.run(value);
-    const error = await holder.release([held]).catch((thrown) => thrown);
+    const error = await a.release([holder]).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
     expect(error.message).toMatch(new RegExp(`wrong ${column}: .* Delete it`));
     expect(error.message).not.toContain(waiter.id);
@@ -141,9 +116,9 @@ test('a row that Holdfast has not written fails the step, and says which', async
   expect(fs.existsSync(join(dirname(file), '..', 'outside'))).toBe(false);
   // One that has expired stops nobody, and goes.
   database.exec("UPDATE holdfast_claim SET address = '/etc/x', expires = 0 WHERE admitted = 0");
-  expect(await one(holder.claim([claimOf('job')]))).toMatchObject({ state: 'waiting', ahead: 1 });
+  expect(await one(a.claim([claimOf('job')]))).toMatchObject({ state: 'waiting', ahead: 1 });
   expect(database.prepare("SELECT 1 FROM holdfast_claim WHERE address = '/etc/x'").all()).toEqual(
     [],
   );
-  expect(await holder.release([held])).toEqual([true]);
+  expect(await a.release([holder])).toEqual([true]);
 });

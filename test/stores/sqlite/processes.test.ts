@@ -1,19 +1,17 @@
 /** Several real processes on one file. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { programOf } from '../../support/program-of.ts';
 import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, hold, newFile, one, open } from './bed.ts';
+import { claimOf, connect, hold, newFile, open } from './bed.ts';
 
 const LOCKER = programOf('test/stores/sqlite/children/locker.ts');
 
-function start(file: string, job: string, count = 0): ChildProcess {
+function start(file: string, job: string): ChildProcess {
   const { execArgv } = LOCKER;
-  const child = fork(LOCKER.file, [file, job, String(count)], { execArgv });
+  const child = fork(LOCKER.file, [file, job], { execArgv });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -33,17 +31,6 @@ test('eight processes create the file at the same moment', async () => {
   // Those who leave last tidy up, which locks the file for a moment.
   database.exec(`PRAGMA busy_timeout = ${HANG_MS}`);
   expect(database.prepare('SELECT lineage FROM holdfast_meta').all()).toHaveLength(1);
-});
-
-test('four processes exclude each other, woken by hints alone', async () => {
-  const file = newFile();
-  const number = join(dirname(file), 'number');
-  writeFileSync(number, '0 0');
-  const children = Array.from({ length: 4 }, () => start(file, 'add', 200));
-  expect(await Promise.all(children.map(message))).toEqual(children.map(() => 'done'));
-  expect(readFileSync(number, 'utf8')).toMatch(/^800 /);
-  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
-  expect((await connect(file)).prepare('SELECT 1 FROM holdfast_claim').all()).toEqual([]);
 });
 
 test('killed at any instruction, a process leaves the file usable', async () => {
@@ -95,14 +82,4 @@ test('with sixteen processes waiting, a departure wakes two', async () => {
   const woken = after.filter((count, i) => count > (before[i] ?? 0));
   expect(woken).toHaveLength(2);
   expect(sum(after) - sum(before)).toBe(2);
-});
-
-test('a process that is killed while it holds is followed when its TTL is over', async () => {
-  const file = newFile();
-  const store = open(file, { busyMs: HANG_MS });
-  const [holder, next] = [claimOf('job', { ttlMs: 100 }), claimOf('job', { ttlMs: 5_000 })];
-  const token = await hold(open(file), holder);
-  expect(await one(store.claim([next]))).toMatchObject({ state: 'waiting' });
-  await until(async () => (await one(store.renew([next]))).state === 'held');
-  expect(await one(store.renew([next]))).toMatchObject({ takeover: { reason: 'expired', token } });
 });

@@ -1,7 +1,7 @@
 /** Queues of which a step reads no more than it looks at. */
 import { expect, test } from 'vitest';
 import type { Claim, Store, WaitingStatus } from '../../../src/contract/store.ts';
-import { claimOf, hold, newFile, one, open } from './bed.ts';
+import { claimOf, newFile, one, open } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 /** A holder, and so many who wait, of whom every third soon dies. */
@@ -69,26 +69,4 @@ test('who has left and come again by another way is found where it is', async ()
   expect(await one(a.renew([moved]))).toMatchObject({ state: 'waiting', ahead: 7 });
   expect(await a.release([moved])).toEqual([true]);
   expect(await one(b.renew([moved]))).toMatchObject({ state: 'gone' });
-});
-
-test('who waits far back can be evicted', async () => {
-  const store = open(newFile(), { front: 0 });
-  const claims = await line(store, 4);
-  const { number } = (await store.inspect('job')).waiters[3] as { number: bigint };
-  expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
-  expect(await one(store.renew([claims[4] as Claim]))).toMatchObject({ why: 'evicted' });
-  expect((await store.inspect('job')).waiters).toHaveLength(3);
-});
-
-test('who leaves lets in as many as fit, however few were read', async () => {
-  const store = open(newFile(), { front: 0 });
-  const over = { permits: 1, limit: 8, kind: 'read' } as const;
-  const writer = claimOf('job', { ...over, kind: 'write', permits: 8 });
-  await hold(store, writer);
-  const readers = Array.from({ length: 30 }, () => claimOf('job', over));
-  await store.claim(readers);
-  await store.release([writer]);
-  expect(await one(store.renew([readers[29] as Claim]))).toMatchObject({ state: 'waiting' });
-  const { holders, waiters } = await store.inspect('job');
-  expect([holders.length, waiters.length]).toEqual([8, 22]);
 });

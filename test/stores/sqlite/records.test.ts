@@ -108,19 +108,6 @@ test('the version before may be the first of a boot', async () => {
   expect(await leftMs(open(file, { machine }))).toBeCloseTo(9 * HOUR_MS, ABOUT);
 });
 
-test('who may not renew any more keeps nothing, with life left or not', async () => {
-  const store = open(newFile());
-  const [leaving, evicted] = [claimOf('leaving'), claimOf('evicted')];
-  await hold(store, leaving);
-  await store.release([leaving], { ms: 10_000 });
-  const number = await hold(store, evicted);
-  await store.evict('evicted', number, { reason: 'test', now: false });
-  for (const claim of [leaving, evicted]) {
-    expect(await store.keep(claim, { text: 'done', ms: 60_000 })).toBe(false);
-    expect(await store.recall(claim.resource)).toBeUndefined();
-  }
-});
-
 test('whose turn has come keeps something, and who has outlived its claim does not', async () => {
   const machine = new FakeMachine('first');
   const store = open(newFile(), { machine });

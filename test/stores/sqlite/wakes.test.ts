@@ -5,17 +5,19 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '../../../src/clients/sqlite/connection.ts';
 import type { WatchFile } from '../../../src/clients/sqlite/wake-file.ts';
-import type { Claim, ClaimStatus } from '../../../src/contract/store.ts';
-import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { until } from '../../support/until.ts';
-import { claimOf, connect, filesOf, hold, newFile, one, open } from './bed.ts';
-
-/** Hints for a claim, as they come. */
-async function hintsOf(store: SqliteStore, claim: Claim): Promise<(ClaimStatus | undefined)[]> {
-  const hints: (ClaimStatus | undefined)[] = [];
-  await store.watch(claim, (hint) => hints.push(hint));
-  return hints;
-}
+import {
+  claimOf,
+  connect,
+  filesOf,
+  handOver,
+  hintsOf,
+  hold,
+  newFile,
+  one,
+  open,
+  scene,
+} from './bed.ts';
 
 /** The one at which nobody was told anything yet: it has a mark alone. */
 function unused(file: string): string {
@@ -43,26 +45,6 @@ test('a lock that nobody else wants touches no file and starts no watch', async 
     await watching[Symbol.asyncDispose]();
   }
   expect(filesOf(file)).toEqual([]);
-});
-
-test('the next in line is admitted with a full status', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, next, last] = [claimOf('job'), claimOf('job'), claimOf('job')];
-  const token = await hold(a, holder);
-  const hints = await hintsOf(b, next);
-  const others = await hintsOf(b, last);
-  await b.claim([next]);
-  await b.claim([last]);
-  await a.release([holder]);
-  await until(() => hints.length > 0 && others.length > 0);
-  expect(hints).toMatchObject([
-    { state: 'held', waiters: 1, takeover: { reason: 'released', token } },
-  ]);
-  expect(others).toMatchObject([{ state: 'waiting', ahead: 1 }]);
-  const [hint] = hints;
-  const status = await one(b.renew([next]));
-  expect(status).toMatchObject({ state: 'held', token: hint?.state === 'held' && hint.token });
 });
 
 test('nobody is woken before the commit', async () => {
@@ -104,12 +86,7 @@ test('a holder hears of its first waiter, even if it does not listen yet', async
 });
 
 test('news that are older than what is known of a claim are no news', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
-  const hints = await hintsOf(b, waiter);
-  await b.claim([waiter]);
+  const { file, waiter, hints } = await scene();
   const append = (at: number, waiters: number): void => {
     const news = `h 1 1000 ${waiters} - - 0`;
     const listening = filesOf(file);
@@ -122,35 +99,6 @@ test('news that are older than what is known of a claim are no news', async () =
   append(Number.MAX_SAFE_INTEGER - 1, 0);
   await until(() => hints.length > 0);
   expect(hints).toMatchObject([{ state: 'held', waiters: 1 }]);
-});
-
-test('whoever is evicted is woken to ask', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  for (const now of [false, true]) {
-    const claim = claimOf(`job ${now}`);
-    const hints = await hintsOf(a, claim);
-    const token = await hold(a, claim);
-    expect(await b.evict(claim.resource, token, { reason: 'test', now })).toBe(true);
-    await until(() => hints.length > 0);
-    expect(hints).toEqual([undefined]);
-    const gone = { state: 'gone', why: 'evicted', detail: 'test' };
-    expect(await one(a.renew([claim]))).toEqual(gone);
-  }
-});
-
-test('a waiter that is evicted, and gone at once, is woken to ask', async () => {
-  const store = open(newFile());
-  await hold(store, claimOf('job'));
-  const waiter = claimOf('job');
-  const hints = await hintsOf(store, waiter);
-  await store.claim([waiter]);
-  const [{ number } = { number: 0n }] = (await store.inspect('job')).waiters;
-  expect(await store.evict('job', number, { reason: 'test', now: false })).toBe(true);
-  // A hint is read from the database in one step: by then other steps have been made as well.
-  for (let i = 0; i < 10 && hints.length === 0; i++) await store.inspect('job');
-  expect(hints).toEqual([undefined]);
-  expect(await one(store.renew([waiter]))).toMatchObject({ state: 'gone', why: 'evicted' });
 });
 
 test('what was sent before the watch stood is received', async () => {
@@ -191,9 +139,7 @@ test('without a watch, waiters poll and are woken all the same', async () => {
     await hold(a, holder);
     const hints = await hintsOf(b, waiter);
     await b.claim([waiter]);
-    await a.release([holder]);
-    await until(() => hints.length > 0);
-    expect(hints).toMatchObject([{ state: 'held' }]);
+    await handOver({ a, holder, hints });
     await b.release([waiter]);
   }
   expect(warnings).toEqual(['HOLDFAST_SQLITE_WAKE']);
@@ -206,16 +152,9 @@ test('a watch that fails later is replaced by polling', async () => {
     watchers.push(watcher);
     return watcher as unknown as ReturnType<WatchFile>;
   };
-  const file = newFile();
-  const [a, b] = [open(file), open(file, { watchFile: failing })];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
-  const hints = await hintsOf(b, waiter);
-  await b.claim([waiter]);
+  const waits = await scene({ watchFile: failing });
   watchers[0]?.emit('error', Object.assign(new Error('gone'), { code: 'EMFILE' }));
-  await a.release([holder]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held' }]);
+  await handOver(waits);
 });
 
 test('a file that has grown is emptied, and nothing is missed', async () => {
@@ -245,13 +184,8 @@ test('a file that has grown is emptied, and nothing is missed', async () => {
 });
 
 test('old files are removed, and a process that listens makes a new one', async () => {
-  const file = newFile();
-  const [a, b, c] = [open(file), open(file), open(file)];
-  const holder = claimOf('job');
-  await hold(a, holder);
-  const waiter = claimOf('job');
-  await hintsOf(b, waiter);
-  await b.claim([waiter]);
+  const { file } = await scene();
+  const c = open(file);
   // The one at which the waiter listens: the holder was told of it at another.
   const used = unused(file);
   const left = `${file}-wake-0123456789abcdef`;
@@ -267,20 +201,6 @@ test('old files are removed, and a process that listens makes a new one', async 
   await until(() => fs.existsSync(used));
   expect(fs.statSync(used).mtimeMs).toBeGreaterThan(longAgo.getTime());
   for (const path of others) expect(fs.existsSync(path)).toBe(true);
-});
-
-test('whose file is removed makes a new one', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
-  const hints = await hintsOf(b, waiter);
-  await b.claim([waiter]);
-  for (const path of filesOf(file)) fs.rmSync(path);
-  await until(() => filesOf(file).length > 0);
-  await a.release([holder]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held' }]);
 });
 
 test('a wall clock that is far ahead of the files removes none that is listened at', async () => {
@@ -311,13 +231,7 @@ test('a wall clock that is far ahead of the files removes none that is listened 
 });
 
 test('closing removes the file', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const holder = claimOf('job');
-  await hold(a, holder);
-  const waiter = claimOf('job');
-  await hintsOf(b, waiter);
-  await b.claim([waiter]);
+  const { file, a, b } = await scene();
   // One at which it listens, and one at which the holder would find that somebody waits.
   expect(filesOf(file)).toHaveLength(2);
   await b.close();
@@ -327,48 +241,32 @@ test('closing removes the file', async () => {
 });
 
 test('files that cannot be made cost nothing but speed', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
   const made = vi.spyOn(fs, 'linkSync').mockImplementation(() => {
     throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
   });
   onTestFinished(() => made.mockRestore());
-  await hintsOf(b, waiter);
-  expect(await one(b.claim([waiter]))).toMatchObject({ state: 'waiting' });
+  const { a, b, holder, waiter } = await scene();
+  expect(await one(b.renew([waiter]))).toMatchObject({ state: 'waiting' });
   expect(await a.release([holder])).toEqual([true]);
   expect(await one(b.renew([waiter]))).toMatchObject({ state: 'held' });
 });
 
 test('lines that are no news are passed over', async () => {
-  const file = newFile();
-  const [a, b] = [open(file), open(file)];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
-  const hints = await hintsOf(b, waiter);
-  await b.claim([waiter]);
-  for (const name of filesOf(file)) {
+  const waits = await scene();
+  for (const name of filesOf(waits.file)) {
     fs.appendFileSync(name, 'garbage\n\n[1,"nobody"]\nnull\n[');
   }
-  await a.release([holder]);
-  await until(() => hints.length > 0);
-  expect(hints).toMatchObject([{ state: 'held' }]);
+  await handOver(waits);
 });
 
 test('what is written in pieces, or after the file was cut, is read as a whole', async () => {
-  const file = newFile();
   let changed = (): void => {};
   const silent: WatchFile = (_path, _options, listener) => {
     changed = listener;
     const watcher = Object.assign(new EventEmitter(), { close: () => {} });
     return watcher as unknown as ReturnType<WatchFile>;
   };
-  const [a, b] = [open(file), open(file, { watchFile: silent })];
-  const [holder, waiter] = [claimOf('job'), claimOf('job')];
-  await hold(a, holder);
-  const hints = await hintsOf(b, waiter);
-  await b.claim([waiter]);
+  const { file, waiter, hints } = await scene({ watchFile: silent });
   // The holder was told that somebody waits; the waiter's file is the empty one.
   const path = unused(file);
   const line = JSON.stringify([waiter.id, Number.MAX_SAFE_INTEGER, 'w 1000 1 - queue 500']);

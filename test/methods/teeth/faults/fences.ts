@@ -6,6 +6,7 @@ const zookeeper = { file: 'src/fences/zookeeper.ts' };
 const check = { file: 'src/fences/redis/check.lua' };
 const fence = { file: 'src/fences/objects/fence.ts' };
 
+const CONFORMANCE = 'test/fences/fence-conformance.test.ts';
 const SQL_FENCE = 'test/fences/sql-fence.test.ts';
 const IN_ETCD = 'test/stores/etcd/fence.test.ts';
 const IN_ZOOKEEPER = 'test/stores/zookeeper/fence-faults.test.ts';
@@ -21,9 +22,9 @@ export const FENCE_FAULTS: readonly Fault[] = [
     replace: '',
     why: 'what a reader has read is changed by a holder that lost the lock before',
     by: inTest(
-      SQL_FENCE,
-      'a fence',
-      'keeps writers behind readers and readers behind writers, but not readers apart',
+      CONFORMANCE,
+      'SQLite',
+      'fence: writers stay behind readers, and readers behind writers',
     ),
   },
   {
@@ -32,11 +33,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: 'DO UPDATE SET token = excluded.token\nWHERE',
     replace: 'DO UPDATE SET token = f.token\nWHERE',
     why: 'an old holder writes after a new one',
-    by: inTest(
-      'test/fences/fence-conformance.test.ts',
-      'SQLite',
-      'fence: the newest holder passes, an older one never again',
-    ),
+    by: inTest(CONFORMANCE, 'SQLite', 'fence: the newest holder passes, an older one never again'),
   },
   {
     ...dialects,
@@ -44,7 +41,11 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: 'WHERE f.lineage = excluded.lineage AND f.token <= excluded.token',
     replace: 'WHERE f.token <= excluded.token',
     why: 'after a store was reset, an old holder passes the fence',
-    by: inTest(SQL_FENCE, 'a fence', 'refuses another lineage until an operator adopts it'),
+    by: inTest(
+      CONFORMANCE,
+      'SQLite',
+      'fence: another lineage is refused until an operator adopts it',
+    ),
   },
   {
     file: 'src/fences/sql/sqlite.ts',

@@ -4,6 +4,7 @@ const holding = { file: 'src/stores/mysql/holding.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
 const history = { file: 'src/stores/mysql/history.ts' };
 
+const MARIADB = 'test/stores/mysql/conformance/mariadb-mariadb.test.ts';
 const SCHEMA = 'test/stores/mysql/schema.test.ts';
 const DURABILITY = 'test/stores/mysql/durability.test.ts';
 
@@ -23,11 +24,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
     replace: `\`IF(id IS NULL, \${value}, \${other})\``,
     why: 'a late copy of a claim that was released holds until its TTL ends',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'late copies of a claim that has left are told so, and let in nobody',
-    ),
+    by: inTest(MARIADB, 'release: a claim that arrives after its release is refused for good'),
   },
   {
     ...holding,
@@ -48,11 +45,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
   AND \${lives(1)} AND \${WRITABLE}\`;`,
     replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'a heartbeat revives nothing, and a release frees nothing that is not its own',
-    ),
+    by: inTest(MARIADB, 'renew: renewing too late is refused even without a look in between'),
   },
   {
     ...holding,
@@ -60,11 +53,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     find: 'AND id = ? AND waiters = 0',
     replace: 'AND (id = ? OR TRUE) AND waiters = 0',
     why: 'a late release takes the lock from another holder',
-    by: inTest(
-      SCHEMA,
-      'MariaDB',
-      'a heartbeat revives nothing, and a release frees nothing that is not its own',
-    ),
+    by: inTest(MARIADB, 'release: releasing by another id frees nothing'),
   },
   {
     file: 'src/stores/mysql/batches.ts',
@@ -118,7 +107,7 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     retryable: true,
     advice: 'stopped the call`,
     why: 'a claim that was committed all the same holds until its TTL ends',
-    by: inTest('test/clients/mysql/errors.test.ts', 'what the server answers', '1317'),
+    by: inTest('test/clients/sql-errors.test.ts', 'MySQL', 'what the server answers', '1317'),
   },
   {
     ...history,
@@ -127,10 +116,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: `s.history <> '' AND`,
     why: 'after a loss of data two hold the same lock',
     by: inTest(
-      DURABILITY,
-      'MariaDB',
-      'after a restart',
-      'all wait on another server, which may lack some',
+      MARIADB,
+      'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
   {
@@ -140,10 +127,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: `(wasFast === '1' || fast === '1')`,
     why: 'after a fail-over two hold what only the old primary had granted',
     by: inTest(
-      DURABILITY,
-      'MariaDB',
-      'after a restart',
-      'all wait on another server, which may lack some',
+      MARIADB,
+      'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
   {

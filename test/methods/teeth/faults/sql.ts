@@ -4,7 +4,6 @@ const row = { file: 'src/stores/sql/row.ts' };
 const rowStore = { file: 'src/stores/sql/row-store.ts' };
 
 const PG = 'test/stores/postgres/conformance/pg.test.ts';
-const CONTENTION = 'test/database-locks/contention.test.ts';
 
 /** What all databases share, and locks of a program on its own rows. */
 export const SQL_FAULTS: readonly Fault[] = [
@@ -71,7 +70,7 @@ export const SQL_FAULTS: readonly Fault[] = [
     find: '.column} + 1`',
     replace: '.column} + 0`',
     why: 'the next who read the same writes over it',
-    by: inTest(CONTENTION, "'PostgreSQL'", 'by a version'),
+    by: inTest('test/database-locks/clients.test.ts', "'PostgreSQL'", 'pg', 'optimistic'),
   },
   {
     file: 'src/database-locks/transaction-lock.ts',
@@ -79,7 +78,11 @@ export const SQL_FAULTS: readonly Fault[] = [
     find: "await ask('');",
     replace: "await ask('try_');",
     why: 'two are in at once',
-    by: inTest(CONTENTION, "'PostgreSQL'", 'names exclude each other'),
+    by: inTest(
+      'test/database-locks/contention.test.ts',
+      "'PostgreSQL'",
+      'names exclude each other',
+    ),
   },
   {
     file: 'src/database-locks/locking.ts',

@@ -1,0 +1,90 @@
+/** A primary and its standby part: one dies, and the other is promoted. */
+import type { Locks } from 'holdfast';
+import { expect, test } from 'vitest';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
+import { RESTART_TTL_MS, type StoreOptions } from './bed.ts';
+import { Crowd } from './crowd.ts';
+import { Belief, firstGrant, patiently, Scene } from './scene.ts';
+import type { SqlBed, SqlServer } from './sql-bed.ts';
+
+export interface Replicated extends SqlServer {
+  /** It has all that its primary has. */
+  inStep(): Promise<void>;
+  promote(): Promise<void>;
+}
+
+export interface Pair<At> {
+  readonly primary: At;
+  readonly standby: At;
+  /** What the standby gets comes through it. */
+  readonly between: TcpProxy;
+}
+
+interface Replicas<Options extends StoreOptions, At extends Replicated> {
+  newBed(): SqlBed<Options, At>;
+  pair(bed: SqlBed<Options, At>): Promise<Pair<At>>;
+  /** Programs that go where the address leads, or find out who takes writes. */
+  programs(bed: SqlBed<Options, At>, address: TcpProxy, pair: Pair<At>): readonly Locks[];
+  /** What an error calls it. */
+  readonly called: string;
+}
+
+export function replicaFaults<Options extends StoreOptions, At extends Replicated>(
+  replicas: Replicas<Options, At>,
+): void {
+  test('is promoted under load: nobody is granted what is held, and all get on', async () => {
+    await using bed = replicas.newBed();
+    const pair = await replicas.pair(bed);
+    const address = bed.serve(await TcpProxy.start(pair.primary.port));
+    const crowd = bed.use(new Crowd(replicas.programs(bed, address, pair), ['a', 'b', 'c']));
+    await crowd.goesOn();
+    await pair.primary.kill();
+    await pair.standby.promote();
+    address.lead(pair.standby.port);
+    await crowd.goesOn();
+    await crowd.expectOrder();
+    await bed.leave();
+    await bed.expectNothingLeft(pair.standby);
+  });
+
+  test('has a lease, which goes on when it is promoted', async () => {
+    await using bed = replicas.newBed();
+    const { primary, standby } = await replicas.pair(bed);
+    const address = bed.serve(await TcpProxy.start(primary.port));
+    const ttl = RESTART_TTL_MS;
+    const scene = await Scene.set(bed, { holder: address, others: address, ttl });
+    await standby.inStep();
+    await primary.kill();
+    await standby.promote();
+    address.lead(standby.port);
+    await scene.renewedSince(performance.now());
+    await scene.expectUndisturbed(0);
+    await scene.leave(standby);
+  });
+
+  test('lacks a lease: once promoted, it makes all wait until the holder is told', async () => {
+    await using bed = replicas.newBed();
+    const { primary, standby, between } = await replicas.pair(bed);
+    between.set({ flow: 'swallow' });
+    const belief = bed.use(new Belief(await patiently(bed.locks(primary).mutex('lacking'))));
+    await primary.kill();
+    await standby.promote();
+    expect(await bed.rows(standby, 'lock')).toEqual([]);
+    const grant = await firstGrant(bed.store(standby), 'lacking');
+    belief.expectBefore(grant);
+  });
+
+  test('takes no locks, says why, and does when it is promoted', async () => {
+    await using bed = replicas.newBed();
+    const { primary, standby } = await replicas.pair(bed);
+    const refused = { code: 'STORE', retryable: true, outcome: 'failed' };
+    const standing = { ...refused, message: expect.stringContaining(replicas.called) };
+    const attempt = bed.patientLocks(standby).mutex('a').tryAcquire();
+    await expect(attempt).rejects.toMatchObject(standing);
+    const waiting = patiently(bed.locks(standby).mutex('a'));
+    await primary.kill();
+    await standby.promote();
+    await (await waiting).release();
+  });
+}
