@@ -1,8 +1,8 @@
 /**
- * For how long this process, and so most likely the machine, stood still, or its disk did: a server
- * that commits waits for that.
+ * For how long this process, and so most likely the machine, stood still; or what servers wait for
+ * while this process goes on: the disk, when they commit, and a processor, when all are busy.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync as read } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /** How often it looks, in ms, and what is too short to be kept. */
@@ -29,34 +29,67 @@ export function ownMs(): number {
   return computedMs() + idle().idle;
 }
 
-const DISK = '/proc/pressure/io';
+/** How long some process of this machine has waited for it, in ms; 0 where nothing tells. */
+type Waited = () => number;
 
-/** How long some process of this machine has waited for a disk, in ms; 0 where nothing tells. */
-function diskMs(): number {
-  try {
-    const [, us = '0'] = /^some .*total=(\d+)/.exec(readFileSync(DISK, 'utf8')) ?? [];
-    return Number(us) / 1000;
-  } catch {
-    return 0;
+function waitedFor(what: 'io' | 'cpu'): Waited {
+  return () => {
+    try {
+      const [, us = '0'] = /^some .*total=(\d+)/.exec(read(`/proc/pressure/${what}`, 'utf8')) ?? [];
+      return Number(us) / 1000;
+    } catch {
+      return 0;
+    }
+  };
+}
+
+/** While it stands still, some process waits for it for so much of the time. */
+const STANDSTILL = 0.8;
+
+interface Gap {
+  end: number;
+  ms: number;
+}
+
+/** What processes share: it stands still for those who wait, though this process may go on. */
+class Shared {
+  readonly #waited: Waited;
+  #last: number;
+  #gap: Gap | undefined;
+
+  constructor(waited: Waited) {
+    this.#waited = waited;
+    this.#last = waited();
+  }
+
+  /** A gap that begins now. */
+  look(end: number, tookMs: number): Gap[] {
+    const waited = this.#waited();
+    const stands = waited - this.#last > STANDSTILL * tookMs;
+    this.#last = waited;
+    if (!stands) {
+      this.#gap = undefined;
+      return [];
+    }
+    if (this.#gap) {
+      this.#gap.end = end;
+      this.#gap.ms += tookMs;
+      return [];
+    }
+    this.#gap = { end, ms: tookMs };
+    return [this.#gap];
   }
 }
 
-/** Of a disk that stands still, some process waits for so much of the time. */
-const STANDSTILL = 0.8;
-
 /** Looks every 10 ms, until its process ends. */
 export class StallWitness {
-  readonly #gaps: { end: number; ms: number }[] = [];
-  readonly #diskMs: () => number;
+  readonly #gaps: Gap[] = [];
+  readonly #shared: readonly Shared[];
   #last = now();
   #computed = computedMs();
-  #disk: number;
-  /** The gap in which the disk still stands. */
-  #standing: { end: number; ms: number } | undefined;
 
-  constructor(disk: () => number = diskMs) {
-    this.#diskMs = disk;
-    this.#disk = disk();
+  constructor(shared: readonly Waited[] = [waitedFor('io'), waitedFor('cpu')]) {
+    this.#shared = shared.map((waited) => new Shared(waited));
     setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -66,7 +99,7 @@ export class StallWitness {
 
   /**
    * The longest time since then, in ms, for which it did not look although it did not compute, or
-   * the disk stood still.
+   * some process waited for the disk or for a processor.
    */
   longestSince(start: number): number {
     this.#look();
@@ -80,23 +113,9 @@ export class StallWitness {
     // What the test itself computes is no one else's fault.
     const ms = end - this.#last - (computed - this.#computed) - LOOK_MS;
     if (ms > NOTED_MS) this.#gaps.push({ end, ms });
-    this.#lookAtDisk(end, end - this.#last);
+    const tookMs = end - this.#last;
+    for (const each of this.#shared) this.#gaps.push(...each.look(end, tookMs));
     this.#last = end;
     this.#computed = computed;
-  }
-
-  #lookAtDisk(end: number, tookMs: number): void {
-    const disk = this.#diskMs();
-    const stands = disk - this.#disk > STANDSTILL * tookMs;
-    this.#disk = disk;
-    if (!stands) {
-      this.#standing = undefined;
-    } else if (this.#standing) {
-      this.#standing.end = end;
-      this.#standing.ms += tookMs;
-    } else {
-      this.#standing = { end, ms: tookMs };
-      this.#gaps.push(this.#standing);
-    }
   }
 }
