@@ -10,13 +10,15 @@
  * What would break it: a signal made from long-lived ones that never forgets them.
  */
 
-const listenersOf = new WeakMap<AbortSignal, Set<() => void>>();
-
-function callAll({ currentTarget }: Event): void {
-  const listeners = listenersOf.get(currentTarget as AbortSignal);
-  // The listener before it may have removed it.
-  for (const aborted of [...(listeners ?? [])]) if (listeners?.delete(aborted)) aborted();
+/** Of one signal; a signal behind a proxy is another one than its events name. */
+class AbortListeners extends Set<() => void> {
+  readonly callAll = (): void => {
+    // The listener before it may have removed it.
+    for (const aborted of [...this]) if (this.delete(aborted)) aborted();
+  };
 }
+
+const listenersOf = new WeakMap<AbortSignal, AbortListeners>();
 
 /**
  * Calls `aborted`, a function of this caller alone, when the signal aborts; never if it has aborted
@@ -24,13 +26,13 @@ function callAll({ currentTarget }: Event): void {
  */
 export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   if (signal.aborted) return () => {};
-  const listeners = listenersOf.get(signal) ?? new Set();
+  const listeners = listenersOf.get(signal) ?? new AbortListeners();
   listenersOf.set(signal, listeners);
-  if (listeners.size === 0) signal.addEventListener('abort', callAll, { once: true });
+  if (listeners.size === 0) signal.addEventListener('abort', listeners.callAll, { once: true });
   listeners.add(aborted);
   return () => {
     if (listeners.delete(aborted) && listeners.size === 0) {
-      signal.removeEventListener('abort', callAll);
+      signal.removeEventListener('abort', listeners.callAll);
     }
   };
 }

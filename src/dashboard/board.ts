@@ -103,8 +103,9 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
 
 type Process = Pick<Who, 'host' | 'pid'> & { readonly label?: string | undefined };
 
+/** Other programs may have written any of it. */
 export function whoOf({ host, pid, label }: Process): Who {
-  return { host, pid, label: label?.slice(0, MAX_LABEL) ?? null };
+  return { host, pid, label: typeof label === 'string' ? label.slice(0, MAX_LABEL) : null };
 }
 
 /** `nightly.sh · api-3 · 81` */

@@ -71,8 +71,8 @@ export class KeepAlives {
       waiter = { lease, sent: false, over: false, answered, failed };
     });
     const timer = setTimeout(() => afterInput(() => this.#late(waiter)), DEADLINE_MS);
-    this.#ask(waiter);
     try {
+      this.#ask(waiter);
       return await answer;
     } catch (error) {
       throw storeError(error);

@@ -5,7 +5,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from '../../base/aborts.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperHost } from './address.ts';
 
@@ -62,10 +62,20 @@ export class Hosts {
     );
   }
 
-  async #pause(signal: AbortSignal): Promise<void> {
+  #pause(signal: AbortSignal): Promise<void> {
     const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
     const ms = longest * (0.5 + this.#clock.random() / 2);
-    await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(() => go(), ms);
+      timer.unref();
+      const forget = onAbort(signal, () => go());
+      const go = (): void => {
+        this.#clock.clearTimeout(timer);
+        forget();
+        resolve();
+      };
+      if (signal.aborted) go();
+    });
   }
 }
 

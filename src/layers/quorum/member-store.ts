@@ -72,10 +72,9 @@ export class MemberStore {
 
   /** Never rejects. */
   async ask(verb: 'claim' | 'renew' | 'raise', claim: Claim, number = 0n): Promise<ClaimStatus> {
-    const status = await this.#send(verb, claim, { number }).then(
-      (answer) => checkStatus(answer as ClaimStatus),
-      (error: StoreError): ClaimStatus => ({ state: 'error', error }),
-    );
+    const status = await this.#send(verb, claim, { number })
+      .then((answer) => checkStatus(answer as ClaimStatus))
+      .catch((error: StoreError): ClaimStatus => ({ state: 'error', error }));
     const part = partOf(this.store, claim.resource);
     if (status.state === 'error') this.#suspects.add(part);
     else this.#suspects.delete(part);

@@ -15,6 +15,7 @@
  * What breaks it: a sum that can grow, or a hold in a note that was not held at its turn.
  */
 import { createHash } from 'node:crypto';
+import { withJson } from '../../base/json.ts';
 import type { Member, Store } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
@@ -99,7 +100,7 @@ export async function allNotes(engine: Engine): Promise<readonly WaitNote[]> {
 /** Without what only detection reads. */
 export function waitOf(note: WaitNote): PublishedWait {
   const { turn: _, sum: __, knot: ___, told: ____, ...wait } = note;
-  return wait;
+  return withJson(wait);
 }
 
 /** The notes in one queue; none if the store fails: then there is no verdict. */

@@ -67,8 +67,9 @@ export function consulDocuments(url: string, options: ConsulOptions = {}): Docum
     name: 'consul',
     async get(key) {
       const reply = await ask({ path: pathOf(key, 'consistent') });
-      const [entry] = reply.status === 404 ? [] : bodyOf<readonly ConsulEntry[]>('Consul', reply);
-      if (!entry) return {};
+      if (reply.status === 404) return {};
+      const [entry] = bodyOf<readonly ConsulEntry[]>('Consul', reply);
+      if (!entry) throw failureOf('Consul', new Error('a reply without an entry'));
       const text = Buffer.from(entry.Value ?? '', 'base64').toString();
       return { text, version: String(entry.ModifyIndex) };
     },

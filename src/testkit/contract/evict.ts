@@ -12,7 +12,7 @@ export const evict: Topic = {
       name: 'an evicted holder is told with its next heartbeat, stays until its TTL, and no longer',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim({ ttlMs: 4 * bed.ttlMs }), bed.claim()];
+        const [a, b] = [bed.claim({ ttlMs: 8 * bed.ttlMs }), bed.claim()];
         const from = bed.clock.now();
         const { token } = held(await bed.enter(a));
         await bed.enter(b);

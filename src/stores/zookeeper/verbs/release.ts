@@ -165,13 +165,15 @@ async function leaveLater(
     // Written to, a latch would use up the watch of the one behind it in Java.
     const latch = own.kept.recipe === 'latch';
     if (latch || own.kept.deadline - sentAt < ms) {
-      own.apart ??= await parts.sessions.apart(ms);
+      // Another release of the same claim may be under way, with a session of its own.
+      const apart = own.apart ?? (await parts.sessions.apart(ms));
+      own.apart = apart;
       const steps = [
         { step: 'delete', path, version: own.version },
         { step: 'create', path, data, kind: 'ephemeral' },
       ] as const;
-      await own.apart.session.multi(steps, own.apart.within);
-      adopt(own, own.apart);
+      await apart.session.multi(steps, apart.within);
+      adopt(own, apart);
     } else await session.setData(path, data, { version, ...within });
   } catch (error) {
     if (failedWith(error, 'BADVERSION')) return sealedBefore(parts, own, ms);
