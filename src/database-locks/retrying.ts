@@ -2,13 +2,16 @@
  * A whole transaction again, when the database has rolled it back for others' sake.
  *
  * Invariant: work whose transaction may have been committed is not run again. The database says of
- * a deadlock, a time-out or a serialization failure that it has rolled back, COMMIT included. A
- * broken connection says nothing: it counts as a rollback only if it broke at a statement of
- * Holdfast inside the transaction, which came before any COMMIT.
- * What would break it: work that commits and then goes on.
+ * a deadlock, a time-out, a serialization failure or a statement that was cancelled that it has
+ * rolled back, COMMIT included: once it has committed, its answer stands. A broken connection says
+ * nothing: it counts as a rollback only if it broke at a statement of Holdfast inside the
+ * transaction, which came before any COMMIT.
+ * What would break it: work that commits and then goes on, such as in a hook of an ORM that runs
+ * after the commit, whose error is that of the transaction; or two statements through a pool.
  */
 import { isLockError, messageOf, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
+import { causesOf } from '../clients/causes.ts';
 import { isRetryable, reasonIn, TransactionError } from '../clients/sql/errors.ts';
 import { checkAttempts, pauseAfter } from './attempts.ts';
 
@@ -26,8 +29,9 @@ const ATTEMPTS = 5;
  * Runs a transaction again when the database says that it may succeed then: after a deadlock, a
  * lock time-out, a serialization failure, a cancelled statement. Any other error ends it at once.
  *
- * @param work a whole transaction, from BEGIN to COMMIT, of any client that Holdfast takes. It
- *   gets the number of the attempt, and does nothing outside that a rollback would not undo.
+ * @param work one whole transaction, from BEGIN to COMMIT, of any client that Holdfast takes. It
+ *   gets the number of the attempt, does nothing outside that a rollback would not undo, and has no
+ *   hooks that use the database after the commit.
  * @returns what the work returns.
  * @example
  * import { retrying, rowLock } from 'holdfast/sql';
@@ -60,10 +64,12 @@ export async function retrying<T>(
 
 const COMMITTED = 'The connection broke, perhaps at COMMIT, so the work may be done';
 
-/** Inside a transaction, a statement of Holdfast's whose connection broke came before any COMMIT. */
+/** A statement of Holdfast's inside a transaction came before any COMMIT. */
 function mayBeCommitted(error: unknown): boolean {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).outcome === 'unknown';
-  return reasonIn(error) === 'connection';
+  // What was refused a connection has not begun.
+  const refused = causesOf(error).some(({ code }) => code === 'ECONNREFUSED');
+  return !refused && reasonIn(error) === 'connection';
 }
 
 function failed(cause: unknown, what: string, outcome: 'failed' | 'unknown'): TransactionError {

@@ -168,6 +168,23 @@ describe('without a database', () => {
     await expect(retrying(work, { signal: stop.signal })).rejects.toBe('stopped');
   });
 
+  test('what a client says of its connection, and what it does not', async () => {
+    const failure = (more: object) => Object.assign(new Error('no'), more);
+    const unknown = { reason: 'connection', outcome: 'unknown', retryable: false };
+    for (const [error, told] of [
+      // mariadb calls fatal what was cancelled.
+      [failure({ errno: 1317, fatal: true, sqlState: '70100' }), { reason: 'cancelled' }],
+      [failure({ code: 'ECONNRESET' }), unknown],
+      [failure({ code: 'P1017' }), unknown],
+      [failure({ cause: failure({ kind: 'ConnectionClosed' }) }), unknown],
+    ] as const) {
+      const thrown = () => Promise.reject(error);
+      await expect(retrying(thrown, { attempts: 1 })).rejects.toMatchObject(told);
+    }
+    const never = failure({ code: 'ECONNREFUSED' });
+    await expect(retrying(() => Promise.reject(never))).rejects.toBe(never);
+  });
+
   test('wrong arguments are refused', async () => {
     for (const attempts of [0, -1, 1.5, Number.NaN, '3' as unknown as number]) {
       await expect(retrying(() => {}, { attempts })).rejects.toMatchObject({ code: 'USAGE' });

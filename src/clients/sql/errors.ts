@@ -34,6 +34,8 @@ type FailureKind = TransactionFailure | 'usage';
 /** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
+/** Prisma's codes and kinds, where it passes on nothing of the server's. */
+const BROKEN_PRISMA = /^(P10(01|08|17)|ConnectionClosed|SocketTimeout|DatabaseNotReachable)$/;
 const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
 
 const RETRYABLE = new Set<FailureKind>([
@@ -88,11 +90,14 @@ export function isRetryable(error: unknown): boolean {
 export function reasonIn(error: unknown): TransactionFailure {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).reason;
   if (isLockError(error)) return 'refused';
+  let reason: TransactionFailure = 'refused';
   for (const dialect of ['postgres', 'mysql'] as const) {
     const { kind } = kindOf(error, dialect);
-    if (kind !== 'refused' && kind !== 'usage') return kind;
+    // To one that does not know its number, an error may look like a broken connection.
+    if (kind === 'connection') reason = kind;
+    else if (kind !== 'refused' && kind !== 'usage') return kind;
   }
-  return 'refused';
+  return reason;
 }
 
 function kindOf(
@@ -116,7 +121,8 @@ function kindAt(thrown: Thrown, dialect: Dialect): FailureKind | undefined {
     const { reason } = failureOf(dialect === 'postgres' ? String(one) : Number(one));
     if (reason) return reason;
   }
-  if (BROKEN.test(String(code)) || thrown.fatal === true) return 'connection';
+  const prisma = [code, thrown.kind].some((one) => BROKEN_PRISMA.test(String(one)));
+  if (prisma || BROKEN.test(String(code)) || thrown.fatal === true) return 'connection';
   return BROKEN_TEXT.test(saidIn(thrown) ?? '') ? 'connection' : undefined;
 }
 

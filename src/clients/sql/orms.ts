@@ -3,8 +3,8 @@
  *
  * Knex, TypeORM and Sequelize show the connection that a transaction runs on, a client of `pg`,
  * `mysql2` or `mariadb`: statements go straight to it, because what an ORM answers differs by kind
- * of statement and version. MikroORM shows a transaction of Knex or Kysely. Prisma shows nothing, so
- * its own methods send.
+ * of statement and version. MikroORM shows a transaction of Knex or Kysely. Prisma shows nothing,
+ * so its own methods send.
  */
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
@@ -22,8 +22,8 @@ export interface Orm {
   readonly methods: readonly string[];
   /** Whether a transaction is open. */
   inside(given: Given): boolean;
-  /** What it calls the database. */
-  speaks(given: Given): unknown;
+  /** What it calls the database. Default: that of the transaction below, which is at hand. */
+  readonly speaks?: (given: Given) => unknown;
   /** The connection or transaction below. Without it, the ORM sends by itself. */
   readonly below?: (given: Given) => unknown;
 }
@@ -39,7 +39,6 @@ const ORMS: readonly Orm[] = [
     title: 'MikroORM',
     methods: ['getTransactionContext', 'isInTransaction'],
     inside: (manager) => manager.isInTransaction(),
-    speaks: (manager) => manager.getPlatform().constructor.name,
     below: (manager) => manager.getTransactionContext(),
   },
   {
@@ -75,25 +74,22 @@ export function ormOf(given: unknown): Orm | undefined {
  */
 export function ormSender(given: Given, senderFor: (below: unknown) => SqlSender): SqlSender {
   const { title, inside, speaks, below } = ormOf(given) as Orm;
-  if (!inside(given)) throw new UsageError(`Of ${title}, give the transaction.`);
+  const mustBeInside = (): void => {
+    if (!inside(given)) throw new UsageError(`Of ${title}, give the transaction.`);
+  };
+  mustBeInside();
+  if (!speaks) return senderFor(below?.(given));
   const spoken = speaks(given);
   const dialect = dialectOf(String(spoken));
   if (!dialect) {
     throw new UsageError(`${title} is on ${show(spoken)}, neither PostgreSQL nor MySQL.`);
   }
   if (!below) return prisma(given, dialect);
-  return sendingOn(dialect, async () => senderFor(await below(given)));
-}
-
-function dialectOf(spoken: string): Dialect | undefined {
-  if (/^(pg|postgres)/i.test(spoken)) return 'postgres';
-  return /^(mysql|mariadb)/i.test(spoken) ? 'mysql' : undefined;
-}
-
-function sendingOn(dialect: Dialect, open: () => Promise<SqlSender>): SqlSender {
   let opened: Promise<SqlSender> | undefined;
   const sender = (): Promise<SqlSender> => {
-    opened ??= open();
+    // The connection goes back to the pool with the end of the transaction.
+    mustBeInside();
+    opened ??= Promise.resolve(below(given)).then(senderFor);
     return opened;
   };
   return {
@@ -101,6 +97,11 @@ function sendingOn(dialect: Dialect, open: () => Promise<SqlSender>): SqlSender 
     rows: async (sql, values) => (await sender()).rows(sql, values),
     count: async (sql, values) => (await sender()).count(sql, values),
   };
+}
+
+function dialectOf(spoken: string): Dialect | undefined {
+  if (/^(pg|postgres)/i.test(spoken)) return 'postgres';
+  return /^(mysql|mariadb)/i.test(spoken) ? 'mysql' : undefined;
 }
 
 function prisma(tx: Given, dialect: Dialect): SqlSender {
