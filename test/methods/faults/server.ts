@@ -58,10 +58,9 @@ export function loneServer<Options extends StoreOptions, At extends Mortal>(
   newBed: NewBed<Options, At>,
 ): void {
   absentServer(newBed);
+  const it = onServer(newBed);
 
-  test.concurrent('dies and comes back: the leases go on, and nobody has to wait', async () => {
-    await using bed = newBed();
-    const server = await bed.server();
+  it('dies and comes back: the leases go on, and nobody has to wait', async (bed, server) => {
     const scene = await Scene.set(bed, { holder: server, others: server, ttl: RESTART_TTL_MS });
     await server.restart();
     const back = performance.now();

@@ -2,7 +2,6 @@
 import type { Locks } from 'holdfast';
 import { expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
 import { RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
 import { Belief, firstGrant, patiently, Scene } from './scene.ts';

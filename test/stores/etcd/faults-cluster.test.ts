@@ -21,7 +21,7 @@ describe.concurrent('a cluster', () => {
     const cluster = await clusterFor(bed);
     const [cut] = await cluster.followers();
     // It knows but the one, which still answers it.
-    await expectContained(bed, cluster, {
+    await expectContained<EtcdServer>(bed, cluster, {
       cut: cut as EtcdServer,
       befall: async (server) => {
         await cluster.cutOff(server);

@@ -217,14 +217,14 @@ describe('a key that is taken by something else', () => {
     await until('was it lost', async () => lease.loss?.reason === 'expired');
   });
 
-  test.concurrent.each([
+  test.concurrent.each<[string, object, [string, ...string[]]]>([
     ['a list', {}, ['RPUSH', 'holdfast!store', 'an element']],
     [
       'of a later layout',
       { outcome: 'failed', message: expect.stringContaining('another layout') },
       ['SET', 'holdfast!store', '9'.repeat(130)],
     ],
-  ] as const)('the record of the store is %s: nothing is granted', async (_, more, command) => {
+  ])('the record of the store is %s: nothing is granted', async (_, more, command) => {
     await using bed = new Bed();
     const server = await bed.server();
     await server.command('DEL', 'holdfast!store');
