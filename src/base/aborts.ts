@@ -38,9 +38,10 @@ export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
 }
 
 /** Aborts with the first of the signals, for its reason. `forget` once it is no longer needed. */
-export function firstOf(
-  signals: readonly AbortSignal[],
-): { readonly aborter: AbortController; readonly forget: () => void } {
+export function firstOf(signals: readonly AbortSignal[]): {
+  readonly aborter: AbortController;
+  readonly forget: () => void;
+} {
   const aborter = new AbortController();
   const stops: (() => void)[] = [];
   const forget = (): void => {

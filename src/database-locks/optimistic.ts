@@ -19,9 +19,9 @@ import {
   type Piece,
   quote,
   quoteTable,
+  type Row,
   readColumns,
   readKey,
-  type Row,
 } from '../clients/sql/sql.ts';
 import { checkAttempts, pauseAfter } from './attempts.ts';
 import {

@@ -1,5 +1,5 @@
 /** What a program logs or answers with goes into JSON, with tokens as text. */
-import { createLocks, LeaseLostError, type LockEvents, type LockEventName } from 'holdfast';
+import { createLocks, LeaseLostError, type LockEventName, type LockEvents } from 'holdfast';
 import { StaleTokenError } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { once } from 'holdfast/once';
@@ -47,7 +47,10 @@ test('why a lock was not free, and the queue', async () => {
   const holders = [{ number: token }];
   expect(json(await other.mutex('a').tryRun(() => {}))).toMatchObject({ acquired: false, holders });
   expect(json(await other.inspect('a'))).toMatchObject({ holders });
-  const late = await other.mutex('a').run({ wait: 1 }, () => {}).catch((error: unknown) => error);
+  const late = await other
+    .mutex('a')
+    .run({ wait: 1 }, () => {})
+    .catch((error: unknown) => error);
   expect(json(late)).toMatchObject({
     ...{ name: 'AcquireTimeoutError', code: 'ACQUIRE_TIMEOUT', resource: 'a', holders },
     message: (late as Error).message,

@@ -65,7 +65,10 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
 
     test('none whose COMMIT has no answer', async ({ skip }) => {
-      skip(/postgres$/.test(name), 'not promised: postgres itself throws where nobody can catch it');
+      skip(
+        /postgres$/.test(name),
+        'not promised: postgres itself throws where nobody can catch it',
+      );
       let attempts = 0;
       const work = retrying(() => {
         attempts += 1;
@@ -108,7 +111,9 @@ describe.each(PRODUCTS)('$name', (product) => {
       };
       await expect(retrying(nowait, { attempts: 3 })).rejects.toMatchObject({
         ...{ code: 'TRANSACTION', reason: 'lock-timeout', outcome: 'failed', retryable: true },
-        message: expect.stringMatching(/^Gave up after 3 attempts: Another transaction held the lock/),
+        message: expect.stringMatching(
+          /^Gave up after 3 attempts: Another transaction held the lock/,
+        ),
         cause: expect.objectContaining({ reason: 'lock-timeout' }),
       });
       expect(attempts).toEqual([1, 2, 3]);

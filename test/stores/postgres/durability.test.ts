@@ -104,5 +104,8 @@ test.concurrent('the longest time of all programs counts', async () => {
   await server.restart();
   const last = await bed.fresh(server, { ...FAST, maxTtl: 1000 });
   expect(last).toMatchObject(WAITS);
-  expect(last).toHaveProperty('retryInMs', expect.toSatisfy((ms) => ms > MINUTE_MS / 2));
+  expect(last).toHaveProperty(
+    'retryInMs',
+    expect.toSatisfy((ms) => ms > MINUTE_MS / 2),
+  );
 });

@@ -7,7 +7,7 @@ import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { ask, Bed as AnyBed, WRITE } from './fault-bed.ts';
+import { Bed as AnyBed, ask, WRITE } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 
 const server = await startZookeeper();

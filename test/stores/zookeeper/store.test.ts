@@ -9,7 +9,7 @@ import { claimOf, TTL_MS } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
-import { ask, Bed as AnyBed, READ, SEAT, WRITE } from './fault-bed.ts';
+import { Bed as AnyBed, ask, READ, SEAT, WRITE } from './fault-bed.ts';
 
 const server = await startZookeeper();
 afterAll(() => server.close());

@@ -1,7 +1,7 @@
 /** How a claim is drawn: whose it is, and how much time it has left. */
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Seat, Who as Process } from '../../wire.ts';
+import type { Who as Process, Seat } from '../../wire.ts';
 import { placeOf } from '../text.ts';
 
 interface WhoProps {
