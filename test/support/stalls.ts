@@ -47,12 +47,12 @@ function waitedFor(what: 'io' | 'cpu'): Waited {
 const STANDSTILL = 0.8;
 
 interface Gap {
-  end: number;
-  ms: number;
+  readonly end: number;
+  readonly ms: number;
 }
 
 /** What processes share: it stands still for those who wait, though this process may go on. */
-class Shared {
+export class Shared {
   readonly #waited: Waited;
   #last: number;
   #gap: Gap | undefined;
@@ -62,28 +62,20 @@ class Shared {
     this.#last = waited();
   }
 
-  /** A gap that begins now. */
-  look(end: number, tookMs: number): Gap[] {
+  /** The gap in which it stands still by now. */
+  look(end: number, tookMs: number): Gap | undefined {
     const waited = this.#waited();
     const stands = waited - this.#last > STANDSTILL * tookMs;
     this.#last = waited;
-    if (!stands) {
-      this.#gap = undefined;
-      return [];
-    }
-    if (this.#gap) {
-      this.#gap.end = end;
-      this.#gap.ms += tookMs;
-      return [];
-    }
-    this.#gap = { end, ms: tookMs };
-    return [this.#gap];
+    this.#gap = stands ? { end, ms: (this.#gap?.ms ?? 0) + tookMs } : undefined;
+    return this.#gap;
   }
 }
 
 /** Looks every 10 ms, until its process ends. */
 export class StallWitness {
-  readonly #gaps: Gap[] = [];
+  /** Each is longer than those after it, so that there are few. */
+  #gaps: readonly Gap[] = [];
   readonly #shared: readonly Shared[];
   #last = now();
   #computed = computedMs();
@@ -110,12 +102,16 @@ export class StallWitness {
   #look(): void {
     const end = now();
     const computed = computedMs();
-    // What the test itself computes is no one else's fault.
-    const ms = end - this.#last - (computed - this.#computed) - LOOK_MS;
-    if (ms > NOTED_MS) this.#gaps.push({ end, ms });
     const tookMs = end - this.#last;
-    for (const each of this.#shared) this.#gaps.push(...each.look(end, tookMs));
+    // What the test itself computes is no one else's fault.
+    this.#note({ end, ms: tookMs - (computed - this.#computed) - LOOK_MS });
+    for (const each of this.#shared) this.#note(each.look(end, tookMs));
     this.#last = end;
     this.#computed = computed;
+  }
+
+  #note(gap: Gap | undefined): void {
+    if (!gap || gap.ms <= NOTED_MS) return;
+    this.#gaps = [...this.#gaps.filter(({ ms }) => ms > gap.ms), gap];
   }
 }
