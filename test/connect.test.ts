@@ -125,7 +125,7 @@ test.each([
   ['table+mysql://me:secret@host/shop?table=a.b.c', 'USAGE', /table/],
   ['redis://:secret@host:port', 'USAGE', /a host or port in it/],
   ['s3:', 'USAGE', /needs a bucket/],
-  ['s3://plans?regoin=secret', 'USAGE', /no 'regoin'/],
+  ['s3://plans?regoin=secret', 'USAGE', /no option "regoin".*region/],
   ['dynamodb://', 'USAGE', /needs a table/],
   ['dynamodb://locks?maxWaiters=many', 'USAGE', /whole number/],
   ['mongodb://me:secret@host', 'USAGE', /does not name a database/],

@@ -5,7 +5,7 @@ export type {
   KnexTransaction,
   KyselyDatabase,
   KyselyTransaction,
-  MikroManager,
+  MikroEntities,
   MysqlConnection,
   MysqlPool,
   OtherConnection,
@@ -17,7 +17,7 @@ export type {
   SequelizeTransaction,
   SqlDatabase,
   SqlTransaction,
-  TypeormManager,
+  TypeormEntities,
 } from '../clients/sql/clients.ts';
 export { isRetryable, TransactionError, type TransactionFailure } from '../clients/sql/errors.ts';
 export type { Columns, Row, Value } from '../clients/sql/sql.ts';

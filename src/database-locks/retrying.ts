@@ -36,7 +36,7 @@ const ATTEMPTS = 5;
  * @example
  * import { retrying, rowLock } from 'holdfast/sql';
  *
- * await retrying(() => drizzle.transaction((tx) => rowLock(tx, { table: 'stock', key: { sku } })));
+ * await retrying(() => sql.begin((tx) => rowLock(tx, { table: 'stock', key: { sku } })));
  *
  * @throws TransactionError with the reason of the last failure if all attempts failed; with the
  *   outcome `unknown` if the connection broke, perhaps at COMMIT: the work may be done.

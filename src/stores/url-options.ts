@@ -10,10 +10,10 @@ const FLAGS = ['trustFileSystem', 'allowUnsafe'];
  * @throws UsageError
  */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
-  return Object.fromEntries([...pairs].map(([name, text]) => [name, valueOf(name, text)])) as T;
+  return Object.fromEntries([...pairs].map(([name, text]) => [name, optionOf(name, text)])) as T;
 }
 
-function valueOf(name: string, text: string): string | number | boolean {
+function optionOf(name: string, text: string): string | number | boolean {
   if (NUMBERS.includes(name)) {
     if (/^\d+$/.test(text)) return Number(text);
     throw new UsageError(`${name} of the URL must be a whole number.`);

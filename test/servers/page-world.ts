@@ -72,6 +72,7 @@ function prismaOn(pool: pg.Pool): object {
       const client = await pool.connect();
       await client.query('BEGIN');
       const done = await work({
+        _activeProvider: 'postgresql',
         $queryRawUnsafe: async (sql: string, ...values: unknown[]) =>
           (await client.query(sql, values)).rows,
         $executeRawUnsafe: async (sql: string, ...values: unknown[]) =>

@@ -40,7 +40,7 @@ export interface KnexTransaction {
 }
 
 /** TypeORM: the `manager` of a transaction, on `pg` or `mysql2`. */
-export interface TypeormManager {
+export interface TypeormEntities {
   readonly queryRunner?: { connect(): Promise<unknown> };
   getRepository(...target: never[]): unknown;
 }
@@ -52,7 +52,7 @@ export interface SequelizeTransaction {
 }
 
 /** MikroORM: the `em` of a transaction, on PostgreSQL, MySQL or MariaDB. */
-export interface MikroManager {
+export interface MikroEntities {
   isInTransaction(): boolean;
   getTransactionContext(): unknown;
 }
@@ -86,9 +86,9 @@ export type SqlTransaction =
   | KyselyTransaction
   | DrizzleTransaction
   | KnexTransaction
-  | TypeormManager
+  | TypeormEntities
   | SequelizeTransaction
-  | MikroManager
+  | MikroEntities
   | PrismaTransaction
   | OtherConnection;
 

@@ -38,15 +38,15 @@ const ORMS: readonly Orm[] = [
   {
     title: 'MikroORM',
     methods: ['getTransactionContext', 'isInTransaction'],
-    inside: (manager) => manager.isInTransaction(),
-    below: (manager) => manager.getTransactionContext(),
+    inside: (entities) => entities.isInTransaction(),
+    below: (entities) => entities.getTransactionContext(),
   },
   {
     title: 'TypeORM',
     methods: ['getRepository', 'query'],
-    inside: (manager) => manager.queryRunner?.isTransactionActive === true,
-    speaks: (manager) => (manager.dataSource ?? manager.connection).options.type,
-    below: (manager) => manager.queryRunner.connect(),
+    inside: (entities) => entities.queryRunner?.isTransactionActive === true,
+    speaks: (entities) => (entities.dataSource ?? entities.connection).options.type,
+    below: (entities) => entities.queryRunner.connect(),
   },
   {
     title: 'Knex',

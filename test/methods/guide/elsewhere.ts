@@ -110,6 +110,7 @@ export const ON_SERVERS: readonly Listed[] = [
   source('database-locks/change-state')('changeState(', 'pool', 'writes'),
   source('clients/sql/errors')('isRetryable(', 'sql', 'writes'),
   source('database-locks/optimistic')('optimistic<', 'pool', 'writes'),
+  source('database-locks/retrying')('retrying(', 'sql'),
   source('database-locks/row-lock')('rowLock<', 'sql', 'writes'),
   source('database-locks/transaction-lock')('transactionLock(', 'sql'),
   source('clients/etcd/etcd-client')('etcdClient(', 'etcdClient', 'writes'),
