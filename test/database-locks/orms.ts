@@ -18,7 +18,7 @@ export interface Orm {
   close(): Promise<unknown>;
 }
 
-const MIKRO = '6.6.17';
+const MIKRO = '6.6.16';
 const VERSIONS = {
   ...{ knex: '3.3.0', typeorm: '0.3.31', sequelize: '6.37.8', prisma: '7.10.0' },
   ...{ '@prisma/client': '7.10.0', '@prisma/adapter-pg': '7.10.0' },
@@ -33,7 +33,7 @@ type Fetched = (name: string) => Untyped;
 
 /** @throws StepError with the reason why they are not to be had. */
 export async function fetchOrms(): Promise<Fetched> {
-  const folder = await fetchModules('orms', VERSIONS);
+  const folder = await fetchModules('orms', VERSIONS, '--legacy-peer-deps');
   for (const database of ['postgresql', 'mysql']) await generatePrisma(folder, database);
   const require = createRequire(join(folder, 'package.json'));
   return (name) => require(name);
