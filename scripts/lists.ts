@@ -46,7 +46,7 @@ const histories = (): Step => {
   const operations = process.env.HOLDFAST_OPERATIONS ?? '10000';
   const args = ['--operations', operations, '--seed', SEED];
   const file = 'test/methods/histories/run.ts';
-  return script('histories', { seconds: 0.045 * Number(operations) }, file, ...args);
+  return script('histories', { seconds: 0.058 * Number(operations) }, file, ...args);
 };
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
 

@@ -206,15 +206,18 @@ export class MysqlServer extends LocalServer {
   }
 }
 
+function homeOf(program: Command): string {
+  return dirname(folderOf(program));
+}
+
 function commandOf(product: MysqlProduct, program: Command): readonly string[] {
-  const home = dirname(folderOf(program));
-  return [...program, '--no-defaults', `--basedir=${home}`, ...product.options];
+  return [...program, '--no-defaults', `--basedir=${homeOf(program)}`, ...product.options];
 }
 
 /** Temporary tables are beside it: a MariaDB that begins removes all that it finds in its place. */
 export function newData(product: MysqlProduct, program: Command, data: string): Promise<void> {
   const command = [...commandOf(product, program), `--tmpdir=${dirname(data)}`];
-  return product.makeData(command, dirname(folderOf(program)), data);
+  return product.makeData(command, homeOf(program), data);
 }
 
 const ROOT = [
