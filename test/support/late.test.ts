@@ -6,7 +6,7 @@ import { LeaseLostError } from '../../src/core/errors.ts';
 import { held as heldStatus } from '../../src/testkit/expect.ts';
 import { type Failure, isLate, isVoid } from './late.ts';
 import { paceOf } from './pace.ts';
-import { Shared } from './stalls.ts';
+import { Disk } from './stalls.ts';
 import { TooLate } from './until.ts';
 
 /** As the runner keeps it. */
@@ -114,12 +114,12 @@ it('the pace is how much later this machine is than a quiet one, or how much slo
 });
 
 describe('the machine', () => {
-  it('stands still while others wait for its disk, or for a processor', () => {
+  it('stands still while its disk does', () => {
     let waitedMs = 0;
-    const shared = new Shared(() => waitedMs);
+    const disk = new Disk(() => waitedMs);
     const look = (now: number, moreMs: number): number => {
       waitedMs += moreMs;
-      return shared.look(now, 10)?.ms ?? 0;
+      return disk.look(now, 10)?.ms ?? 0;
     };
     expect([look(10, 0), look(20, 10), look(30, 9), look(40, 4), look(50, 10)]).toEqual([
       ...[0, 10, 20, 0, 10],

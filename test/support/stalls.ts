@@ -1,8 +1,8 @@
 /**
- * For how long this process, and so most likely the machine, stood still; or what servers wait for
- * while this process goes on: the disk, when they commit, and a processor, when all are busy.
+ * For how long this process, and so most likely the machine, stood still, or its disk did: a server
+ * that commits waits for that.
  */
-import { readFileSync as read } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /** How often it looks, in ms, and what is too short to be kept. */
@@ -29,21 +29,19 @@ export function ownMs(): number {
   return computedMs() + idle().idle;
 }
 
-/** How long some process of this machine has waited for it, in ms; 0 where nothing tells. */
-type Waited = () => number;
+const DISK = '/proc/pressure/io';
 
-function waitedFor(what: 'io' | 'cpu'): Waited {
-  return () => {
-    try {
-      const [, us = '0'] = /^some .*total=(\d+)/.exec(read(`/proc/pressure/${what}`, 'utf8')) ?? [];
-      return Number(us) / 1000;
-    } catch {
-      return 0;
-    }
-  };
+/** How long some process of this machine has waited for a disk, in ms; 0 where nothing tells. */
+function diskMs(): number {
+  try {
+    const [, us = '0'] = /^some .*total=(\d+)/.exec(readFileSync(DISK, 'utf8')) ?? [];
+    return Number(us) / 1000;
+  } catch {
+    return 0;
+  }
 }
 
-/** While it stands still, some process waits for it for so much of the time. */
+/** Of a disk that stands still, some process waits for so much of the time. */
 const STANDSTILL = 0.8;
 
 interface Gap {
@@ -51,20 +49,19 @@ interface Gap {
   readonly ms: number;
 }
 
-/** What processes share: it stands still for those who wait, though this process may go on. */
-export class Shared {
-  readonly #waited: Waited;
+export class Disk {
+  readonly #waitedMs: () => number;
   #last: number;
   #gap: Gap | undefined;
 
-  constructor(waited: Waited) {
-    this.#waited = waited;
-    this.#last = waited();
+  constructor(waitedMs: () => number = diskMs) {
+    this.#waitedMs = waitedMs;
+    this.#last = waitedMs();
   }
 
   /** The gap in which it stands still by now. */
   look(end: number, tookMs: number): Gap | undefined {
-    const waited = this.#waited();
+    const waited = this.#waitedMs();
     const stands = waited - this.#last > STANDSTILL * tookMs;
     this.#last = waited;
     this.#gap = stands ? { end, ms: (this.#gap?.ms ?? 0) + tookMs } : undefined;
@@ -76,12 +73,11 @@ export class Shared {
 export class StallWitness {
   /** Each is longer than those after it, so that there are few. */
   #gaps: readonly Gap[] = [];
-  readonly #shared: readonly Shared[];
+  readonly #disk = new Disk();
   #last = now();
   #computed = computedMs();
 
-  constructor(shared: readonly Waited[] = [waitedFor('io'), waitedFor('cpu')]) {
-    this.#shared = shared.map((waited) => new Shared(waited));
+  constructor() {
     setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -91,7 +87,7 @@ export class StallWitness {
 
   /**
    * The longest time since then, in ms, for which it did not look although it did not compute, or
-   * some process waited for the disk or for a processor.
+   * the disk stood still.
    */
   longestSince(start: number): number {
     this.#look();
@@ -105,7 +101,7 @@ export class StallWitness {
     const tookMs = end - this.#last;
     // What the test itself computes is no one else's fault.
     this.#note({ end, ms: tookMs - (computed - this.#computed) - LOOK_MS });
-    for (const each of this.#shared) this.#note(each.look(end, tookMs));
+    this.#note(this.#disk.look(end, tookMs));
     this.#last = end;
     this.#computed = computed;
   }
