@@ -116,8 +116,10 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     replace: `s.history <> '' AND`,
     why: 'after a loss of data two hold the same lock',
     by: inTest(
-      MARIADB,
-      'data loss: no claim is admitted, and waiters are told why and for how long',
+      DURABILITY,
+      'MariaDB',
+      'after a restart',
+      'all wait for the longest claim where one was not',
     ),
   },
   {
