@@ -34,7 +34,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'WatchTerms',
     'Within',
   ],
-  'src/core/events.ts': ['LongWait'],
+  'src/core/events.ts': ['LongWait', 'OfAcquisition', 'OfLease', 'OfLock'],
   'src/fences/sql/dialects.ts': ['FenceDialect'],
   'src/integrations/decorator/locked.ts': ['Fitting'],
   'src/jobs/refresh/refresh.ts': ['Maybe'],

@@ -32,9 +32,17 @@ export class AcquireTimeoutError extends LockError implements Waiting {
  * `locks.close()` stopped waiting for the work. `released`: the holder itself released it, and then
  * used it.
  */
-export type LossReason = keyof typeof LOSS;
+export type LossReason =
+  | 'expired'
+  | 'stalled'
+  | 'evicted'
+  | 'session'
+  | 'store-reset'
+  | 'max-hold'
+  | 'closed'
+  | 'released';
 
-const LOSS = {
+const LOSS: Record<LossReason, string> = {
   expired: 'no heartbeat was confirmed in time',
   stalled: 'this process or machine stood still for too long',
   evicted: 'it was taken away by force',
