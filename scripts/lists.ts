@@ -32,7 +32,7 @@ const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
 const histories = (operations = '10000', seed = SEED): Step => {
   const args = ['--operations', operations, '--seed', seed];
-  const terms = { seconds: 0.058 * Number(operations) };
+  const terms = { seconds: 0.045 * Number(operations) };
   return script('histories', terms, 'test/methods/histories/run.ts', ...args);
 };
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');

@@ -20,6 +20,9 @@ import type { Trial } from '../test/methods/teeth/trial.ts';
 const COPIES_A_CORE = 3;
 const COPIES_FOR_HANGS = 3;
 
+// Each copy's test runner listens for the end of this process.
+process.setMaxListeners(0);
+
 const words = process.argv.slice(2);
 const chosen = FAULTS.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),

@@ -3,8 +3,8 @@
  * `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--store` is one or several of those in suffering.ts, or a control, which has to be found
  * illegal by both: `without-lease`, `without-fence`. Default: all of them. `--operations` is how
- * many of each have to be answered, `--length` how many a history has at least, `--beside` how many
- * stores are at it at once, `--seed` the first.
+ * many of each have to be answered, `--length` how many a history has at least (default: a
+ * twentieth of that, but 2,000), `--beside` how many stores are at it at once, `--seed` the first.
  */
 import { parseArgs } from 'node:util';
 import { setup } from '../../support/pace.ts';
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: {
     store: { type: 'string', multiple: true },
     operations: { type: 'string', default: '100000' },
-    length: { type: 'string', default: '2000' },
+    length: { type: 'string' },
     beside: { type: 'string', default: '3' },
     seed: { type: 'string', default: '1' },
   },
@@ -22,9 +22,10 @@ const { values } = parseArgs({
 // Leases are as long as this machine needs them, which is asked for when modules are loaded.
 await setup();
 const { gatherAll } = await import('./gather.ts');
+const operations = Number(values.operations);
 const right = await gatherAll(values.store, {
-  operations: Number(values.operations),
-  length: Number(values.length),
+  operations,
+  length: Number(values.length ?? Math.max(2_000, operations / 20)),
   beside: Number(values.beside),
   seed: Number(values.seed),
 });
