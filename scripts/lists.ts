@@ -30,9 +30,9 @@ const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts',
 const documentation = script('documentation', { seconds: 20, beside: true }, 'scripts/docs.ts');
 const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
-const histories = (operations = '10000', seed = SEED): Step => {
+const histories = (operations: string, seed = SEED): Step => {
   const args = ['--operations', operations, '--seed', seed];
-  const terms = { seconds: 0.045 * Number(operations) };
+  const terms = { seconds: 0.016 * Number(operations) };
   return script('histories', terms, 'test/methods/histories/run.ts', ...args);
 };
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
@@ -161,7 +161,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/package/program.ts',
   },
   {
-    step: histories(process.env.HOLDFAST_OPERATIONS),
+    step: histories(process.env.HOLDFAST_OPERATIONS ?? '100000'),
     what: 'histories of every store, under kills and stops, judged by two checkers',
     from: 'test/methods/histories/run.ts',
   },

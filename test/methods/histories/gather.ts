@@ -4,10 +4,10 @@ import { PACE } from '../../support/this-run.ts';
 import { Crowd, type CrowdOptions, FAULTS, type Fault } from './crowd.ts';
 import { Porcupine } from './porcupine.ts';
 import { type Judged, judge } from './record.ts';
-import { SUFFERING } from './suffering.ts';
+import { SLOW, SUFFERING } from './suffering.ts';
 
 export interface Wanted {
-  /** Of each store, answered. */
+  /** Of each store, answered; of slow ones a fifth. */
   readonly operations: number;
   /** How many a history has at least. */
   readonly length: number;
@@ -44,7 +44,9 @@ export async function gatherAll(
   await Promise.all(Array.from({ length: wanted.beside }, line));
   porcupine.close();
   const each = `${stores.length} stores and controls, ${wanted.operations} operations of each`;
-  show.say(`${each}, ${seconds(show.started)} s, pace ${PACE}`);
+  const slow = SLOW.filter((name) => stores.includes(name));
+  const fifth = slow.length > 0 ? ` (a fifth of ${slow.join(', ')})` : '';
+  show.say(`${each}${fifth}, ${seconds(show.started)} s, pace ${PACE}`);
   return results.every(Boolean);
 }
 
@@ -129,7 +131,8 @@ class Gathering {
   }
 
   async #gather(crowd: Crowd, porcupine: Porcupine): Promise<void> {
-    const { length, operations, seed: first } = this.#wanted;
+    const { length, seed: first } = this.#wanted;
+    const operations = this.#wanted.operations / (SLOW.includes(this.#store) ? 5 : 1);
     for (let seed = first; sum(this.#all, answered) < operations; seed++) {
       const recorded = await crowd.record({ seed, operations: length });
       const judged = await judge(recorded, porcupine);

@@ -159,3 +159,6 @@ export const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   objects: sufferingObjects,
   kubernetes: sufferingKubernetes,
 };
+
+/** Their servers take ten times as much of the processor as others; so a fifth is asked of them. */
+export const SLOW: readonly string[] = ['dynamodb', 'objects', 'kubernetes'];

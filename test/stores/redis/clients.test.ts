@@ -197,6 +197,8 @@ describe.each(packages)('$name', (its) => {
     await until('resumed', async () => heard.length === 2);
     // By the time of `resumed` it listens: nothing is lost after it.
     expect(await publish('two')).toBe(1);
+    // What a client has not read yet goes with a connection that is reset.
+    await until('heard the second', async () => heard.length === 3);
     await own.restart({ keepData: false });
     await until(
       'resumed again',
