@@ -122,6 +122,21 @@ test('its comparison serves every client: here, etcd over JSON', async () => {
   expect(await valuesOf(etcd, 'data/i')).toEqual({ 'data/i': '1' });
 });
 
+test('an entry looks again if another was made since it looked', async () => {
+  const etcd = clientOf(server.url);
+  let enterAnother = async (): Promise<unknown> => fence.enter(etcd, { ...at('j'), token: 2n });
+  const slow: Pick<EtcdClient, 'txn'> = {
+    async txn(txn) {
+      const reply = await etcd.txn(txn);
+      await enterAnother();
+      enterAnother = async () => {};
+      return reply;
+    },
+  };
+  const entering = fence.enter(slow, { ...at('j'), token: 1n });
+  await expect(entering).rejects.toMatchObject({ code: 'STALE_TOKEN', token: 1n, seen: 2n });
+});
+
 test('holders at once lose no update', async () => {
   const etcd = clientOf(server.url);
   await put(etcd, 'data/stock', '100');

@@ -73,7 +73,7 @@ export const FENCE_FAULTS: readonly Fault[] = [
     find: 'compare: [unchanged],\n        success',
     replace: 'success',
     why: 'an older holder lowers the fence, and writes',
-    by: inTest(IN_ETCD, 'holders at once lose no update'),
+    by: inTest(IN_ETCD, 'an entry looks again if another was made since it looked'),
   },
   {
     ...zookeeper,
