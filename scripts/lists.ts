@@ -197,7 +197,8 @@ export function soak(hours: number): Step {
         await histories('10000', seed).run(tell, false);
         await worlds(10_000, 150, seed).run(tell, false);
       }
-      const said = `${rounds} rounds of 10,000 operations a store and 10,000 worlds, all legal`;
+      const each = 'histories of 10,000 operations (of slow stores a fifth) and 10,000 worlds';
+      const said = `${rounds} rounds of ${each}, all legal`;
       return { passed: rounds, failed: [], skipped: [], said };
     },
   };

@@ -2,7 +2,7 @@
  * `npm test`: what needs nothing but `npm ci`, in two minutes. `npm run test:ci`: what continuous
  * integration has beside it. `npm run battery`: everything; it also writes what ran, when, and how
  * it ended, and docs/reference/evidence.md from that. With `--hours N` it goes on for so long, with
- * `--operations N` its histories have so many of each store, not 100,000.
+ * `--operations N` its histories have so many of each store, of slow ones a fifth, not 100,000.
  * Arguments choose steps by the beginning of their names. With CI=true, a skipped test is a
  * failure, unless what it would have tested is not promised.
  */

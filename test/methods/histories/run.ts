@@ -3,8 +3,9 @@
  * `node --import ./scripts/sources.mjs test/methods/histories/run.ts`.
  * `--store` is one or several of those in suffering.ts, or a control, which has to be found
  * illegal by both: `without-lease`, `without-fence`. Default: all of them. `--operations` is how
- * many of each have to be answered, `--length` how many a history has at least (default: a
- * twentieth of that, but 2,000), `--beside` how many stores are at it at once, `--seed` the first.
+ * many of each have to be answered, of slow ones a fifth; `--length` how many a history has at
+ * least (default: a twentieth of that, but 2,000), `--beside` how many stores are at it at once,
+ * `--seed` the first.
  */
 import { parseArgs } from 'node:util';
 import { setup } from '../../support/pace.ts';

@@ -160,5 +160,5 @@ export const SUFFERING: Readonly<Record<string, () => Promise<Suffering>>> = {
   kubernetes: sufferingKubernetes,
 };
 
-/** Their servers take ten times as much of the processor as others; so a fifth is asked of them. */
+/** Their servers for tests carry out far less in the same time: so a fifth is asked of them. */
 export const SLOW: readonly string[] = ['dynamodb', 'objects', 'kubernetes'];
