@@ -6,11 +6,13 @@
  * passes to the next waiter without a trip to the server, with the next token inside STEP, so that
  * tokens grow with every holder. For other locks, each waiter gets a queue of its own. Once another
  * process waits, the queue gives the claim up after a batch bounded in count and time, so that no
- * other process starves; where the store shows no waiters, it assumes some, and rests after each
- * batch. It never passes on a lease with too little life left.
+ * other process starves; because a message about waiters may not reach this process, it also asks
+ * for them while it passes the claim on. Where the store shows no waiters, it assumes some, and
+ * rests after each batch. It never passes on a lease with too little life left.
  * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
 import { hostname } from 'node:os';
+import { detached } from '../base/event-loop.ts';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -53,6 +55,8 @@ export class LocalQueue implements Claimant, Subject {
   #live: LiveClaim | undefined;
   lease: Lease | undefined;
   #issued = 0;
+  /** Asks the store for waiters once it has held for so long. */
+  #askAfterMs: number = BATCH.ms;
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
@@ -111,6 +115,7 @@ export class LocalQueue implements Claimant, Subject {
 
   granted(now: number): void {
     this.#issued = 0;
+    this.#askAfterMs = BATCH.ms;
     if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
     if (state?.at === 'held' && state.grant.queued) this.#rivals = REST.times;
@@ -249,9 +254,20 @@ export class LocalQueue implements Claimant, Subject {
   readonly #passOn = (now: number): void => {
     // While this was parked, the claim may have been lost and another begun.
     if (this.#live?.state.at !== 'held' || this.lease) return;
-    if (this.#live.deadline.fresh(now)) this.#hand(now);
-    else void this.#giveUp();
+    if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
+    this.#hand(now);
+    this.#askForWaiters(now);
   };
+
+  /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
+  #askForWaiters(now: number): void {
+    const live = this.#live;
+    if (live?.state.at !== 'held' || live.state.waiters > 0) return;
+    const heldMs = now - live.state.since;
+    if (heldMs < this.#askAfterMs || !this.#services.calls.store.traits.queue) return;
+    this.#askAfterMs = 2 * heldMs;
+    detached(() => live.beat());
+  }
 
   #mayPass(now: number): boolean {
     const { state, claim } = this.#live ?? {};

@@ -24,6 +24,21 @@ function tasks(lock: Lock, count: number): { tokens: bigint[]; done: Promise<unk
   return { tokens, done: Promise.all(runs) };
 }
 
+/** One task after the other, each of which takes a millisecond. */
+function greedy(bed: Bed): { turns: number; going: boolean } {
+  const mutex = bed.locks.mutex('a');
+  const count = { turns: 0, going: true };
+  const pause = () => new Promise<void>((resolve) => void bed.clock.setTimeout(resolve, 1));
+  const task = async (): Promise<void> => {
+    while (count.going) {
+      await mutex.run(pause);
+      count.turns += 1;
+    }
+  };
+  for (let i = 0; i < 3; i++) void task();
+  return count;
+}
+
 describe('the local hand-off', () => {
   it('passes the lease in the order of the tasks without a trip to the store', async () => {
     const bed = setUp();
@@ -103,22 +118,23 @@ describe('the local hand-off', () => {
     expect(leases[5]?.value?.held).toBe(true);
   });
 
-  describe('on a store that shows no waiters', () => {
-    /** One task after the other, each of which takes a millisecond. */
-    function greedy(bed: Bed): { turns: number; going: boolean } {
-      const mutex = bed.locks.mutex('a');
-      const count = { turns: 0, going: true };
-      const pause = () => new Promise<void>((resolve) => void bed.clock.setTimeout(resolve, 1));
-      const task = async (): Promise<void> => {
-        while (count.going) {
-          await mutex.run(pause);
-          count.turns += 1;
-        }
-      };
-      for (let i = 0; i < 3; i++) void task();
-      return count;
-    }
+  it('asks for waiters of whom no message tells, after 50 ms and when twice as long', async () => {
+    const bed = setUp();
+    const waiters = { now: 0 };
+    bed.store.onRenew = () => held({ token: 1n, waiters: waiters.now });
+    const count = greedy(bed);
+    await bed.clock.advance(300);
+    const { at: began } = bed.store.sent('claim')[0] ?? { at: 0 };
+    const asked = bed.store.sent('renew').map(({ at }) => Math.round(at - began));
+    expect(asked).toEqual([50, 100, 200]);
+    expect(bed.store.entered).toHaveLength(1);
+    waiters.now = 1;
+    await bed.clock.advance(180);
+    expect(bed.store.entered.length, 'it gives the claim up after a batch').toBe(2);
+    count.going = false;
+  });
 
+  describe('on a store that shows no waiters', () => {
     it('rests every 50 ms, for whom it cannot see', async () => {
       const bed = setUp({ queue: false });
       const count = greedy(bed);
@@ -222,6 +238,7 @@ describe('the local hand-off', () => {
     await bed.clock.advance(3_400);
     expect([first.state, second.value?.state]).toEqual(['lost', 'held']);
     expect(bed.store.entered).toHaveLength(2);
+    bed.store.onRenew = () => held({ token: bed.store.next() });
     await release(bed, first);
     expect(second.value?.held).toBe(true);
     const left = bed.store.sent('release').flatMap(({ claims }) => claims);
