@@ -143,6 +143,34 @@ declare module 'next/server' {
   export function after(work: () => Promise<void>): void;
 }
 
+/** Of the page on Workers, as much of Cloudflare's runtime as it uses: scripts/package has it. */
+interface D1Database {
+  prepare(sql: string): {
+    bind(...values: readonly unknown[]): { first<T>(): Promise<T | null> };
+  };
+}
+interface DurableObjectNamespace<T> {
+  idFromName(name: string): object;
+  get(id: object): RemoteObject<T>;
+}
+type RemoteObject<T> = {
+  readonly [K in keyof T]: T[K] extends (...given: infer G) => infer R
+    ? (...given: G) => Promise<R>
+    : never;
+};
+declare module 'cloudflare:workers' {
+  export class DurableObject {
+    protected readonly ctx: {
+      readonly storage: {
+        readonly kv: { get<T>(key: string): T | undefined; put<T>(key: string, value: T): void };
+      };
+    };
+  }
+}
+declare module '*/d1-documents.ts' {
+  export function d1Documents(db: D1Database): import('holdfast/document').Documents;
+}
+
 /** Of the page on NestJS: test/integrations/nestjs has them. */
 declare class Warehouse {
   send(id: string, signal?: AbortSignal): Promise<string>;

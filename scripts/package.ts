@@ -1,7 +1,8 @@
 /**
  * Proves what users install: the tarball is built, linted, installed in an empty folder, and used
  * there. With `--whole`, also in each way in which TypeScript finds the types of a package, and in
- * every style on every runtime, which are fetched. What comes later builds on what was before.
+ * every style on every runtime, which are fetched, and in Workers. What comes later builds on what
+ * was before.
  */
 import { parseArgs } from 'node:util';
 import { checkContents, checkWeight } from './package/contents.ts';
@@ -10,6 +11,7 @@ import { type Cell, runMatrix } from './package/matrix.ts';
 import { Scratch } from './package/scratch.ts';
 import { styleCells, typeCells } from './package/styles.ts';
 import { fetchTools, type Tools } from './package/tools.ts';
+import { workerCells } from './package/workers.ts';
 import { type Skip, StepError } from './steps.ts';
 
 const { values } = parseArgs({ options: { whole: { type: 'boolean', default: false } } });
@@ -62,6 +64,7 @@ async function checkEverywhere(tools: Tools | string): Promise<void> {
   await check('bundles', () => scratch.bundle());
   if (fetched) await scratch.configureJest(fetched);
   await checkAll(styleCells(scratch, fetched));
+  if (fetched) await checkAll(await workerCells(scratch, fetched));
 }
 
 async function check(what: string, act: () => Promise<unknown>): Promise<void> {

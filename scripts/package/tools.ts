@@ -1,7 +1,7 @@
 /**
  * What the package is tried with and the project does not depend on, because it is a hundred
- * megabytes each: other runtimes, Jest, other compilers. Exact versions from the npm registry, kept
- * beside the project's own modules, so that the second run downloads nothing.
+ * megabytes each: other runtimes, Jest, Miniflare, other compilers. Exact versions from the npm
+ * registry, kept beside the project's own modules, so that the second run downloads nothing.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -44,6 +44,7 @@ const VERSIONS = {
   '@oven/bun-linux-x64': BUN,
   '@deno/linux-x64-glibc': DENO,
   jest: '30.5.2',
+  miniflare: '4.20260730.0',
   'ts-jest': '29.4.15',
   typescript: '5.9.3',
 };

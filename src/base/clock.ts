@@ -11,10 +11,13 @@
  * time did not, a virtual machine may have been stopped together with its clocks. Nothing in it can
  * tell that from a wall clock that was set, so the clock reports a doubt, and leases ask their
  * store.
+ * In Cloudflare's workerd both are the wall clock, which stands still between inputs and outputs:
+ * a start is read early, which is safe; `held` is late by what was computed since the last of them.
  * What would break it: a resume that leaves wall clock and boot time behind until user code runs.
  */
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { onAbort } from './aborts.ts';
 import { UsageError } from './errors.ts';
 
@@ -58,13 +61,16 @@ export interface TimeSources {
 
 type Timers = 'setTimeout' | 'clearTimeout' | 'setImmediate' | 'queueMicrotask';
 
-/** As they are when this loads: a test's fake timers would stop every lock, and so the test. */
+/**
+ * As they are when this loads: a test's fake timers would stop every lock, and so the test. Those
+ * of the module, because global ones in workerd may return numbers, and refuse any other `this`.
+ */
 const { Date: WallClock } = globalThis;
 export const timers: Pick<typeof globalThis, Timers> = {
   setTimeout,
   clearTimeout,
   setImmediate,
-  queueMicrotask,
+  queueMicrotask: queueMicrotask.bind(globalThis),
 };
 const monotonicMs = performance.now.bind(performance);
 

@@ -140,7 +140,8 @@ class EventListeners {
   }
 
   get isThere(): boolean {
-    return this.listeners.size > 0 || this.channel.hasSubscribers;
+    // A function in workerd, unless the compatibility date is 2026-05-19 or later.
+    return this.listeners.size > 0 || this.channel.hasSubscribers === true;
   }
 }
 

@@ -10,6 +10,7 @@ export const RUN_BY: Readonly<Record<string, string>> = {
   'docs/guide/next-and-serverless.md': 'test/methods/guide/next-and-serverless.test.ts',
   'docs/guide/scheduled-jobs.md': 'test/methods/guide/scheduled-jobs.test.ts',
   'docs/guide/testing-your-app.md': 'test/methods/guide/testing-your-app.test.ts',
+  'docs/guide/workers.md': 'scripts/package/workers.ts',
 };
 
 /** Names that mean a server, given or imported, and the server. */

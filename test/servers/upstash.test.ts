@@ -1,0 +1,100 @@
+/**
+ * Upstash's part of the guide "Cloudflare Workers", before a real Redis: a bridge passes each
+ * command that is posted on to it, and replies as Upstash's REST API does.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLocks } from 'holdfast';
+import { type Documents, documentStore } from 'holdfast/document';
+import { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import { runBlock } from '../methods/guide/blocks.ts';
+import { snippetsIn } from '../methods/tidy/snippets.ts';
+import { readTree } from '../methods/tidy/tree.ts';
+import { documentsTests, sharedServer } from '../stores/document/service.ts';
+import { missing } from './programs.ts';
+import { RedisServer } from './redis-server.ts';
+
+const TOKEN = 'a secret';
+
+class Bridge {
+  readonly #redis: RedisServer;
+  readonly #client: Redis;
+  readonly #server: Server;
+
+  private constructor(redis: RedisServer) {
+    this.#redis = redis;
+    this.#client = new Redis(redis.url);
+    this.#server = createServer(async (request, response) => {
+      let body = '';
+      for await (const part of request.setEncoding('utf8')) body += part;
+      const allowed = request.headers.authorization === `Bearer ${TOKEN}`;
+      const reply = allowed ? await this.#reply(body) : { error: 'Unauthorized' };
+      const status = 'result' in reply ? 200 : allowed ? 400 : 401;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reply));
+    });
+  }
+
+  static async start(): Promise<Bridge> {
+    const bridge = new Bridge(await RedisServer.start());
+    await once(bridge.#server.listen(0, '127.0.0.1'), 'listening');
+    return bridge;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#client.disconnect();
+    await this.#redis.close();
+  }
+
+  async #reply(body: string): Promise<{ result: unknown } | { error: string }> {
+    try {
+      const [name = '', ...values] = JSON.parse(body) as string[];
+      return { result: await this.#client.call(name, ...values) };
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  }
+}
+
+interface Shown {
+  upstashDocuments(url: string, token: string): Documents;
+}
+
+async function shownDocuments(): Promise<Shown['upstashDocuments']> {
+  const block = snippetsIn(readTree()).find(({ code }) => code.includes('// upstash-documents.ts'));
+  if (!block) throw new Error('The guide shows no documents in Upstash.');
+  const load = (name: string): Promise<Record<string, unknown>> => import(name);
+  const shown = await runBlock(block, { names: {}, load });
+  return (shown as unknown as Shown).upstashDocuments;
+}
+
+const upstashDocuments = await shownDocuments();
+const bridge = sharedServer(await missing('redis'), () => Bridge.start());
+const documents = (token = TOKEN): Documents => upstashDocuments(bridge().url, token);
+
+describe('Upstash, as the guide has it', () => {
+  documentsTests({ create: () => documents(), has: ['nowMs'] });
+});
+
+test('two programs take turns', async () => {
+  await using one = createLocks(documentStore(documents()));
+  await using other = createLocks(documentStore(documents()));
+  const lease = await one.mutex('stock').acquire();
+  expect(await other.mutex('stock').tryAcquire()).toBeNull();
+  const next = other.mutex('stock').run(({ token }) => token);
+  await lease.release();
+  expect(await next).toBeGreaterThan(lease.token);
+});
+
+test('an error of the service is told', async () => {
+  await using locks = createLocks(documentStore(documents('another')));
+  const refused = { code: 'STORE', message: expect.stringContaining('Unauthorized') };
+  await expect(locks.mutex('a').tryAcquire()).rejects.toMatchObject(refused);
+});
