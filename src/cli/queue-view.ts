@@ -8,7 +8,7 @@ import { plain, quote } from './text.ts';
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
 /** A candidate in an election leads or stands by; a standby waits for nothing. */
-export function isCandidate({ holder }: Member): boolean {
+export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
   return holder.mark === CANDIDATE;
 }
 
@@ -118,12 +118,12 @@ export function summaryLines(queues: readonly Queue[], columns?: number): readon
   return tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)], columns);
 }
 
-function summaryCells(queue: Queue): string[] {
-  const { resource, limit, holders, waiters } = queue;
+function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   const parts = holders.map(({ kind, permits }) => (kind === 'permits' ? permits : 1));
   const used = parts.reduce((sum, part) => sum + part, 0);
   const [holder, ...others] = holders;
-  const [waiter] = waitersOf(queue);
+  const [waiter] = waiters;
+  const standby = waiter && isCandidate(waiter);
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const bounded = limit !== undefined && limit < MAX_PERMITS;
   const age = (member: Member | undefined): string =>
@@ -133,8 +133,8 @@ function summaryCells(queue: Queue): string[] {
     bounded ? `${used} of ${limit}` : String(used),
     holder ? `${isCandidate(holder) ? 'leader ' : ''}${whoText(holder)}${more}` : '',
     age(holder),
-    `${waiters.length}${isElection(queue) ? ' on standby' : ''}`,
-    age(waiter),
+    `${waiters.length}${standby ? ' on standby' : ''}`,
+    age(standby ? undefined : waiter),
   ];
 }
 
@@ -174,12 +174,11 @@ export function memberLine(member: Member, queue: Queue): string {
   return [token, kind, `${host}:${pid}`, label].filter(Boolean).join(' ');
 }
 
-function memberCells(member: Member, queue: Queue): string[] {
-  const { number, kind, permits, leftMs, holder } = member;
+function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Queue): string[] {
   const what = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
   return [
     String(number),
-    isCandidate(member) ? 'candidate' : what,
+    isCandidate({ holder }) ? CANDIDATE : what,
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),

@@ -118,7 +118,7 @@ const ONCE = {
     const ms = millisecondsOf(given, name);
     if (ms === 0) throw new UsageError('keepFor must be more than 0.');
     if (typeof given === 'number' && ms < 1_000) {
-      // Whoever writes 7 hardly means that.
+      // A caller that writes 7 hardly means that.
       const meant = `Write the unit: '${given}d' for days, or '${given}ms'`;
       throw new UsageError(`keepFor: ${given} is ${ms} ms, as a number has no unit. ${meant}.`);
     }

@@ -33,7 +33,8 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 /** @throws what `migratePostgres` and `openUrl` throw. */
 export async function migrate(_scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
-  await runAlone(await clientByUrl(url), table ?? postgresMigration(schemaIn(options)));
+  const locks = postgresMigration(schemaIn(options));
+  await runAlone(await clientByUrl(url), table ?? locks);
 }
 
 /** What a server on which the store works says of itself. */
