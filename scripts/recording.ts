@@ -1,7 +1,7 @@
 /**
  * `npm run recording`: docs/images/demo.svg, a terminal in which `holdfast demo` runs at its own
- * pace, again and again. The lines and their times are those of a real run; who wants no motion
- * sees the whole of it.
+ * pace, again and again. The lines and their times are those of a real run. It begins while the end
+ * rests: where nothing moves, and for readers who want no motion, the whole of it is shown.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,6 +50,7 @@ async function record(): Promise<readonly Shown[]> {
 
 function draw(lines: readonly Shown[]): string {
   const total = (lines.at(-1)?.at ?? 0) + REST_MS;
+  const begin = (REST_MS / 2 - total).toFixed(0);
   const width = Math.ceil(Math.max(...lines.map(({ text }) => text.length)) * LETTER) + 2 * EDGE;
   const height = (lines.length + 1) * LINE + 2 * EDGE;
   const rows = lines.map(({ text }, n) => {
@@ -59,7 +60,7 @@ function draw(lines: readonly Shown[]): string {
   const moves = lines.map(({ at }, n) => {
     const percent = ((at / total) * 100).toFixed(1);
     return `  @keyframes line${n} { 0% { opacity: 0 } ${percent}% { opacity: 1 } }
-    #line${n} { animation: line${n} ${total.toFixed(0)}ms steps(1) infinite }`;
+    #line${n} { animation: line${n} ${total.toFixed(0)}ms steps(1) ${begin}ms infinite }`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}">
 <title>${PROMPT.slice(2)}: ${escaped(lines.at(-1)?.text ?? '')}</title>

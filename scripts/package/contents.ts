@@ -6,7 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
 
-const REQUIRED = ['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'];
+const REQUIRED = [
+  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'docs/guide/runbook.md'],
+  ...['docs/operations/alerts.yml', 'docs/operations/grafana-dashboard.json'],
+];
 const BUILT = /^dist\/[\w-]+\.(mjs|cjs|d\.mts|d\.cts)$/;
 
 /** @throws StepError if a file is too much or missing, or tells of the machine that built it. */

@@ -1,17 +1,37 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
-import { type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import { plain, quote } from './text.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
+/** A candidate in an election leads or stands by; a standby waits for nothing. */
+export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
+  return holder.mark === CANDIDATE;
+}
+
+export function waitersOf({ waiters }: Queue): readonly Member[] {
+  return waiters.filter((waiter) => !isCandidate(waiter));
+}
+
+/** What a holder does, or a waiter. */
+export function stateOf(member: Member, holds: boolean): string {
+  if (isCandidate(member)) return holds ? 'leads' : 'stands by';
+  return holds ? 'holds' : 'waits';
+}
+
+function isElection({ holders, waiters }: Queue): boolean {
+  return [...holders, ...waiters].some(isCandidate);
+}
+
 /** Numbers that JSON cannot hold are strings; a read-write lock has no limit. */
 export function queueJson(queue: Queue & { readonly waiting?: Waiting | undefined }): object {
   const { resource, limit = MAX_PERMITS, holders, waiters, waiting } = queue;
   return {
     resource,
+    ...(isElection(queue) && { election: true }),
     limit: limit < MAX_PERMITS ? limit : null,
     holders: holders.map(memberJson),
     waiters: waiters.map(memberJson),
@@ -46,7 +66,7 @@ export function queueLines(
   coloured: boolean,
   columns: number = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-  const { resource, holders, waiters, quarantineMs } = queue;
+  const { resource, limit = 1, holders, waiters, quarantineMs } = queue;
   const loss = quarantineMs === undefined ? [] : [lossText(quarantineMs)];
   const paint = (format: 'bold' | 'dim' | 'green', text: string): string =>
     coloured ? styleText(format, text, { validateStream: false }) : text;
@@ -54,12 +74,15 @@ export function queueLines(
     paint('bold', plain(resource).slice(0, Math.max(0, columns - counts.length))) + counts;
   if (holders.length + waiters.length === 0) return [heading(': no holders, no waiters'), ...loss];
   const rows = [
-    ...holders.map((member) => ['holds', ...memberCells(member, queue)]),
-    ...waiters.map((member) => ['waits', ...memberCells(member, queue)]),
+    ...holders.map((member) => [stateOf(member, true), ...memberCells(member, queue)]),
+    ...waiters.map((member) => [stateOf(member, false), ...memberCells(member, queue)]),
   ];
   const [headings = '', ...lines] = tableLines([HEADINGS, ...rows], columns);
+  const counts = isElection(queue)
+    ? `election, ${holders.length} of ${limit} leading, ${waiters.length} standing by`
+    : `${holders.length} holding, ${waiters.length} waiting`;
   return [
-    heading(`: ${holders.length} holding, ${waiters.length} waiting`),
+    heading(`: ${counts}`),
     ...loss,
     paint('dim', headings),
     ...lines.map((line, at) => (at < holders.length ? paint('green', line) : line)),
@@ -84,6 +107,12 @@ export function tableLines(
 
 const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;
 
+/** How many hold and wait in all of them. */
+export function countsText(queues: readonly Queue[]): string {
+  const waiting = queues.reduce((sum, queue) => sum + waitersOf(queue).length, 0);
+  return `${queues.length} in use, ${waiting} waiting`;
+}
+
 /** Headings, and a line per queue: how much is taken, the first holder, and the first waiter. */
 export function summaryLines(queues: readonly Queue[], columns?: number): readonly string[] {
   return tableLines([SUMMARY_HEADINGS, ...queues.map(summaryCells)], columns);
@@ -94,6 +123,7 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   const used = parts.reduce((sum, part) => sum + part, 0);
   const [holder, ...others] = holders;
   const [waiter] = waiters;
+  const standby = waiter && isCandidate(waiter);
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const bounded = limit !== undefined && limit < MAX_PERMITS;
   const age = (member: Member | undefined): string =>
@@ -101,10 +131,10 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   return [
     plain(resource),
     bounded ? `${used} of ${limit}` : String(used),
-    holder ? `${whoText(holder)}${more}` : '',
+    holder ? `${isCandidate(holder) ? 'leader ' : ''}${whoText(holder)}${more}` : '',
     age(holder),
-    String(waiters.length),
-    age(waiter),
+    `${waiters.length}${standby ? ' on standby' : ''}`,
+    age(standby ? undefined : waiter),
   ];
 }
 
@@ -148,7 +178,7 @@ function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Q
   const what = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
   return [
     String(number),
-    what,
+    isCandidate({ holder }) ? CANDIDATE : what,
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),

@@ -20,7 +20,7 @@ import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import { draw, printError } from './output.ts';
-import { cycleText, lossText, whoText } from './queue-view.ts';
+import { cycleText, isCandidate, lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */
@@ -152,7 +152,8 @@ export function waitingLine(
   const [holder, ...others] = holders;
   if (!holder) return `${what}, which has no holder${before}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${what}, held by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
+  const does = isCandidate(holder) ? 'led' : 'held';
+  return `${what}, ${does} by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
 }
 
 function isOurs({ holder }: Member): boolean {

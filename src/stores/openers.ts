@@ -10,8 +10,9 @@ export interface Opener {
   openUrl(scheme: string, rest: string): Store | Promise<Store>;
   /** What the server says of itself; missing where there is none, or only a module knows it. */
   facts?(scheme: string, rest: string): Promise<ServerFacts>;
-  /** Makes the tables, and says the SQL that does; missing where the first use makes them. */
-  migrate?(scheme: string, rest: string): Promise<void>;
+  /** Makes the tables of the locks, or by this statement another one; missing without SQL. */
+  migrate?(scheme: string, rest: string, table?: string): Promise<void>;
+  /** The SQL of the tables of the locks; missing where the first use makes them. */
   migrationText?(scheme: string, rest: string): string;
 }
 

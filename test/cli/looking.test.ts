@@ -131,6 +131,34 @@ it('show tells holders, then waiters in order', async () => {
   expect((await place.fate('show', 'gpu')).out).toBe('gpu: no holders, no waiters\n');
 });
 
+it('tells an election as one: who leads, who stands by', async () => {
+  const place = await Place.used();
+  const watch = place.start(['watch', 'scheduler']);
+  await watch.says('no holders');
+  const leader = place.start(['elect', 'scheduler', '--', 'cat']);
+  await place.holding(1, 0);
+  const standby = await place.wait('elect', 'scheduler', '-v', '--', 'cat');
+  const { out } = await place.fate('show', 'scheduler');
+  const [heading, , ...rows] = out.trimEnd().split('\n');
+  expect(heading).toBe('scheduler: election, 1 of 1 leading, 1 standing by');
+  expect(rows).toEqual([
+    expect.stringMatching(new RegExp(`^leads +\\d+ +candidate .+ ${leader.pid} +cat `)),
+    expect.stringMatching(new RegExp(`^stands by +\\d+ +candidate .+ ${standby.pid} +cat `)),
+  ]);
+  expect(await json(place, 'show', 'scheduler')).toMatchObject({
+    ...{ election: true, limit: 1, holders: [{ pid: leader.pid, kind: 'permits' }] },
+  });
+  const [, listed] = (await place.fate('ls', '-l')).out.split('\n');
+  expect(listed).toMatch(/^scheduler +1 of 1 +leader \S+ pid \d+ \(cat\) .* 1 on standby$/);
+  await standby.saysOnError('for scheduler, led by ');
+  await watch.says('stands by');
+  await letGo(leader);
+  await watch.says(`leads ${/stands by (\d+)/.exec(watch.out)![1]} candidate`);
+  await letGo(standby);
+  watch.kill('SIGINT');
+  expect(await watch.fate).toMatchObject({ status: 0, err: '' });
+});
+
 it('a read-write lock has no limit', async () => {
   const place = new Place();
   const writer = await place.hold('config', '--write');

@@ -190,6 +190,10 @@ it.each(['ls', 'migrate'])('a missing package for a server: %s', async (verb) =>
   expect(err).toMatch(/^holdfast: .*npm install pg.*\n$/);
 });
 
+it('no package is needed by the demo', async () => {
+  expect(await withoutPackages('demo')).toMatchObject({ status: 0, err: '' });
+});
+
 it('another kind of lock under this name', async () => {
   const place = new Place();
   const holder = await place.hold('a');

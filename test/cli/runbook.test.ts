@@ -4,7 +4,8 @@ import { letGo, Place, type Program } from './program.ts';
 import { comparable, SHOWN } from './runbook.ts';
 
 /** The commands of this file; that on a store without memory is in servers/redis.test.ts. */
-const HERE = ['top', 'show import', 'show account:1', 'show account:2', 'show gpu'];
+const SHOWN_HERE = ['import', 'account:1', 'account:2', 'gpu', 'scheduler'];
+const HERE = ['top', ...SHOWN_HERE.map((name) => `show ${name}`)];
 
 /** It waits, and then holds until its input ends. */
 function wait(place: Place, name: string, label: string, ...flags: string[]): Promise<Program> {
@@ -78,6 +79,16 @@ it('programs that disagree about a limit', async () => {
   ];
   await expectShown(place, 'show gpu');
   await letGo(...programs);
+});
+
+it('an election', async () => {
+  const place = new Place();
+  const elect = ['elect', 'scheduler', '--label', 'scheduler', '--', 'cat'];
+  const leader = place.start(elect);
+  await place.holding(1, 0);
+  const standby = await place.wait(...elect);
+  await expectShown(place, 'show scheduler');
+  await letGo(leader, standby);
 });
 
 it('a store that is away', async () => {

@@ -314,6 +314,8 @@ describe('what is wrong is said before anything is sent', () => {
     ['no options', undefined, /must be an object/],
     ['no keepFor', {}, /once needs keepFor/],
     ['keepFor of nothing', { keepFor: 0 }, /keepFor must be more than 0/],
+    ['keepFor without its unit', { keepFor: 7 }, /7 is 7 ms, .* Write the unit: '7d' for days/],
+    ['keepFor of just too little', { keepFor: 999 }, /or '999ms'/],
     [
       'keepFor of more than ten years',
       { keepFor: '3661d' },
@@ -377,7 +379,7 @@ it('the memory forgets records whose time is over', async () => {
   const { clock } = setUp();
   const locks = createLocks(memoryStore({ clock }), { clock });
   for (let i = 0; i < 1000; i++) {
-    await once(locks, `${i}`, { keepFor: 1 }, () => {});
+    await once(locks, `${i}`, { keepFor: '1ms' }, () => {});
     await clock.advance(2);
   }
   expect(await once(locks, '999', DAY, () => 1)).toMatchObject({ state: 'ran' });

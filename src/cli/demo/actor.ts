@@ -3,14 +3,13 @@
  * Like much code it does not look at its lease before it writes.
  */
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { isLockError } from '../../base/errors.ts';
-import { openSqlite, type SqliteDatabase } from '../../clients/sqlite/connection.ts';
-import { sqlFence } from '../../fences/index.ts';
-import type { SqliteConnection } from '../../fences/sql/sqlite.ts';
+import type { Lease } from '../../core/lease.ts';
+import { objectFence } from '../../fences/index.ts';
 import { createLocks } from '../../locks.ts';
-import { sqliteStore } from '../../stores/sqlite/index.ts';
+import { objectStore } from '../../stores/objects/index.ts';
 import { printJson } from '../output.ts';
+import { objectsIn } from './objects.ts';
 
 export const TTL_MS = 1_000;
 
@@ -22,35 +21,27 @@ export interface Said {
   readonly sold?: boolean;
 }
 
-/** @param folder with the files of the locks and of the shop. */
-export async function act(name: string, folder: string): Promise<number> {
-  const locks = createLocks(sqliteStore(join(folder, 'locks.db')), { ttl: TTL_MS, label: name });
-  // Every binding has what the fence needs.
-  const shop = (await openSqlite(join(folder, 'shop.db'))) as SqliteDatabase & SqliteConnection;
-  const fence = sqlFence({ dialect: 'sqlite' });
+const stock = objectFence({ initial: { lamps: 1 } });
+
+export async function act(name: string): Promise<number> {
+  const locks = createLocks(objectStore(objectsIn('locks/')), { ttl: TTL_MS, label: name });
   const lease = await locks.mutex('lamp').acquire();
   await printJson({ token: String(lease.token) });
   await once(process.stdin, 'data');
   const { held } = lease;
-  const sold = inTransaction(shop, () => {
-    fence.enter(shop, lease);
-    shop.prepare('UPDATE stock SET lamps = lamps - 1').run();
-  });
-  await printJson({ held, sold });
+  await printJson({ held, sold: await sell(lease) });
   // Its end is the end of the demo, which kills it.
   await once(process.stdin, 'close');
   return 0;
 }
 
 /** False if the fence refuses it. */
-function inTransaction(shop: SqliteDatabase, work: () => void): boolean {
-  shop.exec('BEGIN IMMEDIATE');
+async function sell(lease: Lease): Promise<boolean> {
   try {
-    work();
-    shop.exec('COMMIT');
+    const { value, write } = await stock.enter(objectsIn('shop/'), lease);
+    await write({ lamps: value.lamps - 1 });
     return true;
   } catch (error) {
-    shop.exec('ROLLBACK');
     if (isLockError(error, 'STALE_TOKEN')) return false;
     throw error;
   }

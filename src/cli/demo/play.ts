@@ -1,39 +1,32 @@
 /** The demo: what the processes do is real, and an unexpected outcome fails it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openSqlite } from '../../clients/sqlite/connection.ts';
+import type { Readable } from 'node:stream';
 import { span } from '../../operators/span.ts';
 import { endingOf } from '../command.ts';
 import { print } from '../output.ts';
 import { untilSignal } from '../process/signals.ts';
 import { type Said, TTL_MS } from './actor.ts';
+import { serveObjects } from './objects.ts';
 
 /** Resolves with the exit status. */
 export async function play(): Promise<number> {
   const interrupt = untilSignal();
   const interrupted = once(interrupt, 'abort');
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
   const actors: Actor[] = [];
   const end = (): void => {
     for (const actor of actors) actor.kill('SIGKILL');
   };
   // However this process ends; `print` ends it when its reader is gone.
-  process.once('exit', () => {
-    end();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+  process.once('exit', end);
   const enters = (name: string): Actor => {
-    const actor = new Actor(name, folder);
+    const actor = new Actor(name);
     actors.push(actor);
     return actor;
   };
-  const told = fillShop(folder).then(() => tell(enters));
   let failure: unknown;
-  await Promise.race([told, interrupted]).catch((error: unknown) => {
+  await Promise.race([tell(enters), interrupted]).catch((error: unknown) => {
     failure = error;
   });
   end();
@@ -78,25 +71,20 @@ function later(than: number): string {
   return `${span(performance.now() - than)} later`;
 }
 
-async function fillShop(folder: string): Promise<void> {
-  const shop = await openSqlite(join(folder, 'shop.db'));
-  shop.exec('CREATE TABLE stock (lamps INTEGER NOT NULL); INSERT INTO stock VALUES (1)');
-  shop.close();
-}
-
 class Actor {
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(name: string, folder: string) {
+  constructor(name: string) {
     const args = [...process.execArgv, process.argv[1] as string, 'demo'];
-    const env = { ...process.env, HOLDFAST_DEMO_ACTOR: name, HOLDFAST_DEMO_FOLDER: folder };
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
+    const env = { ...process.env, HOLDFAST_DEMO_ACTOR: name };
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'], env });
+    serveObjects(child);
     this.#child = child;
     this.ended = new Promise((resolve) => void child.once('close', () => resolve()));
     child.once('error', () => {});
-    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
   }
 
   async says(): Promise<Said> {

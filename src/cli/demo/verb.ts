@@ -5,7 +5,7 @@ import type { CliVerb } from '../verbs/verb.ts';
 const HELP = `Usage: holdfast demo
 
 Shows with three processes, in some seconds, what becomes of a lock whose holder is stopped or
-killed, and which write only a fence refuses. It works in a folder of its own, and removes it.
+killed, and which write only a fence refuses. It needs no server, no package and no file.
 `;
 
 export const verb: CliVerb = {
@@ -14,10 +14,10 @@ export const verb: CliVerb = {
   async run(given) {
     given.atMost(0);
     // The processes of the demo are told so by those that start them.
-    const { HOLDFAST_DEMO_ACTOR: actor, HOLDFAST_DEMO_FOLDER: folder } = process.env;
-    if (actor && folder) {
+    const { HOLDFAST_DEMO_ACTOR: actor } = process.env;
+    if (actor && process.send) {
       const { act } = await import('./actor.ts');
-      return act(actor, folder);
+      return act(actor);
     }
     if (process.platform === 'win32') {
       throw new ExitError(STATUS.refused, 'The demo stops a process, which Windows cannot do.');

@@ -38,7 +38,7 @@ const BY_CODE: Readonly<Record<LockErrorCode, number>> = {
   CONFLICT: STATUS.notAcquired,
   LEASE_LOST: STATUS.notAcquired,
   CLOSED: STATUS.notAcquired,
-  TRANSACTION: STATUS.notAcquired,
+  TRANSACTION: STATUS.unreachable,
   MISMATCH: STATUS.refused,
   UNSUPPORTED: STATUS.refused,
   DEADLOCK: STATUS.refused,

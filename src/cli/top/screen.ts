@@ -1,6 +1,6 @@
 /** Draws a view of `top`. */
 import type { Queue } from '../../contract/store.ts';
-import { queueLines, summaryLines } from '../queue-view.ts';
+import { countsText, queueLines, summaryLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
 import { membersOf, openQueue, queuesIn, selected, type TopView } from './view.ts';
 
@@ -34,9 +34,8 @@ interface ScreenParts {
 
 function listParts(view: TopView, queues: readonly Queue[], columns: number): ScreenParts {
   const shown = queuesIn(view, queues);
-  const waiting = shown.reduce((sum, { waiters }) => sum + waiters.length, 0);
   const filter = view.filter === '' ? '' : `, with "${plain(view.filter)}"`;
-  const counts = `${shown.length} in use, ${waiting} waiting${filter}; ${view.order}`;
+  const counts = `${countsText(shown)}${filter}; ${view.order}`;
   const [headings = '', ...rows] = summaryLines(shown, columns);
   return { heading: [counts.slice(0, columns), `  ${headings}`], rows };
 }

@@ -5,7 +5,7 @@ import { COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
-import { queueJson, summaryLines } from '../queue-view.ts';
+import { countsText, queueJson, summaryLines } from '../queue-view.ts';
 import type { CliVerb } from '../verbs/verb.ts';
 import { sorted } from './view.ts';
 
@@ -51,8 +51,6 @@ function show(queues: readonly Queue[], asJson: boolean): Promise<void> {
   const at = new Date().toISOString();
   if (asJson) return printJson({ at, queues: queues.map(queueJson) });
   const columns = process.stdout.isTTY ? screen().columns : undefined;
-  const waiting = queues.reduce((sum, { waiters }) => sum + waiters.length, 0);
-  const heading = `${at}: ${queues.length} in use, ${waiting} waiting`;
-  const lines = [heading, ...summaryLines(queues, columns)];
+  const lines = [`${at}: ${countsText(queues)}`, ...summaryLines(queues, columns)];
   return process.stdout.isTTY ? redraw(lines) : print(`${lines.join('\n')}\n`);
 }

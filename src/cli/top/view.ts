@@ -5,11 +5,12 @@
  * The list moves under the reader, so the selection is a name or a token and never a line. Words
  * for an eviction are bound to the claim that was selected when they were begun.
  */
-import { CANDIDATE, type Member, type Queue } from '../../contract/store.ts';
+import type { Member, Queue } from '../../contract/store.ts';
+import { waitersOf } from '../queue-view.ts';
 
 type Order = (a: Queue, b: Queue) => number;
 
-const byWait: Order = (a, b) => firstWait(a) - firstWait(b);
+const byWait: Order = (a, b) => firstOf(waitersOf(a)) - firstOf(waitersOf(b));
 const byHold: Order = (a, b) => firstOf(a.holders) - firstOf(b.holders);
 const byName: Order = (a, b) => (a.resource < b.resource ? -1 : 1);
 
@@ -22,7 +23,7 @@ export type OrderName =
 const ORDERS: Readonly<Record<OrderName, Order>> = {
   'longest wait first': (a, b) => byWait(a, b) || byHold(a, b),
   'longest hold first': (a, b) => byHold(a, b) || byWait(a, b),
-  'most waiters first': (a, b) => b.waiters.length - a.waiters.length || byWait(a, b),
+  'most waiters first': (a, b) => waitersOf(b).length - waitersOf(a).length || byWait(a, b),
   'by name': byName,
 };
 
@@ -168,11 +169,6 @@ export function sorted(queues: readonly Queue[], order: OrderName = START.order)
 function orderAfter(order: OrderName): OrderName {
   const names = Object.keys(ORDERS) as OrderName[];
   return names[(names.indexOf(order) + 1) % names.length] as OrderName;
-}
-
-/** A standby of an election waits for nothing. */
-function firstWait({ waiters }: Queue): number {
-  return firstOf(waiters[0]?.holder.mark === CANDIDATE ? [] : waiters);
 }
 
 /** When the first began, later than all others if there is none. */

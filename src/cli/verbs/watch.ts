@@ -3,7 +3,7 @@ import { COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
-import { memberLine, queueJson, queueLines } from '../queue-view.ts';
+import { memberLine, queueJson, queueLines, stateOf } from '../queue-view.ts';
 import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
@@ -43,16 +43,16 @@ function jsonLines(): Show {
   };
 }
 
-/** `holds`, `waits` and `left`, with the time and the member. */
+/** What each does, or that it has `left`, with the time and the member. */
 function changes(): Show {
   let known = new Map<bigint, { readonly state: string; readonly line: string }>();
   let begun = false;
   return async (queue) => {
     const seen: typeof known = new Map();
-    const note = (state: string) => (member: Member) =>
-      seen.set(member.number, { state, line: memberLine(member, queue) });
-    queue.holders.forEach(note('holds'));
-    queue.waiters.forEach(note('waits'));
+    const note = (holds: boolean) => (member: Member) =>
+      seen.set(member.number, { state: stateOf(member, holds), line: memberLine(member, queue) });
+    queue.holders.forEach(note(true));
+    queue.waiters.forEach(note(false));
     const at = new Date().toISOString();
     const gone = [...known].filter(([number]) => !seen.has(number));
     const came = [...seen].filter(([number, { state }]) => known.get(number)?.state !== state);

@@ -160,9 +160,10 @@ export async function untilFree<T>(file: string, busyMs: number, step: () => T):
   }
 }
 
-/** A plain database of the binding that is available. */
+/** A plain database of the binding that is available. @throws StoreError */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
-  return (await binding())(file);
+  const open = await binding();
+  return untilFree(file, 0, () => open(file));
 }
 
 async function binding(): Promise<Open> {

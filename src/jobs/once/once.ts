@@ -35,7 +35,10 @@ import { keepSurely, recall } from '../records.ts';
 export interface OnceOptions
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,
     Pick<LockOptions, 'ttl' | 'maxHold'> {
-  /** How long the record of the work is kept, counted from its end; at most ten years. */
+  /**
+   * How long the record of the work is kept, counted from its end: at most ten years. A number
+   * counts ms; one below 1000 is refused, since most mean another unit by it: write `'500ms'`.
+   */
   readonly keepFor: Duration;
   /**
    * While another attempt runs: `wait` for it (default), and try if it fails; or `skip`, and return
@@ -114,6 +117,11 @@ const ONCE = {
     }
     const ms = millisecondsOf(given, name);
     if (ms === 0) throw new UsageError('keepFor must be more than 0.');
+    if (typeof given === 'number' && ms < 1_000) {
+      // A caller that writes 7 hardly means that.
+      const meant = `Write the unit: '${given}d' for days, or '${given}ms'`;
+      throw new UsageError(`keepFor: ${given} is ${ms} ms, as a number has no unit. ${meant}.`);
+    }
     if (ms <= MAX_KEPT_MS) return ms;
     throw new UsageError(`keepFor is longer than ten years, 3660d: ${show(given)}.`);
   },

@@ -59,11 +59,19 @@ export async function migrateMysql(
   options: MysqlMigrationOptions = {},
 ): Promise<void> {
   const prefix = prefixIn(options, 'migrateMysql');
+  await runAlone(client, (connection) => migrate(connection, prefix));
+}
+
+/** Over a connection of its own. @throws what `migrateMysql` throws. */
+export async function runAlone(
+  client: MysqlClient,
+  run: (connection: MysqlSession) => Promise<unknown>,
+): Promise<void> {
   const connect = connectLike(client);
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);
     const connection = await connect({ signal, lost: () => {} });
-    await migrate(connection, prefix).finally(() => connection.end());
+    await run(connection).finally(() => connection.end());
   } catch (error) {
     throw judge(error, 'open').error;
   }

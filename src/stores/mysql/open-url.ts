@@ -9,6 +9,7 @@ import { closingAlso, splitQuery } from '../url-options.ts';
 import { PREFIX } from './fragments.ts';
 import { LAYOUT } from './history.ts';
 import { type MysqlOptions, migrateMysql, mysqlMigration, mysqlStore } from './index.ts';
+import { runAlone } from './migration.ts';
 
 /** Options of the store, in the query of the URL; the others are the client's. */
 const OPTIONS = [...Object.keys(SQL), 'prefix'];
@@ -24,10 +25,13 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 }
 
 /** @throws what `migrateMysql` and `openUrl` throw. */
-export async function migrate(scheme: string, rest: string): Promise<void> {
+export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);
-  await migrateMysql(client, prefixIn(options)).finally(() => client.end());
+  const making = table
+    ? runAlone(client, (connection) => connection.query(table))
+    : migrateMysql(client, prefixIn(options));
+  await making.finally(() => client.end());
 }
 
 /** What a server on which the store works says of itself. */

@@ -85,7 +85,11 @@ export async function migratePostgres(
   client: PostgresClient,
   options: PostgresMigrationOptions = {},
 ): Promise<void> {
-  const text = postgresMigration(options);
+  await runAlone(client, postgresMigration(options));
+}
+
+/** Over a connection of its own. @throws what `migratePostgres` throws. */
+export async function runAlone(client: PostgresClient, text: string): Promise<void> {
   const connect = connectLike(client);
   try {
     const signal = AbortSignal.timeout(CONNECT_MS);

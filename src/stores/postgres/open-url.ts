@@ -8,12 +8,8 @@ import type { Store } from '../../contract/store.ts';
 import { SQL } from '../sql/options.ts';
 import { splitQuery } from '../url-options.ts';
 import { LAYOUT } from './history.ts';
-import {
-  migratePostgres,
-  type PostgresOptions,
-  postgresMigration,
-  postgresStore,
-} from './index.ts';
+import { type PostgresOptions, postgresMigration, postgresStore } from './index.ts';
+import { runAlone } from './migration.ts';
 
 /** Options of the store, in the query of the URL; the others are the client's. */
 const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
@@ -35,9 +31,10 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 }
 
 /** @throws what `migratePostgres` and `openUrl` throw. */
-export async function migrate(_scheme: string, rest: string): Promise<void> {
+export async function migrate(_scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
-  await migratePostgres(await clientByUrl(url), schemaIn(options));
+  const locks = postgresMigration(schemaIn(options));
+  await runAlone(await clientByUrl(url), table ?? locks);
 }
 
 /** What a server on which the store works says of itself. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
-import { openConnection } from '../../clients/sqlite/connection.ts';
+import { openConnection, openSqlite, untilFree } from '../../clients/sqlite/connection.ts';
 import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type SqliteOptions, sqliteStore } from './index.ts';
@@ -13,6 +13,13 @@ import { type SqliteOptions, sqliteStore } from './index.ts';
 export function openUrl(_scheme: string, rest: string): Store {
   const { file, query } = read(rest);
   return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
+}
+
+/** The locks make their own tables. Others may be at work on the file for 5 s. @throws StoreError */
+export async function migrate(_scheme: string, rest: string, table = ''): Promise<void> {
+  const { file } = read(rest);
+  const database = await openSqlite(file);
+  await untilFree(file, 5_000, () => database.exec(table)).finally(() => database.close());
 }
 
 /** The version of the library that opens the file. */

@@ -24,9 +24,9 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 }
 
 /** @throws TransactionError and what `openUrl` throws. */
-export async function migrate(scheme: string, rest: string): Promise<void> {
+export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const db = await read(scheme, rest).client();
-  const making = connectionOf(db).count(migrationText(scheme, rest));
+  const making = connectionOf(db).count(table ?? migrationText(scheme, rest));
   await making.finally(() => db.end());
 }
 

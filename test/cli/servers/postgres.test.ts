@@ -41,7 +41,23 @@ it('prints what it would do, without asking anybody', async () => {
   expect(ran).toMatchObject({ status: 0, err: '' });
 });
 
-mistakes('postgres', { server: () => server, verbs: ['run a --wait 1s', 'migrate'] }, [
+it('makes the table of a fence where the data is, and none of the locks', async () => {
+  const database = 'shop';
+  await server.query(`CREATE DATABASE ${database}`);
+  const store = server.urlOf({ database });
+  // Twice, as in each deployment; also by the URL of locks in a table.
+  for (const url of [store, store, `table+${store}`]) {
+    expect(await new Place().fate('migrate', '--fence', '--store', url)).toMatchObject({
+      ...{ status: 0, out: 'The tables of the fence are up to date.\n', err: '' },
+    });
+  }
+  const ours = `SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`;
+  expect(await server.query(ours, [], { database })).toEqual([{ name: 'holdfast_fence' }]);
+});
+
+const verbs = ['run a --wait 1s', 'migrate', 'migrate --fence'];
+mistakes('postgres', { server: () => server, verbs }, [
   ['the user is unknown', `postgres://me:${SECRET}@HERE/postgres`, 69, /does not let this user/],
   ['the URL has a mistake', `postgres://me:${SECRET}#@HERE`, 78, /malformed/],
   ['an option is wrong', `postgres://me:${SECRET}@HERE/x?schema=a-b`, 78, /schema must be/],

@@ -64,6 +64,19 @@ describe('the list', () => {
     expect(typed('ssss').view.order).toBe(START.order);
   });
 
+  it('takes no standby of an election for a waiter', () => {
+    const { holders, waiters, ...rest } = queue('leader', 60_000, 50_000, 40_000);
+    const candidate = (one: Member): Member => {
+      return { ...one, kind: 'permits', holder: { ...one.holder, mark: 'candidate' } };
+    };
+    const members = { holders: holders.map(candidate), waiters: waiters.map(candidate) };
+    const queues = [...QUEUES, { ...rest, ...members }];
+    expect(shown(START, queues)[0]).toBe('4 in use, 3 waiting; longest wait first');
+    expect(names(START, queues)).toEqual(['> job:1', '  late', '  leader', '  idle']);
+    expect(names(typed('ss').view, queues)).toEqual(['> job:1', '  late', '  idle', '  leader']);
+    expect(shown(START, queues)[4]).toMatch(/ 1 of 1 +leader here pid 7 .* 2 on standby$/);
+  });
+
   it('is filtered while that is typed, until Escape', () => {
     expect(names(typed('/la').view)).toEqual(['> late']);
     expect(shown(typed('/la').view).at(-1)).toBe('Names with: la');

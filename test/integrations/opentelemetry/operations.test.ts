@@ -1,8 +1,15 @@
 /** The dashboard and the alerts ask for what a program with Holdfast exports, and for all of it. */
+import { readFileSync } from 'node:fs';
 import type { Locks } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { failure, setUp } from '../../support/scripted-store.ts';
-import { alertQueries, dashboardQueries, parseQuery, variableQueries } from './operations.ts';
+import {
+  alertQueries,
+  dashboardQueries,
+  parseQuery,
+  runbookLinks,
+  variableQueries,
+} from './operations.ts';
 import { deadlocked, exportToPrometheus, loseOne, putOff, type TellOptions, tell } from './sdk.ts';
 
 /** The values of each label of each metric. */
@@ -89,6 +96,15 @@ it('is asked for by name, label and value, and nothing is left out', async () =>
   const shown = new Set(queries.flatMap((query) => parseQuery(query).selectors).map(familyOf));
   const metrics = [...exported.keys()].filter((metric) => metric.startsWith('holdfast_'));
   expect(metrics.filter((metric) => !shown.has(familyOf({ metric })))).toEqual([]);
+});
+
+it('leads from each alert to a heading of the runbook', () => {
+  const runbook = 'docs/guide/runbook.md';
+  const page = readFileSync(new URL(`../../../${runbook}`, import.meta.url), 'utf8');
+  const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+  const links = headings.map((one) => `${runbook}#${one.toLowerCase().replaceAll(' ', '-')}`);
+  expect(runbookLinks()).toHaveLength(alertQueries().length);
+  for (const link of runbookLinks()) expect(links).toContain(link);
 });
 
 describe('what is not exported is noticed', () => {

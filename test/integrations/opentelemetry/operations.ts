@@ -28,6 +28,12 @@ export function alertQueries(): string[] {
   return [...text.matchAll(/^( +)expr: >-\n((?:\1 +.*\n)+)/gm)].map(([, , query = '']) => query);
 }
 
+/** The page to which each alert leads; empty without one. */
+export function runbookLinks(): string[] {
+  const [, ...alerts] = readFileSync(ALERTS, 'utf8').split(/^ +- alert: /m);
+  return alerts.map((alert) => /^ +runbook_url: (\S+)$/m.exec(alert)?.[1] ?? '');
+}
+
 /** Of the panels, with a range as Grafana would choose it, and everything selected. */
 export function dashboardQueries(): string[] {
   return dashboard()

@@ -127,7 +127,7 @@ const primitives: Readonly<Record<string, Call['round']>> = {
 };
 
 const jobs: Readonly<Record<string, Call['round']>> = {
-  once: ({ locks, name, signal }) => once(locks, name, { keepFor: 1, signal }, listen),
+  once: ({ locks, name, signal }) => once(locks, name, { keepFor: '1ms', signal }, listen),
   'once that fails': ({ locks, name, signal }) =>
     refused(once(locks, name, { keepFor: '1m', signal }, () => Promise.reject(new Error('no')))),
   refresh: ({ locks, name, signal }) =>

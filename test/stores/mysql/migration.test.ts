@@ -1,8 +1,10 @@
 /** To migrate again changes nothing, goes on where it was cut short, and disturbs nobody. */
 import { createLocks } from 'holdfast';
+import { sqlFence } from 'holdfast/fence';
 import { migrateMysql, mysqlMigration, mysqlStore } from 'holdfast/mysql';
 import { createPool, type Pool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/stores/mysql/open-url.ts';
 import { sleep } from '../../methods/faults/bed.ts';
 import { until } from '../../support/until.ts';
 import { PRODUCTS } from './fault-bed.ts';
@@ -31,6 +33,14 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
       union all select routine_name, created from information_schema.routines
         where routine_schema = '${database}' order by name`);
   }
+
+  test('makes another table by its statement, and none of the locks', async () => {
+    await server.query('create database fenced');
+    const [scheme = '', rest = ''] = server.urlOf({ database: 'fenced' }).split(/:(.*)/);
+    const { schema } = sqlFence({ dialect: 'mysql' });
+    for (let n = 0; n < 2; n++) await migrate(scheme, rest, schema);
+    expect(await shape('fenced')).toMatchObject([{ name: 'holdfast_fence' }]);
+  });
 
   test('several at once make what is made once', async () => {
     await server.query('create database again');

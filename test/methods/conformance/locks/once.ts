@@ -97,7 +97,7 @@ export const onceCases: Topic = {
       name: 'when the time of a record is over, the work is done again',
       async run(bed) {
         const locks = bed.locks();
-        const keepFor = 2 * bed.ttlMs;
+        const keepFor = `${2 * bed.ttlMs}ms` as const;
         await once(locks, bed.name(), { keepFor }, () => 1);
         await bed.until('it was done anew', async () => {
           return (await once(locks, bed.name(), { keepFor: '1m' }, () => 2)).state === 'ran';
