@@ -109,7 +109,6 @@ declare function fresh(
 /** Of the page on web servers: test/methods/guide has them. */
 type Ship = (id: string, signal: AbortSignal) => Promise<string>;
 declare function whenGone(response: import('node:http').ServerResponse): AbortSignal;
-declare function refusalOf(error: unknown): { status: number; after: string } | undefined;
 
 /** As much of the AWS SDK as the page on fences uses. */
 interface PutObject {
@@ -178,9 +177,6 @@ declare class Warehouse {
 declare class Orders {}
 declare class OrdersController {}
 declare class HealthController {}
-declare class BusyFilter {
-  catch(): void;
-}
 declare class Config {
   readonly url: string;
 }

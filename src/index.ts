@@ -40,6 +40,7 @@ export { waitsOf } from './operators/deadlocks/notes.ts';
 export { type EvictOptions, evict } from './operators/evict.ts';
 export { list } from './operators/list.ts';
 export { ready } from './operators/ready.ts';
+export { type Refusal, refusalOf } from './operators/refusal.ts';
 export { downgrade } from './primitives/downgrade.ts';
 export type { Mutex, ReadLock, RwLock, Semaphore, WriteLock } from './primitives/kinds.ts';
 export type { Lock } from './primitives/lock.ts';

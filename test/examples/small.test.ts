@@ -19,7 +19,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Folders that are read, or used by the others, and not run. */
-const WITHOUT_PROGRAM = new Set(['basics', 'lock-server', 'shared']);
+const WITHOUT_PROGRAM = new Set(['basics', 'frameworks', 'lock-server', 'shared']);
 
 describe('small examples', () => {
   it('are all tried here', () => {

@@ -23,14 +23,20 @@ export function compileDecorated(file: URL, decorators: Decorators): string {
   return outputText;
 }
 
-/** @param library What the file gets for the names that begin with `holdfast`. */
+interface LoadOptions {
+  readonly decorators: Decorators;
+  /** What the file gets for the names that begin with `holdfast`. */
+  readonly library: object;
+  /** Finds all other packages; default: as the file itself does. */
+  readonly installed?: NodeJS.Require;
+}
+
 export function loadDecorated<T>(
   file: URL,
-  { decorators, library }: { readonly decorators: Decorators; readonly library: object },
+  { decorators, library, installed = createRequire(file) }: LoadOptions,
 ): T {
   const js = compileDecorated(file, decorators);
   const own = new Map(Object.entries(library));
-  const installed = createRequire(file);
   const load = (name: string): unknown => own.get(name) ?? installed(name);
   const exports = {};
   compileFunction(js, ['exports', 'require'], { filename: fileURLToPath(file) })(exports, load);

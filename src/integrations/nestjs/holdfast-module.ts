@@ -1,9 +1,8 @@
 /**
  * `HoldfastModule` makes one `Locks`, provides it for injection, and closes it at the end.
  *
- * Nothing of NestJS is imported, neither code nor types: a module is a class, a dynamic module and
- * a provider are plain objects, and NestJS finds hooks by their names. So no package can be missing
- * or installed twice, and no decorator needs a compiler option.
+ * Nothing of NestJS is imported, neither code nor types: a module is a class, a provider is a plain
+ * object, and NestJS finds hooks by their names. So no package can be missing or installed twice.
  *
  * The locks close in `onApplicationShutdown`, the last of the hooks: by then the server has stopped
  * and has replied to requests in flight, under their locks. Providers that the module gets by
@@ -64,14 +63,9 @@ interface Provider {
  * which needs no `@Inject`.
  *
  * @example
- * import { Inject, Injectable } from '@nestjs/common';
- * import { Locks } from 'holdfast';
  * import { locksToken } from 'holdfast/nestjs';
  *
- * \@Injectable()
- * class Audit {
- *   constructor(\@Inject(locksToken('audit')) private readonly locks: Locks) {}
- * }
+ * const token = locksToken('audit'); // \@Inject(token) private readonly locks: Locks
  */
 export function locksToken(name?: string): string | typeof Locks {
   return name === undefined ? Locks : `holdfast:locks:${name}`;
@@ -81,17 +75,9 @@ export function locksToken(name?: string): string | typeof Locks {
  * Provides `Locks` and, unless it has a name, `LocksHealthIndicator`; closes the locks, with a
  * `drain`, when the application shuts down.
  * @example
- * import { Injectable, Module } from '@nestjs/common';
- * import { Locks } from 'holdfast';
  * import { HoldfastModule } from 'holdfast/nestjs';
  *
- * \@Module({ imports: [HoldfastModule.forRoot('redis://localhost')] })
- * class AppModule {}
- *
- * \@Injectable()
- * class Orders {
- *   constructor(private readonly locks: Locks) {}
- * }
+ * const imports = [HoldfastModule.forRoot('redis://localhost')]; // of a \@Module
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: NestJS makes an instance of each module's class.
 export class HoldfastModule {
@@ -112,14 +98,6 @@ export class HoldfastModule {
    * As `forRoot`, with a factory whose arguments NestJS injects.
    * @throws UsageError if there is no factory; the application does not start if the factory
    *   returns something wrong.
-   * @example
-   * import { HoldfastModule } from 'holdfast/nestjs';
-   *
-   * HoldfastModule.forRootAsync({
-   *   imports: [ConfigModule],
-   *   inject: [Config],
-   *   useFactory: (config: Config) => config.url,
-   * });
    */
   static forRootAsync<D extends readonly unknown[]>(
     given: HoldfastModuleAsyncOptions<D>,

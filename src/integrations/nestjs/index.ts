@@ -11,6 +11,8 @@ export {
   locksToken,
   type NestModule,
 } from './holdfast-module.ts';
+export { LockExceptionFilter } from './lock-exception-filter.ts';
+export { LockedCron } from './locked-cron.ts';
 export {
   type LocksHealth,
   LocksHealthIndicator,

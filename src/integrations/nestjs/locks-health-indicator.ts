@@ -22,24 +22,6 @@ const CHECKS = { timeout: duration('1s') };
  * Checks whether the store of these locks replies: one round trip, which inspects a queue and takes
  * no lock. For `@nestjs/terminus` from version 11 on, or any health check. Use it for readiness,
  * not for liveness: restarting the process does not make a store reply.
- * @example
- * import { Controller, Get } from '@nestjs/common';
- * import { HealthCheck, HealthCheckService } from '@nestjs/terminus';
- * import { LocksHealthIndicator } from 'holdfast/nestjs';
- *
- * \@Controller('health')
- * class HealthController {
- *   constructor(
- *     private readonly health: HealthCheckService,
- *     private readonly locks: LocksHealthIndicator,
- *   ) {}
- *
- *   \@Get()
- *   \@HealthCheck()
- *   check() {
- *     return this.health.check([() => this.locks.isHealthy('locks')]);
- *   }
- * }
  */
 export class LocksHealthIndicator {
   readonly #locks: Locks;

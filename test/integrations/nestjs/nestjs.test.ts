@@ -1,15 +1,29 @@
 import 'reflect-metadata';
-import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Controller, Get, type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
+import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import * as holdfast from 'holdfast';
-import { createLocks, Locks, type Store } from 'holdfast';
+import {
+  ClosedError,
+  createLocks,
+  LeaseLostError,
+  Locks,
+  QueueFullError,
+  type Store,
+} from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import * as nestjs from 'holdfast/nestjs';
-import { HoldfastModule, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
+import {
+  HoldfastModule,
+  LockExceptionFilter,
+  LockedCron,
+  LocksHealthIndicator,
+  locksToken,
+} from 'holdfast/nestjs';
 import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { databaseFile } from '../../methods/processes/child.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
 import { loadDecorated } from '../../support/load-decorated.ts';
 
@@ -255,6 +269,90 @@ describe('the module refuses', () => {
     await expect(NestFactory.create(rootOf(made) as never, QUIET)).rejects.toMatchObject({
       code: 'USAGE',
     });
+  });
+});
+
+describe('the filter of errors', () => {
+  let error: unknown;
+  class Failing {
+    fail(): never {
+      throw error;
+    }
+  }
+  const method = Object.getOwnPropertyDescriptor(Failing.prototype, 'fail');
+  Get('fail')(Failing.prototype, 'fail', method as PropertyDescriptor);
+  Controller()(Failing);
+  class Root {}
+  const filter = { provide: APP_FILTER, useClass: LockExceptionFilter };
+  Module({ controllers: [Failing], providers: [filter] })(Root);
+
+  it.each<[string, Error, number, string | null]>([
+    ['a full queue', new QueueFullError('a', 'b'), 503, '30'],
+    ['closed locks', new ClosedError(), 503, '10'],
+    ['a lost lease, which is left to NestJS', new LeaseLostError('a', 'expired'), 500, null],
+    ['an error of something else', new Error('out of paper'), 500, null],
+  ])('replies to %s', async (_, thrown, status, after) => {
+    error = thrown;
+    const { url } = await start(Root);
+    const reply = await fetch(`${url}/fail`, { headers: { connection: 'close' } });
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([status, after]);
+  });
+
+  it('does not tell who has the lock', async () => {
+    error = new QueueFullError('a', 'at host b');
+    const { url } = await start(Root);
+    const reply = await fetch(`${url}/fail`, { headers: { connection: 'close' } });
+    const body = { statusCode: 503, code: 'QUEUE_FULL', message: 'Busy: try again later.' };
+    expect(await reply.json()).toEqual(body);
+  });
+
+  it('throws again what was not thrown in a request of HTTP', () => {
+    const host = { getType: () => 'rpc', getArgByIndex: () => undefined };
+    const thrown = new ClosedError();
+    expect(() => new LockExceptionFilter().catch(thrown, host)).toThrow(thrown);
+  });
+});
+
+describe('LockedCron', () => {
+  class Job {
+    readonly locks: Locks;
+    runs = 0;
+
+    constructor(locks: Locks) {
+      this.locks = locks;
+    }
+
+    async build(): Promise<void> {
+      this.runs += 1;
+    }
+  }
+
+  it('skips the run of an instance whose clock is behind, and not the next one', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock });
+    const newJob = () => new Job(createLocks(store, { clock }));
+    const [one, two] = [newJob(), newJob()];
+    const decorate = LockedCron((self: Job) => self.locks, 'report', { minHold: '20s' });
+    const context = { kind: 'method' } as ClassMethodDecoratorContext<Job>;
+    const build = decorate(Job.prototype.build, context);
+    await build.call(one);
+    await clock.advance(10_000);
+    await build.call(two);
+    expect([one.runs, two.runs]).toEqual([1, 0]);
+    await clock.advance(3_600_000);
+    await build.call(two);
+    expect([one.runs, two.runs]).toEqual([1, 1]);
+  });
+
+  it.each<[string, object | undefined, RegExp]>([
+    ['no options', undefined, /LockedCron needs minHold/],
+    ['no minHold', { maxHold: '6h' }, /LockedCron needs minHold/],
+    ['a wait', { minHold: '20s', wait: '1s' }, /never waits/],
+  ])('refuses %s', (_, options, message) => {
+    const locks = createLocks(memoryStore());
+    const decorate = () => LockedCron(locks, 'report', options as { minHold: '20s' });
+    expect(decorate).toThrow(expect.objectContaining({ code: 'USAGE' }));
+    expect(decorate).toThrow(message);
   });
 });
 

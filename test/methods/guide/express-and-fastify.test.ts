@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLocks, type Locks, QueueFullError, StoreError } from 'holdfast';
+import { createLocks, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { expectShown } from './shown.ts';
-import { expressApp, fastifyApp, refusalOf, type Ship, shutDown } from './web-servers.ts';
+import { expressApp, fastifyApp, type Ship, shutDown } from './web-servers.ts';
 
 interface Running {
   readonly url: string;
@@ -160,13 +160,6 @@ test('a report that is being made is made once', async () => {
   await expect.poll(() => work.seen).toEqual(['begin report']);
   work.finish();
   expect(await (await made).json()).toEqual({ sent: 'report' });
-});
-
-test('what is no matter of locks is none of ours', () => {
-  const away = new StoreError('away', { retryable: true, outcome: 'failed' });
-  expect(refusalOf(away)).toMatchObject({ status: 503 });
-  expect(refusalOf(new QueueFullError('a', 'b'))).toMatchObject({ status: 503 });
-  expect(refusalOf(new Error('out of paper'))).toBe(undefined);
 });
 
 test('the guide shows what is tested here', () => {

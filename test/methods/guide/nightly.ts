@@ -9,7 +9,7 @@ export interface Job {
 
 /** Every machine calls this; each night one of them builds the report. */
 export function nightlyReport({ locks, build, log }: Job): Cron {
-  const options = { timezone: 'UTC', protect: true, catch: true };
+  const options = { timezone: 'UTC', catch: true };
   return new Cron('0 3 * * *', options, async () => {
     const mutex = locks.mutex('nightly-report', { minHold: '20s', maxHold: '6h' });
     const result = await mutex.tryRun(({ signal }) => build(signal));

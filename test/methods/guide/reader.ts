@@ -46,7 +46,6 @@ export function newReader(): Reader {
   const given = {
     ...{ cache, message, fetch: answer, lead, transaction, sell, countStock, fresh },
     numberBehindMyFence: sqliteNumber,
-    ...{ Config: class {}, ConfigModule: class {} },
     ...{ ...newWork(cached), ...newBucket(objects), ...newServices() },
   };
   return { given, cached, acknowledged, requests, objects, led };

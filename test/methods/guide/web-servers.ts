@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { type FastifyInstance, fastify } from 'fastify';
-import { isLockError, type Locks } from 'holdfast';
+import { type Locks, refusalOf } from 'holdfast';
 
 export type Ship = (id: string, signal: AbortSignal) => Promise<string>;
 
@@ -12,17 +12,6 @@ export function whenGone(response: ServerResponse): AbortSignal {
     if (!response.writableFinished) gone.abort(new Error('The client has gone.'));
   });
   return gone.signal;
-}
-
-/** The status to answer with, and when to come again, in seconds. */
-export function refusalOf(error: unknown): { status: number; after: string } | undefined {
-  if (isLockError(error, 'ACQUIRE_TIMEOUT')) return { status: 409, after: '5' };
-  if (isLockError(error, 'QUEUE_FULL')) return { status: 503, after: '30' };
-  // The locks are closing, or their store is away.
-  if (isLockError(error, 'CLOSED') || isLockError(error, 'STORE')) {
-    return { status: 503, after: '10' };
-  }
-  return undefined;
 }
 
 export function expressApp(locks: Locks, ship: Ship): Express {
@@ -47,7 +36,8 @@ export function expressApp(locks: Locks, ship: Ship): Express {
     const refusal = refusalOf(error);
     if (response.destroyed) return; // the client has left
     if (!refusal || response.headersSent) return next(error);
-    response.status(refusal.status).set('Retry-After', refusal.after).json({ error: 'Busy.' });
+    const { status, retryAfter } = refusal;
+    response.status(status).set('Retry-After', `${retryAfter}`).json({ error: 'Busy.' });
   });
 
   return app;
@@ -75,7 +65,8 @@ export function fastifyApp(locks: Locks, ship: Ship): FastifyInstance {
   app.setErrorHandler((error, _request, reply) => {
     const refusal = refusalOf(error);
     if (!refusal) return reply.send(error);
-    return reply.code(refusal.status).header('Retry-After', refusal.after).send({ error: 'Busy.' });
+    const { status, retryAfter } = refusal;
+    return reply.code(status).header('Retry-After', retryAfter).send({ error: 'Busy.' });
   });
 
   // Before those that wait for their answer: app.close() waits for them.

@@ -50,7 +50,7 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['layers/*', CALLS],
   ['database-locks', ['clients/*', 'clients/*.ts', ...CONTRACT]],
   ['fences', ['clients/*', 'clients/*.ts', ...CONTRACT]],
-  ['integrations/*', FACES],
+  ['integrations/*', ['integrations/decorator', ...FACES]],
   ['dashboard', FACES],
   ['connect.ts', ['stores/openers.ts', 'operators', ...LOCKS]],
   [

@@ -1,21 +1,15 @@
 /** The application of the guide "NestJS", which shows parts of this file. */
-import {
-  type ArgumentsHost,
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  Get,
-  Inject,
-  Injectable,
-  Module,
-  Param,
-  Post,
-} from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Module, Param, Post } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import type { Response } from 'express';
-import { AcquireTimeoutError, currentLease, locked } from 'holdfast';
-import { HoldfastModule, Locks, LocksHealthIndicator, locksToken } from 'holdfast/nestjs';
+import { currentLease, locked } from 'holdfast';
+import {
+  HoldfastModule,
+  LockExceptionFilter,
+  Locks,
+  LocksHealthIndicator,
+  locksToken,
+} from 'holdfast/nestjs';
 import { Warehouse } from './warehouse';
 
 @Injectable()
@@ -45,14 +39,6 @@ export class OrdersController {
   }
 }
 
-@Catch(AcquireTimeoutError)
-export class BusyFilter implements ExceptionFilter<AcquireTimeoutError> {
-  catch(error: AcquireTimeoutError, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<Response>();
-    response.status(409).set('Retry-After', '5').json({ message: error.message });
-  }
-}
-
 @Controller()
 export class HealthController {
   constructor(
@@ -78,7 +64,7 @@ export class HealthController {
     }),
   ],
   controllers: [OrdersController, HealthController],
-  providers: [Orders, Warehouse, { provide: APP_FILTER, useClass: BusyFilter }],
+  providers: [Orders, Warehouse, { provide: APP_FILTER, useClass: LockExceptionFilter }],
 })
 export class AppModule {}
 
@@ -150,6 +136,6 @@ export class RoutesController {
 @Module({
   imports: [HoldfastModule.forRoot('memory:')],
   controllers: [RoutesController],
-  providers: [{ provide: APP_FILTER, useClass: BusyFilter }],
+  providers: [{ provide: APP_FILTER, useClass: LockExceptionFilter }],
 })
 export class RoutesModule {}
