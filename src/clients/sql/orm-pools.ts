@@ -24,7 +24,7 @@ export type OrmWithPool =
   | (DrizzleDatabase & { readonly $client: object });
 
 /** The same in words. */
-export const WITH_POOL =
+export const WITH_POOL: string =
   'an instance of Knex or Sequelize 6, an initialized DataSource of TypeORM, em of MikroORM 6, or' +
   ' db of Drizzle, each outside of transactions';
 
