@@ -34,7 +34,7 @@ export function learntOnLoan<T>(
       if (!late || signal.aborted) throw error;
       // A pool that has lent none has not made any yet.
       const exhausted = lent() !== 0;
-      const message = `The pool of ${title} ${exhausted ? EXHAUSTED : UNCONNECTED}`;
+      const message = `The pool of ${title} has ${exhausted ? EXHAUSTED : UNCONNECTED}`;
       if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', message);
       throw new StoreError(message, { retryable: true, outcome: 'failed' });
     }
@@ -42,9 +42,9 @@ export function learntOnLoan<T>(
 }
 
 const EXHAUSTED =
-  'has lent out all its connections. The locks borrow one for their first call, to learn how to' +
+  'lent out all its connections. The locks borrow one for their first call, to learn how to' +
   ' connect: use them before the pool is exhausted, or give them another pool.';
 
 /** The pool goes on trying, and tells the reason when it gives up. */
 const UNCONNECTED =
-  'has made no connection yet: its server may not be running, or may refuse the connection.';
+  'made no connection yet: its server may not be running, or may refuse the connection.';

@@ -29,7 +29,7 @@ export interface Orm {
   /** The pool of a client package, or the ORM below, if it shows one. */
   readonly pool?: (given: Given) => unknown;
   /** Its own pool, unless it is a transaction's. */
-  readonly lends?: (given: Given) => LendingPool | undefined;
+  readonly lends?: (given: Given) => LendingPool | false | undefined;
 }
 
 /** A pool of an ORM's own, of connections of a client package. */
@@ -76,11 +76,8 @@ const ORMS: readonly Orm[] = [
     inside: (entities) => entities.queryRunner?.isTransactionActive === true,
     speaks: (entities) => (entities.dataSource ?? entities.connection).options.type,
     below: (entities) => entities.queryRunner.connect(),
-    pool: (entities) => {
-      if (entities.queryRunner) return undefined;
-      const { driver } = entities.dataSource ?? entities.connection ?? entities;
-      return driver.master ?? driver.pool;
-    },
+    // Of a DataSource, not of its managers.
+    pool: ({ driver }) => driver?.master ?? driver?.pool,
   },
   {
     title: 'Knex',
@@ -89,13 +86,11 @@ const ORMS: readonly Orm[] = [
     speaks: (trx) => trx.client.driverName,
     below: (trx) => trx.client.acquireConnection(),
     lends: ({ client, isCompleted }) =>
-      isCompleted
-        ? undefined
-        : {
-            take: () => client.acquireConnection(),
-            giveBack: (connection) => client.releaseConnection(connection),
-            lent: () => client.pool.numUsed(),
-          },
+      !isCompleted && {
+        take: () => client.acquireConnection(),
+        giveBack: (connection) => client.releaseConnection(connection),
+        lent: () => client.pool.numUsed(),
+      },
   },
   {
     title: 'Sequelize',

@@ -76,7 +76,6 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
             types: {
               getTypeParser: (oid: number) => (text: string) => (oid === 25 ? text : 'parsed'),
             },
-            ...{ statement_timeout: 100, query_timeout: 100 },
           }
         : {
             ...{ dateStrings: true, decimalNumbers: true, timezone: '+05:00', rowsAsArray: true },
