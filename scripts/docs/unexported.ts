@@ -16,6 +16,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'NodeRedisCluster',
     'NodeRedisSentinel',
   ],
+  'src/clients/sql/orm-pools.ts': ['OrmWithPool'],
   'src/clients/zookeeper/session/session.ts': ['Asking', 'SessionState'],
   'src/clients/zookeeper/watches.ts': ['NodeWatcher', 'NodeWatches', 'SessionListener'],
   'src/clients/zookeeper/wire/requests.ts': [

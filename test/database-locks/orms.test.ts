@@ -1,10 +1,9 @@
-/** The transactions of ORMs are taken as they are: of each, on PostgreSQL and MariaDB. */
+/** The transactions of ORMs are taken as they are: what lines.test.ts does not ask of them. */
 import { sqlFence } from 'holdfast/fence';
 import {
   changeState,
   isRetryable,
   optimistic,
-  retrying,
   rowLock,
   type SqlTransaction,
   transactionLock,
@@ -40,23 +39,6 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
     const lock = (tx: SqlTransaction, id: string, more: object = {}) =>
       rowLock(tx, { table, key: { id }, ...more });
 
-    /** While another transaction has the row. */
-    async function beside<T>(id: string, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-      const [has, done] = [new Signal(), new Signal()];
-      const holds = other.transaction(async (tx) => {
-        await lock(tx, id);
-        has.give();
-        await done.given;
-      });
-      await has.given;
-      try {
-        return await orm.transaction(work);
-      } finally {
-        done.give();
-        await holds;
-      }
-    }
-
     test('a deadlock ends one of the two, which may run again', async () => {
       const has = [new Signal(), new Signal()] as const;
       const ids = ['a', 'b'] as const;
@@ -73,25 +55,6 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
         expect.objectContaining({ code: 'TRANSACTION', reason: 'deadlock', retryable: true }),
       ]);
       expect(isRetryable(failed[0])).toBe(true);
-    });
-
-    test('a transaction that a deadlock has ended runs again', async () => {
-      const has = [new Signal(), new Signal()] as const;
-      const ids = ['a', 'b'] as const;
-      const attempts = [0, 0];
-      const work = (me: 0 | 1) =>
-        retrying((attempt) => {
-          attempts[me] = attempt;
-          return orm.transaction(async (tx) => {
-            await lock(tx, ids[me]);
-            has[me].give();
-            // The second attempt finds both given, and meets nobody.
-            await has[me === 0 ? 1 : 0].given;
-            await lock(tx, ids[me === 0 ? 1 : 0]);
-          });
-        });
-      await Promise.all([work(0), work(1)]);
-      expect(attempts.sort()).not.toEqual([1, 1]);
     });
 
     test('a lock by name, and a fence, are in the transaction', async () => {
@@ -116,15 +79,6 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
     test('what is in no transaction is refused', async () => {
       const outside = () => lock(orm.db as SqlTransaction, 'a');
       expect(outside).toThrow(expect.objectContaining({ code: 'USAGE' }));
-    });
-
-    test('a row that another has is waited for no longer than wanted', async () => {
-      const refused = { code: 'TRANSACTION', reason: 'lock-timeout' };
-      const now = beside('a', (tx) => lock(tx, 'a', { wait: 'nowait' }));
-      await expect(now).rejects.toMatchObject(refused);
-      const soon = beside('a', (tx) => lock(tx, 'a', { wait: '1s' }));
-      await expect(soon).rejects.toMatchObject(refused);
-      expect(await beside('a', (tx) => lock(tx, 'a', { wait: 'skip' }))).toBeNull();
     });
 
     test('a row is made, changed, and counted', async () => {

@@ -5,17 +5,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { SqlTransaction } from 'holdfast/sql';
 import { fetchModules } from '../../scripts/package/tools.ts';
 import { run } from '../../scripts/steps.ts';
+import type { Client } from './clients.ts';
 
-type Dialect = 'postgres' | 'mysql';
+type Dialect = Client['dialect'];
 
-export interface Orm {
-  /** In no transaction. */
-  readonly db: unknown;
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
-  close(): Promise<unknown>;
+export interface Orm extends Client {
+  /** What a store takes of it; undefined if it shows no pool. */
+  readonly pool: unknown;
 }
 
 const MIKRO = '6.6.16';
@@ -29,7 +27,7 @@ const VERSIONS = {
 
 // biome-ignore lint/suspicious/noExplicitAny: packages whose types are not here.
 type Untyped = any;
-type Fetched = (name: string) => Untyped;
+export type Fetched = (name: string) => Untyped;
 
 /** @throws StepError with the reason why they are not to be had. */
 export async function fetchOrms(): Promise<Fetched> {
@@ -68,25 +66,29 @@ export const ORMS: Readonly<Record<string, Open>> = {
       ...{ client: dialect === 'postgres' ? 'pg' : 'mysql2', connection: url },
       pool: { min: 0, max: 10 },
     });
-    return { db, transaction: (work) => db.transaction(work), close: () => db.destroy() };
+    return {
+      ...{ dialect, db, pool: db, close: () => db.destroy() },
+      transaction: (work, isolationLevel) => db.transaction(work, { isolationLevel }),
+    };
   },
 
   TypeORM: async (fetched, dialect, url) => {
     const { DataSource } = fetched('typeorm');
     const db = await new DataSource({ type: dialect, url, poolSize: 10 }).initialize();
     return {
-      ...{ db: db.manager, close: () => db.destroy() },
-      transaction: (work) => db.transaction(work),
+      ...{ dialect, db: db.manager, pool: db, close: () => db.destroy() },
+      transaction: (work, isolation) =>
+        isolation ? db.transaction(isolation.toUpperCase(), work) : db.transaction(work),
     };
   },
 
   Sequelize: async (fetched, dialect, url) => {
     const { Sequelize } = fetched('sequelize');
     const db = new Sequelize(url, { dialect, logging: false, pool: { max: 10 } });
-    const isolationLevel = 'READ COMMITTED';
     return {
-      ...{ db, close: () => db.close() },
-      transaction: (work) => db.transaction({ isolationLevel }, work),
+      ...{ dialect, db, pool: db, close: () => db.close() },
+      transaction: (work, isolation = 'read committed') =>
+        db.transaction({ isolationLevel: isolation.toUpperCase() }, work),
     };
   },
 
@@ -97,8 +99,8 @@ export const ORMS: Readonly<Record<string, Open>> = {
     const Stock = new EntitySchema({ name: 'Stock', tableName: 'stock', properties });
     const orm = await MikroORM.init({ clientUrl: url, entities: [Stock], pool: { max: 10 } });
     return {
-      ...{ db: orm.em.fork(), close: () => orm.close() },
-      transaction: (work) => orm.em.fork().transactional(work),
+      ...{ dialect, db: orm.em.fork(), pool: orm.em, close: () => orm.close() },
+      transaction: (work, isolationLevel) => orm.em.fork().transactional(work, { isolationLevel }),
     };
   },
 
@@ -117,8 +119,12 @@ export const ORMS: Readonly<Record<string, Open>> = {
     const db = new PrismaClient({ adapter: opened });
     const patience = { timeout: 60_000, maxWait: 60_000 };
     return {
-      ...{ db, close: () => db.$disconnect() },
-      transaction: (work) => db.$transaction(work, patience),
+      ...{ dialect, db, pool: undefined, close: () => db.$disconnect() },
+      transaction(work, isolation) {
+        // `ReadCommitted`, and so on.
+        const isolationLevel = isolation?.replace(/(?:^| )(\w)/g, (_, one) => one.toUpperCase());
+        return db.$transaction(work, { ...patience, ...(isolation && { isolationLevel }) });
+      },
     };
   },
 };

@@ -182,6 +182,7 @@ describe('without a database', () => {
       [failure({ code: 'ECONNRESET' }), unknown],
       [failure({ code: 'P1017' }), unknown],
       [failure({ cause: failure({ kind: 'ConnectionClosed' }) }), unknown],
+      [failure({ cause: failure({ kind: 'mysql', code: 45_009 }) }), unknown],
     ] as const) {
       const thrown = () => Promise.reject(error);
       await expect(retrying(thrown, { attempts: 1 })).rejects.toMatchObject(told);

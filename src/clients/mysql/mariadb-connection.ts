@@ -3,18 +3,14 @@
  *
  * Its pools and connections rightly keep their settings private, because of the password. But the
  * emitter inside them is `this` of its listeners, and shows the settings that it was made with. So
- * with its first verb the store borrows a connection from the pool, and returns it at once.
- * Keeping two of the pool's connections would be simpler and wrong: it may have only one. If a
- * program uses that one in a transaction in which it waits for a lock, it waits for itself: so an
- * error and a warning report a pool that lends none. The request stays until one is free.
+ * with its first verb the store borrows a connection from the pool (loan.ts), and returns it.
  * What would break it: a version that hides that as well. The store notices before it sends
  * anything.
  */
 import { UsageError } from '../../base/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
-import { abortable, limited } from '../abortable.ts';
+import { abortable } from '../abortable.ts';
+import { learntOnLoan } from '../sql/loan.ts';
 import { first, hangUp } from '../sql/session.ts';
-import { Warnings } from '../warnings.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -57,28 +53,11 @@ interface Base {
 
 const OPTIONS = { ...AS_TEXT, metaAsArray: false, insertIdAsNumber: false, checkDuplicate: false };
 
-/** How long a pool may take to lend a connection, in ms. Making one takes less. */
-const LOAN_MS = 500;
-
 export function mariadbConnect(client: object): ConnectMysql {
-  let known: Promise<Base> | undefined;
-  const warnings = new Warnings();
+  const lent = (): number | undefined => (client as Partial<Pool>).activeConnections?.();
+  const settings = learntOnLoan('mariadb', () => baseOf(client), lent);
   return async ({ signal, lost }) => {
-    known ??= baseOf(client).catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    const asked = known;
-    const lent = limited(LOAN_MS, [signal], (within) => abortable(within, asked));
-    const like = await lent.catch((error: unknown) => {
-      const late = error instanceof DOMException && error.name === 'TimeoutError';
-      if (!late || signal.aborted) throw error;
-      // A pool that has lent none has not made any yet.
-      const exhausted = (client as Partial<Pool>).activeConnections?.() !== 0;
-      if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', EXHAUSTED);
-      const message = exhausted ? EXHAUSTED : UNCONNECTED;
-      throw new StoreError(message, { retryable: true, outcome: 'failed' });
-    });
+    const like = await settings(signal);
     const base = new (like.constructor as new (options: object) => Base)(ownOptions(like.opts));
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
@@ -104,16 +83,6 @@ function connectionOf(base: Base): MysqlSession {
     },
   };
 }
-
-const EXHAUSTED =
-  'The pool of mariadb has lent out all its connections. The locks borrow one for their first' +
-  ' call, to learn how to connect: use them before the pool is exhausted, or give them' +
-  ' another pool.';
-
-/** The pool goes on trying, and tells the reason when it gives up. */
-const UNCONNECTED =
-  'The pool of mariadb has made no connection yet: its server may not be running, or may refuse' +
-  ' the connection.';
 
 async function baseOf(client: object): Promise<Base> {
   if (!('getConnection' in client)) return baseUnder(client as MariadbSession);
@@ -153,6 +122,7 @@ function ownOptions({ _events, _eventsCount, _maxListeners, ...opts }: Base['opt
   return {
     ...opts,
     multipleStatements: true,
+    foundRows: true,
     pipelining: false,
     prepareCacheLength: 16,
     keepAliveDelay: 10_000,

@@ -56,6 +56,8 @@ interface Core {
 
 /** Statements after a semicolon: what the store sends has no text of anybody's that could end. */
 const MULTI_STATEMENTS = 0x1_00_00;
+/** Rows count that a statement met, also where it changed nothing. Sequelize switches that off. */
+const FOUND_ROWS = 2;
 
 /** `utf8mb4_unicode_ci`, which has the same number in MySQL and MariaDB. */
 const UTF8MB4 = 224;
@@ -138,7 +140,7 @@ function ownConfig(config: Mysql2Config): object {
     multipleStatements: true,
     charsetNumber: UTF8MB4,
     namedPlaceholders: false,
-    clientFlags: Number(config.clientFlags) | MULTI_STATEMENTS,
+    clientFlags: Number(config.clientFlags) | MULTI_STATEMENTS | FOUND_ROWS,
     enableKeepAlive: true,
     pool: undefined,
   });

@@ -1,22 +1,23 @@
 /** The supported clients, and how each connects. */
 import { UsageError } from '../../base/errors.ts';
 import { has, isObject, type Members, notAClient, over, refuseText } from '../members.ts';
+import { connectThrough, type OrmWithPool, WITH_POOL } from '../sql/orm-pools.ts';
 import { packageOf } from '../sql/packages.ts';
 import type { ConnectPostgres } from './connection.ts';
 import { type PgClient, type PgPoolClient, pgConnect } from './pg-connection.ts';
 import { type PostgresJs, postgresJsConnect } from './postgres-js-connection.ts';
 
 /**
- * A `Pool` or `Client` of `pg` (8.11 and newer), or what `postgres()` of the package `postgres`
- * (postgres.js, 3.4 and newer) gives.
+ * A `Pool` or `Client` of `pg` (8.11 and newer), what `postgres()` of the package `postgres`
+ * (postgres.js, 3.4 and newer) gives, or an ORM that has a pool.
  */
-export type PostgresClient = PgPoolClient | PgClient | PostgresJs;
+export type PostgresClient = PgPoolClient | PgClient | PostgresJs | OrmWithPool;
 
 const EXPECTED = {
   what: 'A PostgreSQL client',
   clients:
     'a Pool or Client of pg, or what postgres() of the package postgres gives (the one that' +
-    ' Kysely, Drizzle or Prisma was given)',
+    ` Kysely, Drizzle or Prisma was given), or ${WITH_POOL}`,
 };
 
 /**
@@ -25,9 +26,13 @@ const EXPECTED = {
  */
 export function connectLike(client: PostgresClient): ConnectPostgres {
   refuseText(client, EXPECTED);
+  return connectThrough(client, 'postgres', likeClient);
+}
+
+function likeClient(client: unknown): ConnectPostgres {
   const { name, place } = packageOf(client) ?? {};
   if (name === 'postgres') {
-    checkPostgresJs(client as unknown as Members, place);
+    checkPostgresJs(client as Members, place);
     return postgresJsConnect(client as PostgresJs);
   }
   const like = likeWhat(client);
@@ -35,7 +40,7 @@ export function connectLike(client: PostgresClient): ConnectPostgres {
     throw new UsageError('The client is of pg-native, which is not supported: give one of pg.');
   }
   if (!like || name !== 'pg') throw notAClient(client, EXPECTED);
-  checkPg(client as unknown as Members);
+  checkPg(client as Members);
   return pgConnect(client as PgPoolClient | PgClient);
 }
 

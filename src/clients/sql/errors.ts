@@ -34,8 +34,9 @@ type FailureKind = TransactionFailure | 'usage';
 /** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
-/** Prisma's codes and kinds, where it passes on nothing of the server's. */
-const BROKEN_PRISMA = /^(P10(01|08|17)|ConnectionClosed|SocketTimeout|DatabaseNotReachable)$/;
+/** Prisma's codes and kinds, and numbers of mariadb, of which Prisma passes on no names. */
+const BROKEN_PRISMA =
+  /^(P10(01|08|17)|ConnectionClosed|SocketTimeout|DatabaseNotReachable|450(01|04|09|13|19|26))$/;
 const BROKEN_TEXT = /connection (terminated|ended|closed)|not queryable|client was closed/i;
 
 const RETRYABLE = new Set<FailureKind>([

@@ -1,5 +1,5 @@
 /**
- * Transactions of ORMs.
+ * Transactions of ORMs, and their pools.
  *
  * Knex, TypeORM and Sequelize show the connection that a transaction runs on, a client of `pg`,
  * `mysql2` or `mariadb`: statements go straight to it, because what an ORM answers differs by kind
@@ -26,7 +26,22 @@ export interface Orm {
   readonly speaks?: (given: Given) => unknown;
   /** The connection or transaction below. Without it, the ORM sends by itself. */
   readonly below?: (given: Given) => unknown;
+  /** The pool of a client package, or the ORM below, if it shows one. */
+  readonly pool?: (given: Given) => unknown;
+  /** Its own pool, unless it is a transaction's. */
+  readonly lends?: (given: Given) => LendingPool | false | undefined;
 }
+
+/** A pool of an ORM's own, of connections of a client package. */
+export interface LendingPool {
+  take(): PromiseLike<object>;
+  giveBack(connection: object): unknown;
+  /** How many connections are lent out at the moment. */
+  lent(): number;
+}
+
+const rejectInner = (error: Given): Promise<never> => Promise.reject(error.original ?? error);
+const OUTSIDE = 'outside of one, a pool of pg, postgres, mysql2 or mariadb';
 
 const ORMS: readonly Orm[] = [
   {
@@ -40,6 +55,20 @@ const ORMS: readonly Orm[] = [
     methods: ['getTransactionContext', 'isInTransaction'],
     inside: (entities) => entities.isInTransaction(),
     below: (entities) => entities.getTransactionContext(),
+    pool: (entities) => entities.getConnection().getKnex?.(),
+  },
+  {
+    title: 'Sequelize',
+    methods: ['authenticate', 'getQueryInterface'],
+    inside: () => false,
+    speaks: (sequelize) => sequelize.getDialect(),
+    lends: ({ connectionManager: pools }) =>
+      pools && {
+        // It wraps what the server or the client says.
+        take: () => pools.getConnection({ type: 'write' }).catch(rejectInner),
+        giveBack: (connection) => pools.releaseConnection(connection),
+        lent: () => (pools.pool.write ?? pools.pool).using,
+      },
   },
   {
     title: 'TypeORM',
@@ -47,6 +76,8 @@ const ORMS: readonly Orm[] = [
     inside: (entities) => entities.queryRunner?.isTransactionActive === true,
     speaks: (entities) => (entities.dataSource ?? entities.connection).options.type,
     below: (entities) => entities.queryRunner.connect(),
+    // Of a DataSource, not of its managers.
+    pool: ({ driver }) => driver?.master ?? driver?.pool,
   },
   {
     title: 'Knex',
@@ -54,6 +85,12 @@ const ORMS: readonly Orm[] = [
     inside: (trx) => trx.isCompleted?.() === false,
     speaks: (trx) => trx.client.driverName,
     below: (trx) => trx.client.acquireConnection(),
+    lends: ({ client, isCompleted }) =>
+      !isCompleted && {
+        take: () => client.acquireConnection(),
+        giveBack: (connection) => client.releaseConnection(connection),
+        lent: () => client.pool.numUsed(),
+      },
   },
   {
     title: 'Sequelize',
@@ -73,17 +110,14 @@ export function ormOf(given: unknown): Orm | undefined {
  * @throws UsageError outside of a transaction, or on another database.
  */
 export function ormSender(given: Given, senderFor: (below: unknown) => SqlSender): SqlSender {
-  const { title, inside, speaks, below } = ormOf(given) as Orm;
+  const orm = ormOf(given) as Orm;
+  const { title, inside, speaks, below } = orm;
   const mustBeInside = (): void => {
-    if (!inside(given)) throw new UsageError(`Of ${title}, give the transaction.`);
+    if (!inside(given)) throw new UsageError(`Of ${title}, give the transaction; ${OUTSIDE}.`);
   };
   mustBeInside();
   if (!speaks) return senderFor(below?.(given));
-  const spoken = speaks(given);
-  const dialect = dialectOf(String(spoken));
-  if (!dialect) {
-    throw new UsageError(`${title} is on ${show(spoken)}, neither PostgreSQL nor MySQL.`);
-  }
+  const dialect = dialectOf(orm, given);
   if (!below) return prisma(given, dialect);
   let opened: Promise<SqlSender> | undefined;
   const sender = (): Promise<SqlSender> => {
@@ -99,9 +133,12 @@ export function ormSender(given: Given, senderFor: (below: unknown) => SqlSender
   };
 }
 
-function dialectOf(spoken: string): Dialect | undefined {
-  if (/^(pg|postgres)/i.test(spoken)) return 'postgres';
-  return /^(mysql|mariadb)/i.test(spoken) ? 'mysql' : undefined;
+/** @throws UsageError on another database. */
+export function dialectOf({ title, speaks }: Orm, given: Given): Dialect {
+  const spoken = speaks?.(given);
+  if (/^(pg|postgres)/i.test(String(spoken))) return 'postgres';
+  if (/^(mysql|mariadb)/i.test(String(spoken))) return 'mysql';
+  throw new UsageError(`${title} is on ${show(spoken)}, neither PostgreSQL nor MySQL.`);
 }
 
 function prisma(tx: Given, dialect: Dialect): SqlSender {

@@ -28,10 +28,10 @@ export interface MysqlOptions extends SqlOptions {
 const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix(given) };
 
 /**
- * A store in the database of this client, an object of the package `mysql2` or `mariadb`, where
- * `holdfast migrate` has run. It opens connections of its own with the same settings: one for
- * claims, one for heartbeats and, once a claim may wait, one that sleeps until it is woken;
- * closing the locks closes those, never the client.
+ * A store in the database of this client, an object of the package `mysql2` or `mariadb` or an ORM
+ * with a pool, where `holdfast migrate` has run. It opens connections of its own with the same
+ * settings: one for claims, one for heartbeats and, once a claim may wait, one that sleeps until it
+ * is woken; closing the locks closes those, never the client.
  *
  * @example
  * import { createLocks } from 'holdfast';

@@ -38,9 +38,10 @@ const CHECKS = {
 };
 
 /**
- * A store on the database of this client, an object of the package `pg` or `postgres`, where
- * `holdfast migrate` has run. It opens two connections of its own with the same settings, one for
- * claims and one for heartbeats and messages; closing the locks closes those, never the client.
+ * A store on the database of this client, an object of the package `pg` or `postgres` or an ORM
+ * with a pool, where `holdfast migrate` has run. It opens two connections of its own with the same
+ * settings, one for claims and one for heartbeats and messages; closing the locks closes those,
+ * never the client.
  *
  * @example
  * import { createLocks } from 'holdfast';

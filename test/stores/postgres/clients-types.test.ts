@@ -1,4 +1,5 @@
 /** The clients of both packages fit without a cast. That this compiles is the test. */
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client, Pool, type PoolClient } from 'pg';
 import postgres from 'postgres';
@@ -12,6 +13,7 @@ const clients: readonly PostgresClient[] = [
   new Client() as PoolClient,
   postgres(),
   sql,
+  drizzle(new Pool()),
 ];
 
 test.each(clients)('%# is a client', (client) => {
