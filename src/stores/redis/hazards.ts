@@ -59,9 +59,9 @@ export class Hazards {
   /** Another program has this greater `maxTtl`. The server is not to blame: only a warning. */
   readonly exceeded = (maxTtlMs: number): void => {
     const message =
-      `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
-      ' one. After a flush, this one may grant locks while leases of the other are alive.' +
-      ' Set the same maxTtl in all programs.';
+      `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller one.` +
+      ' If this one starts again just after a flush, it may grant locks while leases of the other' +
+      ' are alive. Set the same maxTtl in all programs.';
     this.#warnings.warn('HOLDFAST_MAX_TTL', message);
   };
 

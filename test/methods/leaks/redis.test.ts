@@ -21,7 +21,7 @@ async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]
 
 leakTests('Redis', () => groundFor({}, []));
 
-const deaf = QUEUE_USER.replace(' &holdfast!wake:*', '');
+const deaf = QUEUE_USER.replace(' &holdfast:!wake:*', '');
 leakTests('Redis whose user may not listen', () => groundFor(LOGIN, [deaf]), [
   'acquire and release',
 ]);

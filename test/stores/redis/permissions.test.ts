@@ -68,7 +68,7 @@ describe('the user of the page', () => {
   });
 
   test.each(CLIENTS)('who may not listen is told once, and asks then: %s', async (_, connect) => {
-    const user = QUEUE_USER.replace(' &holdfast!wake:*', '');
+    const user = QUEUE_USER.replace(' &holdfast:!wake:*', '');
     const { server, client, close } = await startFor(user, connect);
     const warnings = hearWarnings();
     // A third of it is how long a waiter rests.

@@ -139,11 +139,11 @@ describe('a plain lock', () => {
     const store = open();
     const ours = claim();
     await enter(store, ours);
-    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast!store']);
+    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast:!record']);
     await store.release([ours]);
-    expect(await client.keys('*')).toEqual(['holdfast!store']);
+    expect(await client.keys('*')).toEqual(['holdfast:!record']);
     await store.release([ours]);
-    expect(await client.pttl(`holdfast!gone:${ours.id}`)).toBeGreaterThan(0);
+    expect(await client.pttl(`holdfast:!gone:${ours.id}`)).toBeGreaterThan(0);
   });
 
   it('under a key without an end is waited for, and asked for again', async () => {
@@ -245,7 +245,7 @@ describe('a plain lock', () => {
     const locks = createLocks(open());
     const [good, bad] = await Promise.allSettled([
       locks.mutex('beside').acquire(),
-      locks.mutex('holdfast!store').acquire(),
+      locks.mutex('holdfast:!record').acquire(),
     ]);
     expect(good).toMatchObject({ value: { held: true } });
     const refused = { cause: { code: 'USAGE' }, retryable: false, outcome: 'failed' };

@@ -67,7 +67,7 @@ const LOSSES: Readonly<Record<string, Happening>> = {
     await server.command('FLUSHALL');
     await server.command('CONFIG', 'RESETSTAT');
   },
-  'the record is deleted': (server) => server.command('DEL', 'holdfast!store'),
+  'the record is deleted': (server) => server.command('DEL', 'holdfast:!record'),
   'a time as a replica': demoteForAMoment,
   'a time as a replica, and a backup, which forgets the second id': async (server) => {
     await demoteForAMoment(server);
@@ -145,15 +145,15 @@ describe('a server', () => {
     expect(await claimed(store, { resource: 'late' })).toBe('held');
     await server.kill();
     await server.start();
-    expect(await server.command('EXISTS', 'holdfast!store', 'holdfast:late')).toBe(1);
+    expect(await server.command('EXISTS', 'holdfast:!record', 'holdfast::late')).toBe(1);
     expect(await claimed(store, { resource: 'late' })).toBe('data-loss');
   });
 
   test.concurrent('to which the keys of another were brought', async () => {
     await using bed = new Bed();
     const [{ server, store }, other] = [await calm(bed), await calm(bed)];
-    await server.command('DEL', 'holdfast!store');
-    const place = [server.host, server.port, 'holdfast!store', 0, 5000] as const;
+    await server.command('DEL', 'holdfast:!record');
+    const place = [server.host, server.port, 'holdfast:!record', 0, 5000] as const;
     await other.server.command('MIGRATE', ...place);
     expect(await claimed(store)).toBe('data-loss');
   });
@@ -245,7 +245,7 @@ test.each(LATEST)('$name: a swap of two databases in use is noticed at once', as
   await touch();
   await bed.settle(server);
   const second = new Redis({ ...server, db: 1 });
-  await second.setrange('holdfast!store', 41, '0000100000000');
+  await second.setrange('holdfast:!record', 41, '0000100000000');
   second.disconnect();
   // Both records are a moment old, and say the same.
   await touch();

@@ -43,7 +43,7 @@ export const restartSetBack: Forget = (servers) =>
   Promise.all(
     servers.map(async (server) => {
       const keys = (await server.command('KEYS', '*')) as string[];
-      for (const key of keys.filter((each) => !each.includes('!store'))) {
+      for (const key of keys.filter((each) => !each.includes('!record'))) {
         await server.command('DEL', key);
       }
       await server.command('SAVE');
