@@ -56,7 +56,8 @@ const checkTag = (given: RedisOptions['hashTag'], name: string): string | undefi
 export function redisStore(client: RedisClient, options: RedisOptions = {}): Store {
   const checks = { ...SERVER, maxWaiters, hashTag: checkTag };
   const { hashTag, maxWaiters: most, ...given } = checkOptions(options, checks, 'redisStore');
-  const parts = partsOf(client, given, hashTag === undefined ? ALONE_MS : undefined);
+  const terms = hashTag === undefined ? { aloneMs: ALONE_MS } : { tagged: true };
+  const parts = partsOf(client, given, terms);
   const { namespace, link } = parts;
   const places = new Places(namespace, link.cluster, hashTag);
   const spelling = places.inCluster ? new Spelling(link, namespace, places.tag) : undefined;

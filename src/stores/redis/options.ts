@@ -58,14 +58,20 @@ type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spe
 /** The default of `maxTtl`. */
 const MAX_TTL_MS = 30_000;
 
-/** @param aloneMs the default of `maxTtl` with a client that is not one of a cluster. */
+interface PartsTerms {
+  /** The default of `maxTtl` with a client that is not one of a cluster. */
+  readonly aloneMs?: number;
+  /** All keys are under one hash tag. */
+  readonly tagged?: boolean;
+}
+
 export function partsOf(
   client: RedisClient,
   options: Checked<typeof SERVER>,
-  aloneMs: number = MAX_TTL_MS,
+  { aloneMs = MAX_TTL_MS, tagged = false }: PartsTerms = {},
 ): ServerParts {
   const { namespace, replicas, afterDataLoss, onHazard } = options;
-  const hazards = new Hazards(onHazard === 'refuse');
+  const hazards = new Hazards(onHazard === 'refuse', tagged);
   const link = linkOf(client, hazards.look);
   const { maxTtl: maxTtlMs = link.cluster ? MAX_TTL_MS : aloneMs } = options;
   return {

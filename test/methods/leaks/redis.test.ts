@@ -5,7 +5,7 @@ import { LOGIN, QUEUE_USER } from '../../stores/redis/least-user.ts';
 import { leakTests } from './leaks.ts';
 import type { Ground } from './world.ts';
 
-const TRUST = { afterDataLoss: 'trust' } as const;
+const TRUST = { afterDataLoss: 'trust', maxTtl: '30s' } as const;
 
 async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]): Promise<Ground> {
   const server = await RedisServer.start({ config });
@@ -15,7 +15,7 @@ async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]
     keys: Number(await server.command('DBSIZE')),
     connections: String(await server.command('CLIENT', 'LIST')).split('\n').length,
   });
-  const url = `${server.url}?afterDataLoss=trust`;
+  const url = `${server.url}?afterDataLoss=trust&maxTtl=30s`;
   return { open, url, connects: 1000, left, close: () => server.close() };
 }
 

@@ -139,9 +139,9 @@ describe('a plain lock', () => {
     const store = open();
     const ours = claim();
     await enter(store, ours);
-    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast:!record']);
+    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast:!record:shared']);
     await store.release([ours]);
-    expect(await client.keys('*')).toEqual(['holdfast:!record']);
+    expect(await client.keys('*')).toEqual(['holdfast:!record:shared']);
     await store.release([ours]);
     expect(await client.pttl(`holdfast:!gone:${ours.id}`)).toBeGreaterThan(0);
   });
@@ -230,6 +230,7 @@ describe('a plain lock', () => {
     { retry: 'soon' },
     { maxWaiters: 3 },
     { namespace: 'a b' },
+    { hashTag: 'a' },
   ])('is refused with the options %o', (options) => {
     expect(() => plainRedisStore(client, options as never)).toThrow(
       expect.objectContaining({ code: 'USAGE' }),

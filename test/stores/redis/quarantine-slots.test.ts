@@ -109,7 +109,9 @@ describe('a cluster', () => {
     const lost = await idOf(high);
     await high.kill();
     await low.command('CLUSTER', 'FORGET', lost);
-    await low.command('CLUSTER', 'ADDSLOTS', inSlot(UPPER[1] as string));
+    // The other says that the namespace is used in the slots of a cluster.
+    const slots = [inSlot(UPPER[1] as string), slotOf('holdfast:!record')];
+    await low.command('CLUSTER', 'ADDSLOTS', ...slots);
     await low.command('CLUSTER', 'BUMPEPOCH');
     expect(await claimed(open(bed, low), UPPER[1])).toBe('data-loss');
   });
@@ -157,6 +159,15 @@ describe('a cluster', () => {
     ];
     expect(second).toBe(first);
     expect(await claimed(later, UPPER[0])).toBe('held');
+  });
+
+  test.concurrent('a slot that lost its record forgets no maxTtl up to 30 s', async () => {
+    await using bed = new Bed();
+    const { low, high } = await calm(bed);
+    await low.command('FLUSHALL');
+    // Whoever comes first has a smaller one than the others.
+    const { quarantineMs = 0 } = await open(bed, high, 1000).inspect(LOWER[1] as string);
+    expect(quarantineMs).toBeGreaterThan(25_000);
   });
 
   test.concurrent('a server is flushed', async () => {

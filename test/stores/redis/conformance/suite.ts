@@ -98,7 +98,9 @@ async function forgetful(
     );
     return Math.min(...upMs) >= quarantineMs + 1000;
   });
-  const given = { maxTtl: quarantineMs, ...(maxWaiters && { maxWaiters }) };
+  // After a restart with data, another server may have granted: the wait is three times as long.
+  const maxTtl = forget === restartSetBack ? Math.round(quarantineMs / 3) : quarantineMs;
+  const given = { maxTtl, ...(maxWaiters && { maxWaiters }) };
   return {
     connect: () => connect(client, given),
     trusting: () => connect(client, { ...given, afterDataLoss: 'trust' }),
