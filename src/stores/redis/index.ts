@@ -56,8 +56,8 @@ const checkTag = (given: RedisOptions['hashTag'], name: string): string | undefi
 export function redisStore(client: RedisClient, options: RedisOptions = {}): Store {
   const checks = { ...SERVER, maxWaiters, hashTag: checkTag };
   const { hashTag, maxWaiters: most, ...given } = checkOptions(options, checks, 'redisStore');
-  const terms = hashTag === undefined ? { aloneMs: ALONE_MS } : { tagged: true };
-  const parts = partsOf(client, given, terms);
+  const tagged = hashTag !== undefined;
+  const parts = partsOf(client, given, { tagged, aloneMs: tagged ? undefined : ALONE_MS });
   const { namespace, link } = parts;
   const places = new Places(namespace, link.cluster, hashTag);
   const spelling = places.inCluster ? new Spelling(link, namespace, places.tag) : undefined;

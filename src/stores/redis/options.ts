@@ -59,16 +59,16 @@ type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spe
 const MAX_TTL_MS = 30_000;
 
 interface PartsTerms {
-  /** The default of `maxTtl` with a client that is not one of a cluster. */
-  readonly aloneMs?: number;
   /** All keys are under one hash tag. */
   readonly tagged?: boolean;
+  /** The default of `maxTtl` with a client that is not one of a cluster. */
+  readonly aloneMs?: number | undefined;
 }
 
 export function partsOf(
   client: RedisClient,
   options: Checked<typeof SERVER>,
-  { aloneMs = MAX_TTL_MS, tagged = false }: PartsTerms = {},
+  { tagged = false, aloneMs = MAX_TTL_MS }: PartsTerms = {},
 ): ServerParts {
   const { namespace, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse', tagged);

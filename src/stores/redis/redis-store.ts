@@ -34,10 +34,7 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly replicas: number;
 }
 
-/**
- * In a cluster a slot may lose its record alone, and with it the greatest `maxTtl`. So one that is
- * smaller than this, in ms, counts as this.
- */
+/** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
 const CLUSTER_MS = 30_000;
 
 /** The verbs that take a batch. */

@@ -69,7 +69,6 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   async run(call: ScriptRun): Promise<readonly RedisReply[]> {
-    // Without a promise where there is nothing to wait for, since every request comes here.
     const checked = this.#parts.spelling?.check();
     if (checked) await checked;
     const sentAt = this.#clockWatch.now();

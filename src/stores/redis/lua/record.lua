@@ -23,7 +23,7 @@
 -- server that granted anything elsewhere meanwhile waited for maxTtl first.
 -- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
 -- server, which counts every command that may bring it slots (server.lua).
--- With statistics that prove that nothing was lost since the start, the loss was at the start.
+-- Where statistics prove that nothing was lost since the start, the loss was at the start.
 -- A program with `trust` writes the same record, and only skips the wait (queue.lua).
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no
 -- key behind, so that numbers grow even if the server's clock goes back.
