@@ -41,7 +41,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
  *   `sqlite:./locks.db?busyTimeout=1s`,
  * - `redis://user:password@host:6379/0`, `rediss:` for TLS, `redis+unix:///run/redis.sock?db=0`,
  *   `redis+sentinel://host1:26379,host2:26379/name/0`, `redis+cluster://host1:6379,host2:6379`,
- *   with options of `redisStore` as its query: `?namespace=shop&maxTtl=1m`,
+ *   with options of `redisStore` as its query: `?namespace=shop:dev&maxTtl=1m`,
  * - `redisson+redis://…` and the like, for `redissonStore`,
  * - `postgres://user:password@host:5432/database`, with options of `postgresStore` and of the
  *   client as its query: `?schema=locks&sslmode=require`,

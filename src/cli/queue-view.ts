@@ -42,7 +42,7 @@ export function queueJson(queue: Queue & { readonly waiting?: Waiting | undefine
 
 /** Until when the store grants nothing. */
 export function lossText(leftMs: number): string {
-  return `the store lost its memory and grants nothing for another ${span(leftMs)}`;
+  return `the store is new or has lost its data, and grants nothing for another ${span(leftMs)}`;
 }
 
 function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): object {

@@ -47,7 +47,7 @@ const LOSS: Record<LossReason, string> = {
   stalled: 'this process or machine stood still for too long',
   evicted: 'it was taken away by force',
   session: 'the store ended the session',
-  'store-reset': 'the store lost its memory',
+  'store-reset': 'the store has lost its data',
   'max-hold': 'it was held for longer than maxHold',
   closed: 'locks.close() stopped waiting for it',
   released: 'it was used after its own release',

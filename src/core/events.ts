@@ -206,7 +206,8 @@ export function warnOfQuarantine(events: Events, store: Store, leftMs: number): 
   if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;
   closedUntil.set(store, now + leftMs);
   const left = `${(leftMs / 1000).toFixed(1)} s`;
-  const message = `${store.name} is new or lost its data, and grants nothing for another ${left}.`;
+  const what = `${store.name} is new or has lost its data`;
+  const message = `${what}, and grants nothing for another ${left}.`;
   process.emitWarning(message, { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' });
 }
 

@@ -103,7 +103,7 @@ export function reasonText({ why, cause, leftMs = 0, limit, holders: [first] }: 
   if (why === 'store-away') return `; the store fails: ${cause?.message.replace(/\.$/, '')}`;
   if (why === 'data-loss') {
     const left = (leftMs / 1000).toFixed(1);
-    return `; the store lost its memory and grants nothing for another ${left} s`;
+    return `; the store is new or has lost its data, and grants nothing for another ${left} s`;
   }
   const smaller = limit === undefined ? '' : `; the limit in force is ${limit}`;
   if (!first) return smaller;

@@ -87,7 +87,7 @@ describe('a wait that runs out says why', () => {
     expect(error).toMatchObject({
       why: 'data-loss',
       message: expect.stringMatching(
-        /"a"; the store lost its memory .* for another (19\.\d|20\.0) s\.$/,
+        /"a"; the store is new or has lost its data, .* for another (19\.\d|20\.0) s\.$/,
       ),
     });
     expect((error as Waiting).leftMs).toBeGreaterThan(19_000);
@@ -194,7 +194,7 @@ describe('a try in a quarantine', () => {
     expect(warned.mock.calls).toEqual([
       [
         expect.stringMatching(
-          /^memory is new or lost its data, and grants nothing for another (20\.0|19\.\d) s\.$/,
+          /^memory is new or has lost its data, and grants nothing for another (20\.0|19\.\d) s\.$/,
         ),
         { type: 'HoldfastWarning', code: 'HOLDFAST_QUARANTINE' },
       ],

@@ -26,8 +26,8 @@ Runs a command while holding the lock NAME.
   --read, --shared  the read side of a read-write lock
   --write           its write side
   --min-hold DURATION  the lock stays taken for at least this long, even if the command is quicker;
-                    Redis, PostgreSQL and MySQL allow up to their maxTtl, by default 30s; to raise
-                    it, give all programs a URL such as redis://HOST?maxTtl=10m
+                    Redis allows up to its maxTtl, by default 10s, PostgreSQL and MySQL 30s; to
+                    raise it, give all programs a URL such as redis://HOST?maxTtl=10m
   --max-hold DURATION  the command is ended, and the lock lost, after this long
   --fair            strict order, which a command always has
 ${UNDER_LOCK_HELP}

@@ -87,7 +87,8 @@ function App() {
       />
       {view.quarantineMs !== null && (
         <p class="warning">
-          The store lost its memory and grants nothing for another {span(view.quarantineMs)}.
+          The store is new or has lost its data, and grants nothing for another{' '}
+          {span(view.quarantineMs)}.
         </p>
       )}
       {view.away && <p class="warning">The store does not reply: {view.away}</p>}

@@ -39,7 +39,7 @@ function instrumentsOf(meter: Meter) {
 }
 
 const HAND_OFFS = 'Locks taken over from the last holder, in this process or through the store.';
-const QUARANTINES = 'Claims not granted because the store has lost its memory.';
+const QUARANTINES = 'Claims not granted because the store is new or has lost its data.';
 const DEADLOCKS = 'Waits of this process that detection has found in a deadlock.';
 
 export class Measures {

@@ -35,14 +35,13 @@ export class RedissonPlaces extends PlainPlaces {
   }
 
   #keysOf(resource: string, id: string): readonly string[] {
-    const { namespace } = this;
     const key = this.keyOf(resource);
     const name = braced(key);
     const tag = this.beside(key);
     return [
       key,
-      `${namespace}!gone:${id}${tag}`,
-      `${namespace}!notes${tag}:${key}`,
+      `${this.own('gone')}:${id}${tag}`,
+      `${this.own('notes')}${tag}:${key}`,
       ...(this.#fair
         ? [`redisson_lock_queue:${name}`, `redisson_lock_timeout:${name}`]
         : [

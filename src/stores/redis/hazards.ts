@@ -27,11 +27,14 @@ const OLDEST = 7;
 
 export class Hazards {
   readonly #refuse: boolean;
+  readonly #tagged: boolean;
   readonly #warnings = new Warnings();
   #primarySeen = false;
 
-  constructor(refuse: boolean) {
+  /** @param tagged all keys are in one slot, so one endpoint of a cluster will do. */
+  constructor(refuse: boolean, tagged: boolean) {
     this.#refuse = refuse;
+    this.#tagged = tagged;
   }
 
   /** Looks at the server of a new connection; rejects if it must not keep locks. */
@@ -59,9 +62,9 @@ export class Hazards {
   /** Another program has this greater `maxTtl`. The server is not to blame: only a warning. */
   readonly exceeded = (maxTtlMs: number): void => {
     const message =
-      `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller` +
-      ' one. After a flush, this one may grant locks while leases of the other are alive.' +
-      ' Set the same maxTtl in all programs.';
+      `Another program on these locks has a maxTtl of ${maxTtlMs} ms, this one a smaller one.` +
+      ' If this one starts again just after a flush, it may grant locks while leases of the other' +
+      ' are alive. Set the same maxTtl in all programs.';
     this.#warnings.warn('HOLDFAST_MAX_TTL', message);
   };
 
@@ -79,8 +82,9 @@ export class Hazards {
 
   /** Only outside a cluster, where a replica does not redirect commands. */
   #checkAlone(info: Info): void {
-    if (info.get('cluster_enabled') === '1') {
-      throw impossible('it belongs to a cluster, so give the store a cluster client');
+    if (info.get('cluster_enabled') === '1' && !this.#tagged) {
+      const remedy = 'give the store a cluster client, or a hashTag behind one endpoint';
+      throw impossible(`it belongs to a cluster, so ${remedy}`);
     }
     const replica = info.get('role') === 'slave';
     // The store has seen a primary before, so there is another one by now.

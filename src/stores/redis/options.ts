@@ -10,14 +10,17 @@ import type { RedisStoreParts } from './redis-store.ts';
 /** Options of both forms of locks. */
 export interface ServerOptions {
   /**
-   * The keys of queues begin with this and a colon, all other keys of ours with this and an
-   * exclamation mark; default `holdfast`.
+   * All keys and channels of ours begin with this and a colon; default `holdfast`. It may have
+   * colons itself: `shop:dev`.
    */
   readonly namespace?: string;
   /**
    * Longest ttl that any program asks for, the same in all programs that use these locks; default
-   * 30 s. After a loss of data the store grants nothing for this long. A smaller value than others
-   * have may end that too early; the store then warns.
+   * 10 s for `redisStore` on one server or with Sentinels; 30 s with a cluster or a `hashTag`, and
+   * for locks that are shared with other libraries. A server that is new or has lost its data
+   * grants nothing for this long. In a cluster or with a `hashTag` that is at least 30 s; after a
+   * fail-over or a restart with data it is 20 s more, or three times a `maxTtl` below 10 s. A
+   * smaller value than others have may end the wait too early; the store then warns.
    */
   readonly maxTtl?: Duration;
   /**
@@ -36,26 +39,43 @@ export interface ServerOptions {
   readonly onHazard?: 'warn' | 'refuse';
 }
 
-export const SERVER: Checks<ServerOptions> = {
+export const SERVER: Checks<ServerOptions, 'maxTtl'> = {
   namespace: (given: string = 'holdfast', name: string): string => {
-    if (typeof given === 'string' && /^[\w.-]{1,64}$/.test(given)) return given;
-    const good = `1 to 64 letters, digits, '_', '.' or '-'`;
+    const words = /^(?!.{65})[\w.-]+(?::[\w.-]+)*$/;
+    if (typeof given === 'string' && words.test(given)) return given;
+    const good = `1 to 64 letters, digits, '_', '.' or '-', with single colons between them`;
     throw new UsageError(`${name} must be ${good}, not ${show(given)}.`);
   },
-  maxTtl: duration(30_000),
+  maxTtl: duration(),
   afterDataLoss: oneOf('wait', 'trust'),
   replicas: wholeNumber(0, Number.POSITIVE_INFINITY, 0),
   onHazard: oneOf('warn', 'refuse'),
 };
 
 /** What the options of both forms say. */
-type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters'>;
+type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'>;
 
-export function partsOf(client: RedisClient, options: Checked<typeof SERVER>): ServerParts {
-  const { namespace, maxTtl: maxTtlMs, replicas, afterDataLoss, onHazard } = options;
-  const hazards = new Hazards(onHazard === 'refuse');
+/** The default of `maxTtl`. */
+const MAX_TTL_MS = 30_000;
+
+interface PartsTerms {
+  /** All keys are under one hash tag. */
+  readonly tagged?: boolean;
+  /** The default of `maxTtl` with a client that is not one of a cluster. */
+  readonly aloneMs?: number | undefined;
+}
+
+export function partsOf(
+  client: RedisClient,
+  options: Checked<typeof SERVER>,
+  { tagged = false, aloneMs = MAX_TTL_MS }: PartsTerms = {},
+): ServerParts {
+  const { namespace, replicas, afterDataLoss, onHazard } = options;
+  const hazards = new Hazards(onHazard === 'refuse', tagged);
+  const link = linkOf(client, hazards.look);
+  const { maxTtl: maxTtlMs = link.cluster ? MAX_TTL_MS : aloneMs } = options;
   return {
-    link: linkOf(client, hazards.look),
+    link,
     namespace,
     replicas,
     hazards,

@@ -29,11 +29,13 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly namespace: string;
   /** What names of channels begin with, or `-` for none; default: one of the namespace. */
   readonly channels?: string;
-  readonly maxTtlMs: number;
   readonly maxWaiters: number;
   readonly trust: boolean;
   readonly replicas: number;
 }
+
+/** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
+const CLUSTER_MS = 30_000;
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
@@ -55,18 +57,19 @@ export class RedisStore implements Store {
     if (places.many) this.partOf = (name) => places.recordOf(places.keyOf(name));
     this.name = form.name;
     this.maxTtlMs = parts.maxTtlMs;
-    this.lineage = `${form.name}:${namespace}`;
+    this.lineage = `${form.name}:${namespace}${places.tag}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
-    const { channels: wakePrefix = `${namespace}!wake:` } = parts;
+    const { channels: wakePrefix = places.own('wake:') } = parts;
     const listen: MessageSource['listen'] = async (channel, received, resumed) => {
       const wake = (message?: string) => (message === undefined ? resumed() : received(message));
       await link.follow('', channel, wake, 'cluster');
     };
     this.#wakes = new Wakes({ listen }, wakePrefix, parts.hazards.unwoken);
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
-    const how = `${flags}${parts.maxTtlMs}/${link.database}`;
-    const settings = (word: string): string => `${how} ${word} ${parts.maxWaiters} ${wakePrefix}`;
-    this.#runner = new ScriptRunner({ ...parts, settings });
+    const settings = (word: string, maxTtlMs: number): string =>
+      `${flags}${maxTtlMs}/${link.database} ${word} ${parts.maxWaiters} ${wakePrefix}`;
+    const maxTtlMs = Math.max(parts.maxTtlMs, places.inCluster ? CLUSTER_MS : 0);
+    this.#runner = new ScriptRunner({ ...parts, maxTtlMs, settings });
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -15,14 +15,19 @@ import { ClockWatch } from './clock-watch.ts';
 import { LAST_LOSS, type Script } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
+import type { Spelling } from './spelling.ts';
 
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
   readonly places: Places;
   /** They get what the replies show. */
   readonly hazards: Hazards;
+  /** Where programs with other keys may use the same namespace. */
+  readonly spelling?: Spelling | undefined;
+  /** The longest ttl that counts on the server. */
+  readonly maxTtlMs: number;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
-  readonly settings: (word: string) => string;
+  readonly settings: (word: string, maxTtlMs: number) => string;
 }
 
 /** How many replicas must have what the script wrote, and within what time. */
@@ -40,17 +45,23 @@ export interface ScriptRun {
 
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
-  readonly #known: string;
-  readonly #fresh: string;
   readonly #clockWatch: ClockWatch;
+  #maxTtlMs = 0;
+  #known = '';
+  #fresh = '';
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
-    const { places, settings, hazards } = parts;
-    this.#clockWatch = new ClockWatch(hazards.clockJumped);
+    this.#clockWatch = new ClockWatch(parts.hazards.clockJumped);
+    this.#setMaxTtl(parts.maxTtlMs);
+  }
+
+  #setMaxTtl(ms: number): void {
+    const { places, settings } = this.#parts;
+    this.#maxTtlMs = ms;
     // In a cluster another slot may have made the script known.
-    this.#known = settings(places.many ? 'slot' : 'known');
-    this.#fresh = settings(places.many ? 'slot' : 'fresh');
+    this.#known = settings(places.many ? 'slot' : 'known', ms);
+    this.#fresh = places.inCluster ? this.#known : settings('fresh', ms);
   }
 
   /**
@@ -58,6 +69,8 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   async run(call: ScriptRun): Promise<readonly RedisReply[]> {
+    const checked = this.#parts.spelling?.check();
+    if (checked) await checked;
     const sentAt = this.#clockWatch.now();
     const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
     return this.#read(call, reply, sentAt);
@@ -76,7 +89,7 @@ export class ScriptRunner {
       }
     }
     if (refusalCode(refusal) !== 'UNSETTLED') throw refusal;
-    return this.#send(call, this.#parts.settings(await this.#serverOf(call)));
+    return this.#send(call, this.#parts.settings(await this.#serverOf(call), this.#maxTtlMs));
   }
 
   /** Asks when the server of this slot may have lost something (lua/server.lua). */
@@ -111,7 +124,11 @@ export class ScriptRunner {
     if (now === undefined) throw garbled(reply);
     const { places, hazards } = this.#parts;
     this.#clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
-    if (maxTtl !== undefined) hazards.exceeded(maxTtl);
+    if (maxTtl !== undefined && maxTtl > this.#maxTtlMs) {
+      hazards.exceeded(maxTtl);
+      // So that it counts after a flush as well, which takes the record.
+      this.#setMaxTtl(maxTtl);
+    }
     return reply.slice(1);
   }
 

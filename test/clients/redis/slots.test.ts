@@ -27,7 +27,7 @@ test('every slot has a short tag', () => {
   for (let slot = 0; slot < SLOTS; slot++) {
     const tag = tagOf(slot);
     expect(slotOf(tag)).toBe(slot);
-    expect(slotOf(`holdfast!store{${tag}}`)).toBe(slot);
+    expect(slotOf(`holdfast:!record{${tag}}`)).toBe(slot);
     expect(tag).toMatch(/^[a-z\d]{1,4}$/);
   }
 });

@@ -33,7 +33,7 @@ describe('a mutex', () => {
     await (await ours).release();
   });
 
-  it.each(['holdfast!notes:a', 'redisson_lock_token:{a}'])(
+  it.each(['holdfast:!notes:a', 'redisson_lock_token:{a}'])(
     'is no key beside those of locks: %s',
     async (name) => {
       const refused = { cause: { code: 'USAGE' }, outcome: 'failed' };
@@ -47,7 +47,7 @@ describe('a mutex', () => {
     const [owner = ''] = await bed.client.hkeys('alone');
     expect(owner).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}:1$/);
     await lease.release();
-    expect(await bed.client.exists('alone', 'holdfast!notes:alone')).toBe(0);
+    expect(await bed.client.exists('alone', 'holdfast:!notes:alone')).toBe(0);
   });
 
   it('held in Java is shown with its owner', async () => {

@@ -93,7 +93,6 @@ export const ON_SERVERS: readonly Listed[] = [
   stores('postgres')('orThese', 'Pool'),
   stores('quorum')('quorum(members)', 'Redis'),
   stores('redis')("redisStore(new Redis('redis://localhost'))", 'Redis'),
-  stores('redis')('createClient(', 'createClient'),
   stores('redis')('plainRedisStore(', 'Redis'),
   stores('shedlock')('shedlockJdbcStore(', 'pool'),
   stores('shedlock')('shedlockRedisStore(', 'Redis'),

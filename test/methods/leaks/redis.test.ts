@@ -5,7 +5,7 @@ import { LOGIN, QUEUE_USER } from '../../stores/redis/least-user.ts';
 import { leakTests } from './leaks.ts';
 import type { Ground } from './world.ts';
 
-const TRUST = { afterDataLoss: 'trust' } as const;
+const TRUST = { afterDataLoss: 'trust', maxTtl: '30s' } as const;
 
 async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]): Promise<Ground> {
   const server = await RedisServer.start({ config });
@@ -15,13 +15,13 @@ async function groundFor(login: Partial<typeof LOGIN>, config: readonly string[]
     keys: Number(await server.command('DBSIZE')),
     connections: String(await server.command('CLIENT', 'LIST')).split('\n').length,
   });
-  const url = `${server.url}?afterDataLoss=trust`;
+  const url = `${server.url}?afterDataLoss=trust&maxTtl=30s`;
   return { open, url, connects: 1000, left, close: () => server.close() };
 }
 
 leakTests('Redis', () => groundFor({}, []));
 
-const deaf = QUEUE_USER.replace(' &holdfast!wake:*', '');
+const deaf = QUEUE_USER.replace(' &holdfast:!wake:*', '');
 leakTests('Redis whose user may not listen', () => groundFor(LOGIN, [deaf]), [
   'acquire and release',
 ]);

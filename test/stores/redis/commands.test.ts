@@ -62,7 +62,7 @@ describe('what it costs', () => {
     for (let i = 0; i < 10; i++) await locks.mutex('a').run(() => {});
     const { evalsha, publish } = await counts();
     expect({ evalsha, publish }).toEqual({ evalsha: 20, publish: undefined });
-    expect(await server.command('KEYS', '*')).toEqual(['holdfast!store']);
+    expect(await server.command('KEYS', '*')).toEqual(['holdfast:!record']);
     await locks.close();
   });
 
@@ -110,39 +110,39 @@ describe('what it leaves', () => {
     const store = open();
     const first = await enter(store, {});
     const second = form === 'hash' ? await enter(store, {}) : undefined;
-    expect(await server.command('TYPE', 'holdfast:a')).toBe(form);
+    expect(await server.command('TYPE', 'holdfast::a')).toBe(form);
     await store.release([first]);
     if (second) await store.release([second]);
-    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+    expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   });
 
   it('a dead holder for some minutes, so that the next one learns of it', async () => {
     const store = open();
     await enter(store, { ttlMs: 1 });
-    expect(await server.command('PTTL', 'holdfast:a')).toBeGreaterThan(500_000);
+    expect(await server.command('PTTL', 'holdfast::a')).toBeGreaterThan(500_000);
     const [status] = await store.claim([claim()]);
     expect(status).toMatchObject({ state: 'held', takeover: { reason: 'expired' } });
-    expect(await server.command('PTTL', 'holdfast:a')).toBeGreaterThan(500_000);
+    expect(await server.command('PTTL', 'holdfast::a')).toBeGreaterThan(500_000);
   });
 
   it('a tombstone for one TTL', async () => {
     const store = open();
     const one = claim({ ttlMs: 5_000, unanswered: true });
     expect(await store.release([one])).toEqual([false]);
-    expect(await server.command('PTTL', 'holdfast:a')).toBeLessThanOrEqual(5_000);
+    expect(await server.command('PTTL', 'holdfast::a')).toBeLessThanOrEqual(5_000);
     expect(await store.claim([one])).toMatchObject([{ state: 'gone', why: 'unknown' }]);
   });
 });
 
 describe('tokens', () => {
   async function record(): Promise<{ readonly highest: number; raise(by: number): Promise<void> }> {
-    const text = String(await server.command('GET', 'holdfast!store'));
+    const text = String(await server.command('GET', 'holdfast:!record'));
     const highest = Number(text.slice(54, 70));
     return {
       highest,
       async raise(by) {
         const raised = `${text.slice(0, 54)}${highest + by}${text.slice(70)}`;
-        await server.command('SET', 'holdfast!store', raised);
+        await server.command('SET', 'holdfast:!record', raised);
       },
     };
   }
@@ -158,7 +158,7 @@ describe('tokens', () => {
       message: expect.stringContaining('2^53'),
     };
     await expect(store.claim([claim()])).rejects.toMatchObject(refused);
-    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+    expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   });
 
   it.each([
@@ -212,17 +212,17 @@ describe('what is kept of work that is done', () => {
   const TRUST = { afterDataLoss: 'trust' } as const;
 
   it.each([
-    ['queues', redisStore],
-    ['plain locks', plainRedisStore],
-  ])('%s: the key of a record ends with it, and no other is left', async (_, make) => {
+    ['queues', redisStore, 'holdfast:!record'],
+    ['plain locks', plainRedisStore, 'holdfast:!record:shared'],
+  ])('%s: the key of a record ends with it, and no other is left', async (_, make, own) => {
     const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
     const job = claim({ resource: 'job' });
     await store.claim([job]);
     expect(await store.keep?.(job, RECORD)).toBe(true);
     await store.release([job]);
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.sort()).toEqual(['holdfast!kept:job', 'holdfast!store']);
-    const left = Number(await server.command('PTTL', 'holdfast!kept:job'));
+    expect(keys.sort()).toEqual(['holdfast:!kept:job', own]);
+    const left = Number(await server.command('PTTL', 'holdfast:!kept:job'));
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(RECORD.ms);
   });
@@ -233,17 +233,17 @@ describe('what is kept of work that is done', () => {
     // Longer than it lives. Any other verb would bury it.
     await sleep(200);
     expect(await store.keep?.(dead, RECORD)).toBe(false);
-    expect(await server.command('EXISTS', 'holdfast!kept:a')).toBe(0);
+    expect(await server.command('EXISTS', 'holdfast:!kept:a')).toBe(0);
   });
 
   it('of another layout is refused, and what is no text of ours as well', async () => {
     const store = open();
-    await server.command('SET', 'holdfast!kept:newer', '2...');
+    await server.command('SET', 'holdfast:!kept:newer', '2...');
     const refused = { code: 'STORE', retryable: false };
     await expect(store.recall?.('newer')).rejects.toMatchObject({
       ...{ ...refused, message: expect.stringContaining('another layout') },
     });
-    await server.command('LPUSH', 'holdfast!kept:list', 'a');
+    await server.command('LPUSH', 'holdfast:!kept:list', 'a');
     await expect(store.recall?.('list')).rejects.toMatchObject(refused);
   });
 

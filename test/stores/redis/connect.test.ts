@@ -116,9 +116,9 @@ describe('what a URL says', () => {
 
 test('one server, with a user, a database and options of the store', async () => {
   await works(`redis://${at}`);
-  const store = await open(`redis://app:p%2540ss%3Aw%2Frd@${at}/2?namespace=mine&maxWaiters=3`);
+  const store = await open(`redis://app:p%2540ss%3Aw%2Frd@${at}/2?namespace=my:own&maxWaiters=3`);
   expect((await store.inspect('x')).holders).toEqual([]);
-  expect(store.lineage).toContain('mine');
+  expect(store.lineage).toContain('my:own');
   const list = String(await server.command('CLIENT', 'LIST'));
   expect(list).toMatch(/ db=2 .*user=app/);
 });

@@ -70,15 +70,15 @@ it('keeps tombstones apart, and none for longer than others come', async () => {
       Array.from({ length: 100 }, () => claimOf('a', { ttlMs: HOUR_MS, unanswered: true })),
     );
   for (let i = 0; i < 5; i++) await bury();
-  const fields = Number(await server.command('HLEN', 'holdfast:a'));
-  const values = (await server.command('HVALS', 'holdfast:a')) as readonly string[];
+  const fields = Number(await server.command('HLEN', 'holdfast::a'));
+  const values = (await server.command('HVALS', 'holdfast::a')) as readonly string[];
   expect(Math.max(...values.map(({ length }) => length))).toBeLessThan(500);
   for (let i = 0; i < 5; i++) {
     clock.step((2 * HOUR_MS) / 5);
     await bury();
     await bury();
   }
-  expect(await server.command('HLEN', 'holdfast:a')).toBeLessThanOrEqual(2 * fields);
+  expect(await server.command('HLEN', 'holdfast::a')).toBeLessThanOrEqual(2 * fields);
 });
 
 it('gives no number again whose holder died while the clock was behind', async () => {
@@ -88,7 +88,7 @@ it('gives no number again whose holder died while the clock was behind', async (
   const second = await hold({ ttlMs: HOUR_MS });
   expect(second.token).toBeGreaterThan(first.token);
   clock.step(3 * HOUR_MS);
-  expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+  expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   const third = await hold();
   expect(third.token).toBeGreaterThan(second.token);
 });
@@ -98,7 +98,7 @@ it('forgets no number that was raised ahead of the clock', async () => {
   const raised = token + BigInt(10 * HOUR_MS) * 1000n;
   await store.raise?.([claim], [raised]);
   clock.step(3 * HOUR_MS);
-  expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+  expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   expect((await hold()).token).toBeGreaterThan(raised);
 });
 

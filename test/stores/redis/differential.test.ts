@@ -26,5 +26,5 @@ test('Redis answers and tells as memory does', async () => {
     groups: 20,
   });
   clock.step(LONG_MS);
-  expect(await server.command('KEYS', '*')).toEqual(['holdfast!store']);
+  expect(await server.command('KEYS', '*')).toEqual(['holdfast:!record']);
 });

@@ -26,7 +26,7 @@ async function expectRefused(bed: Bed, server: RedisServer, options: StoreOption
   const lock = bed.patientLocks(server, options).mutex('refused');
   await expect(lock.acquire()).rejects.toMatchObject(REFUSED);
   await expect(lock.tryAcquire()).rejects.toMatchObject(REFUSED);
-  expect(await server.command('EXISTS', 'holdfast:refused')).toBe(0);
+  expect(await server.command('EXISTS', 'holdfast::refused')).toBe(0);
 }
 
 // One after the other, for warnings are the whole process's.
@@ -115,7 +115,7 @@ describe('memory is full', () => {
     const next = await scene.next;
     expect(next.token).toBeGreaterThan(scene.queued.lease.token);
     await scene.probed.lease.release();
-    expect(await server.command('EXISTS', 'holdfast:probed')).toBe(0);
+    expect(await server.command('EXISTS', 'holdfast::probed')).toBe(0);
     await server.command('CONFIG', 'SET', 'maxmemory', 0);
     await (await lock.acquire()).release();
     await scene.leave(server);
@@ -124,22 +124,22 @@ describe('memory is full', () => {
 
 describe('a key that is taken by something else', () => {
   const others: readonly (readonly string[])[] = [
-    ['SET', 'holdfast:bad', 'a text'],
-    ['SET', 'holdfast:bad', 'fedcba9876543210m 1'],
-    ['RPUSH', 'holdfast:bad', 'an element'],
-    ['SADD', 'holdfast:bad', 'an element'],
-    ['HSET', 'holdfast:bad', 'field', 'value'],
-    ['HSET', 'holdfast:bad', '#', 'value'],
-    ['HSET', 'holdfast:bad', '#', ''],
-    ['EVAL', "redis.call('HSET', KEYS[1], '#', cmsgpack.pack({}))", '1', 'holdfast:bad'],
-    ['ZADD', 'holdfast:bad', '1', 'member'],
-    ['XADD', 'holdfast:bad', '*', 'field', 'value'],
+    ['SET', 'holdfast::bad', 'a text'],
+    ['SET', 'holdfast::bad', 'fedcba9876543210m 1'],
+    ['RPUSH', 'holdfast::bad', 'an element'],
+    ['SADD', 'holdfast::bad', 'an element'],
+    ['HSET', 'holdfast::bad', 'field', 'value'],
+    ['HSET', 'holdfast::bad', '#', 'value'],
+    ['HSET', 'holdfast::bad', '#', ''],
+    ['EVAL', "redis.call('HSET', KEYS[1], '#', cmsgpack.pack({}))", '1', 'holdfast::bad'],
+    ['ZADD', 'holdfast::bad', '1', 'member'],
+    ['XADD', 'holdfast::bad', '*', 'field', 'value'],
   ];
 
   async function meet(bed: Bed, [name = '', ...args]: readonly string[]) {
     const server = await bed.server();
     await server.command(name, ...args);
-    const before = await server.command('DUMP', 'holdfast:bad');
+    const before = await server.command('DUMP', 'holdfast::bad');
     return { server, before, store: bed.store(server) };
   }
 
@@ -156,8 +156,8 @@ describe('a key that is taken by something else', () => {
     expect(await store.release(all)).toEqual([true, false, true]);
     await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
     for await (const name of store.list!('')) expect(name).toBe('nothing');
-    expect(await server.command('DUMP', 'holdfast:bad')).toEqual(before);
-    expect(await server.command('KEYS', 'holdfast:*')).toEqual(['holdfast:bad']);
+    expect(await server.command('DUMP', 'holdfast::bad')).toEqual(before);
+    expect(await server.command('KEYS', 'holdfast::*')).toEqual(['holdfast::bad']);
   });
 
   test.concurrent('a queue with claims of garbage: whoever meets them errs alone', async () => {
@@ -166,7 +166,7 @@ describe('a key that is taken by something else', () => {
     const store = bed.store(server);
     const [holder, first, last] = ['bad', 'bad', 'bad'].map((name) => claimOf(name));
     for (const claim of [holder!, first!, last!]) await store.claim([claim]);
-    await server.command('HSET', 'holdfast:bad', first!.id, 'garbage', last!.id, 'garbage');
+    await server.command('HSET', 'holdfast::bad', first!.id, 'garbage', last!.id, 'garbage');
     // The holder lets the first in, a newcomer stands behind the last.
     for (const claim of [claimOf('bad'), first!, last!, holder!]) {
       const batch = [claimOf('a'), claim, claimOf('c')];
@@ -184,7 +184,7 @@ describe('a key that is taken by something else', () => {
     const [holder, first, other] = ['bad', 'bad', 'c'].map((name) => claimOf(name));
     for (const claim of [holder!, first!, other!]) await store.claim([claim]);
     const spoil = "redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack({}))";
-    await server.command('EVAL', spoil, '1', 'holdfast:bad', first!.id);
+    await server.command('EVAL', spoil, '1', 'holdfast::bad', first!.id);
     await expect(store.release([holder!, other!])).rejects.toMatchObject({
       ...{ code: 'STORE', outcome: 'failed', retryable: false },
       message: expect.stringContaining('refused this claim alone'),
@@ -194,7 +194,7 @@ describe('a key that is taken by something else', () => {
 
   test.concurrent('its lock fails at once, others go on', async () => {
     await using bed = new Bed();
-    const { server } = await meet(bed, ['SET', 'holdfast:bad', 'a text']);
+    const { server } = await meet(bed, ['SET', 'holdfast::bad', 'a text']);
     const locks = bed.patientLocks(server);
     const [bad, good] = await Promise.allSettled([
       locks.mutex('bad').acquire(),
@@ -213,25 +213,25 @@ describe('a key that is taken by something else', () => {
     await using bed = new Bed();
     const server = await bed.server();
     const lease = await patiently(bed.locks(server).mutex('overwritten'));
-    await server.command('SET', 'holdfast:overwritten', 'a text');
+    await server.command('SET', 'holdfast::overwritten', 'a text');
     await until('was it lost', async () => lease.loss?.reason === 'expired');
   });
 
   test.concurrent.each<[string, object, [string, ...string[]]]>([
-    ['a list', {}, ['RPUSH', 'holdfast!store', 'an element']],
+    ['a list', {}, ['RPUSH', 'holdfast:!record', 'an element']],
     [
       'of a later layout',
       { outcome: 'failed', message: expect.stringContaining('another layout') },
-      ['SET', 'holdfast!store', '9'.repeat(130)],
+      ['SET', 'holdfast:!record', '9'.repeat(130)],
     ],
   ])('the record of the store is %s: nothing is granted', async (_, more, command) => {
     await using bed = new Bed();
     const server = await bed.server();
-    await server.command('DEL', 'holdfast!store');
+    await server.command('DEL', 'holdfast:!record');
     await server.command(...command);
     const lock = bed.patientLocks(server).mutex('a');
     const refused = { code: 'STORE', retryable: false, ...more };
     await expect(lock.acquire()).rejects.toMatchObject(refused);
-    expect(await server.command('EXISTS', 'holdfast:a')).toBe(0);
+    expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
   });
 });

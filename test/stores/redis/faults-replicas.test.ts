@@ -18,7 +18,7 @@ async function replicated(bed: Bed, config: readonly string[]): Promise<Replicat
   const servers = bed.serve(await startReplicated({ config }));
   await bed.settle(servers.primary);
   await until('had the record of the store', async () => {
-    const found = servers.replicas.map((each) => each.command('EXISTS', 'holdfast!store'));
+    const found = servers.replicas.map((each) => each.command('EXISTS', 'holdfast:!record'));
     return (await Promise.all(found)).every((count) => count === 1);
   });
   return servers;
@@ -95,7 +95,7 @@ describe('a primary and its replicas', () => {
     await primary.kill();
     replica!.resume();
     await replica!.command('REPLICAOF', 'NO', 'ONE');
-    expect(await replica!.command('EXISTS', 'holdfast:unreplicated')).toBe(0);
+    expect(await replica!.command('EXISTS', 'holdfast::unreplicated')).toBe(0);
     belief.expectBefore(await firstGrant(bed.store(replica!), 'unreplicated'));
   });
 });

@@ -26,7 +26,7 @@ const LOSSES: readonly Happening[] = [
 
 const TROUBLES: readonly Happening[] = [
   ['dies and comes back with its data', (server) => server.restart({ keepData: true })],
-  ['loses the record of the store alone', (server) => server.command('DEL', 'holdfast!store')],
+  ['loses the record of the store alone', (server) => server.command('DEL', 'holdfast:!record')],
   [
     'loses the scripts, twice',
     async (server) => {

@@ -15,9 +15,9 @@ test('a user that may only read and publish makes nobody hold a lock', async () 
       this.redis.disconnect();
     },
   }).redis;
-  await expect(reader.set('holdfast:gold', '')).rejects.toThrow('NOPERM');
+  await expect(reader.set('holdfast::gold', '')).rejects.toThrow('NOPERM');
   const rows = async (name: string) => {
-    const fields = await reader.hgetallBuffer(`holdfast:${name}`);
+    const fields = await reader.hgetallBuffer(`holdfast::${name}`);
     return Object.values(fields).map((field) => field.toString('latin1'));
   };
   const [holder, waiter] = [bed.patientLocks(server), bed.patientLocks(server)];

@@ -12,7 +12,7 @@ import { LATEST } from './packages.ts';
 /** Nothing fails by itself here, however busy the machine is. */
 const CALM = { downAfterMs: 20_000 };
 
-const keySlot = (resource: string): number => slotOf(`holdfast:${resource}`);
+const keySlot = (resource: string): number => slotOf(`holdfast::${resource}`);
 
 /** A name of a lock on each of the three primaries. */
 function nameOn(nth: number): string {
@@ -48,7 +48,7 @@ describe.each(LATEST)('$name: a store that refuses hazards', (its) => {
     expect([await claim(0), await claim(1), await claim(2)]).toEqual([
       ...['held', 'HOLDFAST_EVICTION', 'held'],
     ]);
-    expect(await cluster.nodes[1]?.command('EXISTS', `holdfast:${nameOn(1)}`)).toBe(0);
+    expect(await cluster.nodes[1]?.command('EXISTS', `holdfast::${nameOn(1)}`)).toBe(0);
   });
 
   test.concurrent('is granted nothing by one that a fail-over or a slot leads to', async () => {

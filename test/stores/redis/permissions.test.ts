@@ -53,6 +53,23 @@ describe('the user of the page', () => {
     await cluster.close();
   });
 
+  test('is refused nothing below a namespace with colons', async () => {
+    const user = QUEUE_USER.replaceAll('holdfast', 'shop:dev');
+    const { server, client, close } = await startFor(user, byIoredis);
+    const options = { afterDataLoss: 'trust', namespace: 'shop:dev' } as const;
+    const locks = createLocks(redisStore(client, options));
+    const lease = await locks.mutex('a').acquire();
+    const waiting = locks.mutex('a', { fair: true }).acquire();
+    await lease.release();
+    await (await waiting).release();
+    expect((await once(locks, 'done', { keepFor: '1m' }, () => 1)).state).toBe('ran');
+    await locks.close();
+    expect(await refusals(server)).toEqual([]);
+    const keys = (await server.command('KEYS', '*')) as string[];
+    expect(keys.filter((key) => !key.startsWith('shop:dev:'))).toEqual([]);
+    await close();
+  });
+
   test('may do nothing else', async () => {
     const { server, client, close } = await startFor(QUEUE_USER, byIoredis);
     await server.command('SET', 'other', '1');
@@ -68,7 +85,7 @@ describe('the user of the page', () => {
   });
 
   test.each(CLIENTS)('who may not listen is told once, and asks then: %s', async (_, connect) => {
-    const user = QUEUE_USER.replace(' &holdfast!wake:*', '');
+    const user = QUEUE_USER.replace(' &holdfast:!wake:*', '');
     const { server, client, close } = await startFor(user, connect);
     const warnings = hearWarnings();
     // A third of it is how long a waiter rests.

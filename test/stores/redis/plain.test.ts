@@ -139,11 +139,11 @@ describe('a plain lock', () => {
     const store = open();
     const ours = claim();
     await enter(store, ours);
-    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast!store']);
+    expect((await client.keys('*')).sort()).toEqual(['a', 'holdfast:!record:shared']);
     await store.release([ours]);
-    expect(await client.keys('*')).toEqual(['holdfast!store']);
+    expect(await client.keys('*')).toEqual(['holdfast:!record:shared']);
     await store.release([ours]);
-    expect(await client.pttl(`holdfast!gone:${ours.id}`)).toBeGreaterThan(0);
+    expect(await client.pttl(`holdfast:!gone:${ours.id}`)).toBeGreaterThan(0);
   });
 
   it('under a key without an end is waited for, and asked for again', async () => {
@@ -230,6 +230,7 @@ describe('a plain lock', () => {
     { retry: 'soon' },
     { maxWaiters: 3 },
     { namespace: 'a b' },
+    { hashTag: 'a' },
   ])('is refused with the options %o', (options) => {
     expect(() => plainRedisStore(client, options as never)).toThrow(
       expect.objectContaining({ code: 'USAGE' }),
@@ -245,7 +246,7 @@ describe('a plain lock', () => {
     const locks = createLocks(open());
     const [good, bad] = await Promise.allSettled([
       locks.mutex('beside').acquire(),
-      locks.mutex('holdfast!store').acquire(),
+      locks.mutex('holdfast:!record').acquire(),
     ]);
     expect(good).toMatchObject({ value: { held: true } });
     const refused = { cause: { code: 'USAGE' }, retryable: false, outcome: 'failed' };

@@ -18,7 +18,7 @@ const UNSEEN_MS = paced(1100);
 
 /** Names in the lower half of the slots, and in the upper one; no two in one slot. */
 const names = [...'abcdefghijklmnopqrst'];
-const inSlot = (name: string): number => slotOf(`holdfast:${name}`);
+const inSlot = (name: string): number => slotOf(`holdfast::${name}`);
 const LOWER = names.filter((name) => inSlot(name) < HALF);
 const UPPER = names.filter((name) => inSlot(name) >= HALF);
 
@@ -73,7 +73,7 @@ async function claimed(store: Store, name: string | undefined): Promise<string> 
 
 /** From when on there are grants in the slot of this name. */
 async function openAt(server: RedisServer, name: string): Promise<string> {
-  const keys = (await server.command('KEYS', 'holdfast!store{*')) as string[];
+  const keys = (await server.command('KEYS', 'holdfast:!record{*')) as string[];
   const key = keys.find((each) => slotOf(each) === inSlot(name));
   return String(await server.command('GETRANGE', String(key), 41, 53));
 }
@@ -98,7 +98,7 @@ describe('a cluster', () => {
     for (const name of [...LOWER.slice(1), ...UPPER.slice(1)]) {
       expect(await claimed(store, name), name).toBe('held');
     }
-    const records = (await low.command('KEYS', 'holdfast!store:server*')) as string[];
+    const records = (await low.command('KEYS', 'holdfast:!record:server*')) as string[];
     expect(records).toHaveLength(1);
   });
 
@@ -109,7 +109,9 @@ describe('a cluster', () => {
     const lost = await idOf(high);
     await high.kill();
     await low.command('CLUSTER', 'FORGET', lost);
-    await low.command('CLUSTER', 'ADDSLOTS', inSlot(UPPER[1] as string));
+    // The other says that the namespace is used in the slots of a cluster.
+    const slots = [inSlot(UPPER[1] as string), slotOf('holdfast:!record')];
+    await low.command('CLUSTER', 'ADDSLOTS', ...slots);
     await low.command('CLUSTER', 'BUMPEPOCH');
     expect(await claimed(open(bed, low), UPPER[1])).toBe('data-loss');
   });
@@ -157,6 +159,15 @@ describe('a cluster', () => {
     ];
     expect(second).toBe(first);
     expect(await claimed(later, UPPER[0])).toBe('held');
+  });
+
+  test.concurrent('a slot that lost its record forgets no maxTtl up to 30 s', async () => {
+    await using bed = new Bed();
+    const { low, high } = await calm(bed);
+    await low.command('FLUSHALL');
+    // Whoever comes first has a smaller one than the others.
+    const { quarantineMs = 0 } = await open(bed, high, 1000).inspect(LOWER[1] as string);
+    expect(quarantineMs).toBeGreaterThan(25_000);
   });
 
   test.concurrent('a server is flushed', async () => {

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from 'holdfast';
-import { redisStore } from 'holdfast/redis';
+import { plainRedisStore, redisStore } from 'holdfast/redis';
 import type { Claim } from 'holdfast/store';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { startReplicated } from '../../servers/topologies.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
@@ -67,7 +68,7 @@ const LOSSES: Readonly<Record<string, Happening>> = {
     await server.command('FLUSHALL');
     await server.command('CONFIG', 'RESETSTAT');
   },
-  'the record is deleted': (server) => server.command('DEL', 'holdfast!store'),
+  'the record is deleted': (server) => server.command('DEL', 'holdfast:!record'),
   'a time as a replica': demoteForAMoment,
   'a time as a replica, and a backup, which forgets the second id': async (server) => {
     await demoteForAMoment(server);
@@ -145,15 +146,15 @@ describe('a server', () => {
     expect(await claimed(store, { resource: 'late' })).toBe('held');
     await server.kill();
     await server.start();
-    expect(await server.command('EXISTS', 'holdfast!store', 'holdfast:late')).toBe(1);
+    expect(await server.command('EXISTS', 'holdfast:!record', 'holdfast::late')).toBe(1);
     expect(await claimed(store, { resource: 'late' })).toBe('data-loss');
   });
 
   test.concurrent('to which the keys of another were brought', async () => {
     await using bed = new Bed();
     const [{ server, store }, other] = [await calm(bed), await calm(bed)];
-    await server.command('DEL', 'holdfast!store');
-    const place = [server.host, server.port, 'holdfast!store', 0, 5000] as const;
+    await server.command('DEL', 'holdfast:!record');
+    const place = [server.host, server.port, 'holdfast:!record', 0, 5000] as const;
     await other.server.command('MIGRATE', ...place);
     expect(await claimed(store)).toBe('data-loss');
   });
@@ -171,7 +172,99 @@ describe('a server', () => {
   });
 });
 
+describe('how long nothing is granted', () => {
+  type Form = typeof redisStore | typeof plainRedisStore;
+  const defaults = (bed: Bed, { host, port }: RedisServer, form: Form = redisStore): Store =>
+    bed.use(form(new Redis({ host, port, lazyConnect: true })));
+
+  /** In ms, for whoever is the first to notice. */
+  async function left(store: Store): Promise<number | undefined> {
+    return (await store.inspect('anything')).quarantineMs;
+  }
+
+  test.concurrent('on a server that is new: 10 s; for locks of others, 30 s', async () => {
+    await using bed = new Bed();
+    const server = bed.serve(await RedisServer.start());
+    expect(await left(defaults(bed, server))).toBe(10_000);
+    expect(await left(defaults(bed, server, plainRedisStore))).toBe(30_000);
+  });
+
+  test.concurrent.each<[string, number, Happening]>([
+    ['a crash without its data', 10_000, (server) => server.restart({ keepData: false })],
+    ['FLUSHALL', 10_000, (server) => server.command('FLUSHALL')],
+    ['SWAPDB', 10_000, (server) => server.command('SWAPDB', 0, 1)],
+    // The data may be those of a primary that was replaced meanwhile.
+    ['a crash with its data', 30_000, (server) => server.restart({ keepData: true })],
+    ['a time as a replica', 30_000, demoteForAMoment],
+    [
+      'a time as a replica, and FLUSHALL',
+      30_000,
+      async (server) => {
+        await demoteForAMoment(server);
+        await server.command('FLUSHALL');
+      },
+    ],
+  ])('after %s: %i ms', async (_, ms, happen) => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    const store = defaults(bed, server);
+    await left(store);
+    await bed.settle(server);
+    await happen(server, bed);
+    expect(await left(store)).toBe(ms);
+  });
+
+  test.concurrent('after a promotion: 30 s, and no further loss makes it shorter', async () => {
+    await using bed = new Bed();
+    const servers = bed.serve(await startReplicated());
+    await left(defaults(bed, servers.primary));
+    await servers.inStep();
+    const replica = servers.replicas[0]!;
+    await replica.command('REPLICAOF', 'NO', 'ONE');
+    const store = defaults(bed, replica);
+    expect(await left(store)).toBe(30_000);
+    await replica.command('SWAPDB', 0, 1);
+    await replica.command('SWAPDB', 0, 1);
+    await sleep(UNSEEN_MS);
+    expect(await left(store)).toBe(30_000);
+  });
+
+  test.concurrent.each([
+    [2_000, 6_000],
+    [25_000, 45_000],
+  ])('with a maxTtl of %i ms, after a restart with data: %i ms', async (maxTtl, ms) => {
+    await using bed = new Bed();
+    const server = bed.serve(await RedisServer.start({ persistent: true }));
+    await left(bed.store(server, { maxTtl }));
+    await server.restart({ keepData: true });
+    expect(await left(bed.store(server, { maxTtl }))).toBe(ms);
+  });
+});
+
 describe('several programs', () => {
+  test.concurrent('the greatest maxTtl counts after a flush for all that saw it', async () => {
+    await using bed = new Bed();
+    const server = await bed.server();
+    const [small, great] = [bed.store(server, { maxTtl: 1000 }), patient(bed, server)];
+    await great.inspect('a');
+    await small.inspect('a');
+    await server.command('FLUSHALL');
+    expect((await small.inspect('a')).quarantineMs).toBe(LONG_TTL_MS);
+  });
+
+  test.concurrent('a greater maxTtl that comes after a loss counts from then on', async () => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    await server.command('FLUSHALL');
+    await bed.store(server, { maxTtl: 1000 }).inspect('a');
+    const { quarantineMs = 0 } = await patient(bed, server).inspect('a');
+    expect(quarantineMs).toBeGreaterThan(LONG_TTL_MS / 2);
+    // The record has it, also in the copy on disk.
+    await server.restart({ keepData: true });
+    const again = await bed.store(server, { maxTtl: 1000 }).inspect('a');
+    expect(again.quarantineMs).toBe(LONG_TTL_MS + 20_000);
+  });
+
   test.concurrent('a greater maxTtl that the record knows counts for all', async () => {
     await using bed = new Bed();
     const server = await bed.server({ persistent: true });
@@ -245,7 +338,7 @@ test.each(LATEST)('$name: a swap of two databases in use is noticed at once', as
   await touch();
   await bed.settle(server);
   const second = new Redis({ ...server, db: 1 });
-  await second.setrange('holdfast!store', 41, '0000100000000');
+  await second.setrange('holdfast:!record', 41, '0000100000000');
   second.disconnect();
   // Both records are a moment old, and say the same.
   await touch();

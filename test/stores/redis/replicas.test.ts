@@ -54,7 +54,7 @@ it('what is kept is on the replicas, or nobody is told that it is kept', async (
   const record = { text: 'done', ms: 60_000 };
   expect(await store.keep?.(claim, record)).toBe(true);
   for (const replica of servers.replicas) {
-    expect(await replica.command('GET', 'holdfast!kept:a')).toBe('1done');
+    expect(await replica.command('GET', 'holdfast:!kept:a')).toBe('1done');
   }
   servers.replicas[0]?.pause();
   await expect(store.keep?.(claim, { ...record, text: 'again' })).rejects.toMatchObject({

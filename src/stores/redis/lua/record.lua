@@ -1,27 +1,36 @@
 -- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
 --
--- Invariant: nothing is granted within maxTtl of a moment at which claims may have been lost; openAt
--- is that moment plus maxTtl. The record names the replication id of the server that wrote it. A
--- restart and a promotion change that id, so every script compares it; a flush removes the record.
--- What gets past both (SWAPDB twice, a slot given away without its data, and back) shows in how
--- often such commands have run. Comparing that after each second without a script is enough:
--- a server that granted anything elsewhere meanwhile waited for maxTtl first.
--- The databases of one server differ only in their numbers: the number shows that a swap brought
--- another database's record, as fresh as ours.
--- The id also changes where nothing is lost: with the first replica, a remote backup, a freed
--- backlog. Then the process is the same (run_id), has no second id, and neither commands nor bytes
--- of a primary say that it has followed another since: the record takes over the new id.
--- In doubt the loss was just now; or at the start, if there is no record and statistics prove that
--- nothing happened since. A record from elsewhere proves that something did.
+-- Invariant: nothing is granted while a lost claim may live; openAt says until when. The record is
+-- part of the data and names its server (replication id, process, database). A restart, a promotion
+-- or a swap leaves one that names another, a flush or a new server none; commands that take claims
+-- and leave it are counted. In doubt the loss was just now. Which wait follows:
+-- n: only this process granted what is lost: it has never followed another, or the record names it.
+--    It grants nothing after the loss, so all ends within maxTtl. A new server costs that.
+-- p: another server may still grant. This one was a replica, or has data of another process, as
+--    either side of a fail-over has that starts again. Sentinel leaves the old primary its writes
+--    for up to 12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
+-- In a cluster, or under one hash tag, a replaced primary stops in time (n), and all ask for 30 s
+-- or more (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
+-- What breaks it: redis.md; whoever asks first after a flush with a smaller maxTtl than others; a
+-- server that is promoted, and starts again without its data while the old primary still grants.
+
+-- The record keeps the greatest maxTtl. One script raises it and grants, and prolongs the wait for
+-- the last loss, so no copy of the data has the grant alone; programs remember the greatest, too.
+-- The replication id also changes where nothing is lost: with the first replica, a remote backup,
+-- a freed backlog. Then the process is the same, and has provably not followed another since.
+-- What gets past the id (SWAPDB twice, a slot given away without its data, and back) shows in how
+-- often such commands have run. Comparing that after each second without a script is enough: a
+-- server that granted anything elsewhere meanwhile waited for maxTtl first.
 -- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
--- server, which counts every command that may bring it slots (server.lua). A program with `trust`
--- writes the same record, and only skips the wait (queue.lua). What breaks it: redis.md.
+-- server, which counts every command that may bring it slots (server.lua).
+-- Where statistics prove that nothing was lost since the start, the loss was at the start.
+-- A program with `trust` writes the same record, and only skips the wait (queue.lua).
 -- It also keeps the highest number given to a claim of an idle resource, which leaves no
 -- key behind, so that numbers grow even if the server's clock goes back.
--- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of the
--- database, '?' where the client does not tell it; run_id; how often commands that may lose data
--- have run; the signs of a time as a replica; and 'n' if the last loss was noticed, 's' if it was
--- before the start.
+-- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of
+-- the database, '?' where the client does not tell it; run_id; how often commands that may lose
+-- data have run; the signs of a time as a replica; and 'n' or 'p', or 's' if the last loss was
+-- before the start. Layout 0: programs with other keys (spelling.ts) use this namespace.
 -- ARGV[1]: 'w' if replicas are then asked to confirm, which they can only do for a write, or '-';
 -- 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if
 -- the server knew no script of ours, or 'known', or in a cluster 'slot' or server.lua's answer;
@@ -37,6 +46,11 @@ local longest, database = string.match(ARGV[1], '(%d+)/(%S+)')
 local swapped = false
 if record then
   local layout = sub(record, 1, 1)
+  if layout == '0' then
+    return redis.error_reply('SPELLING ' .. KEYS[1] .. ' is of programs with another hashTag, or'
+      .. ' with a cluster client, so they and this one would not exclude each other. Give all the'
+      .. ' same, or other namespaces; delete that key if none of the others runs any more')
+  end
   if layout ~= '1' or #record < 84 then
     return redis.error_reply('LAYOUT ' .. KEYS[1] .. ' has another layout')
   end
@@ -51,9 +65,14 @@ if record then
   same = at and not swapped and sub(record, 2, 41) == data
 end
 longest = tonumber(longest)
+local how = sub(tail, -1)
+-- How long nothing is granted after the last loss.
+local function waitFor(ttl)
+  return how == 'p' and ttl + math.min(20000, 2 * ttl) or ttl
+end
 if maxTtl < longest then
   -- Also for a wait that began, or ended, before this program came.
-  openAt, maxTtl, write = openAt + longest - maxTtl, longest, true
+  openAt, maxTtl, write = openAt + waitFor(longest) - waitFor(maxTtl), longest, true
 end
 -- The start of a reply: the time, and for a program whose maxTtl is smaller, the longest.
 local stamp = now
@@ -94,10 +113,12 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   state = run .. data .. format('%.0f', total)
   if SERVER then losses = total end
   local following = follows .. ':' .. resets .. ':' .. received
-  local ran, lost, followed, how = string.match(tail, ' (%S+) (%S+) (%S+) (%a)$')
+  local ran, lost, followed = string.match(tail, ' (%S+) (%S+) (%S+) %a$')
   lost = tonumber(lost or -1)
-  local process = counted and run ~= '-' and run == ran and following == followed
-    and not second and not (at and resets > 0) and not swapped
+  local stayed = counted and run ~= '-' and run == ran and following == followed
+    and not second and not (at and resets > 0)
+  local process = stayed and not swapped
+  local primary = at and counted and not second and follows + resets == 0 and received == '0'
   -- A server's record is read rarely, and only for slots without one of their own.
   if not same and not process or losses > lost or SERVER and losses < lost then
     if word == 'slot' and not SERVER then
@@ -106,15 +127,18 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
     -- In whole seconds, so it may be one less.
     local up = 1000 * (string.match(info, 'uptime_in_seconds:(%d+)') or 0) - 1000
     local since, reason, seen = string.match(word, '^(%d+)(%a):(%S+)$')
+    -- After a promotion a further loss on the same server must not shorten the wait.
+    local alone = record and stayed and how ~= 'p' or not record and primary
+    -- The records of a cluster, and that of a hash tag, have braces in their names.
+    local many = string.find(KEYS[1], '{', 1, true)
     if seen == state and (reason == 'n' or not record) then
       how = reason
-    elseif not record and word ~= 'known' and up >= maxTtl and at and not second and counted
-      and total == 0 and received == '0' then
+    elseif not record and word ~= 'known' and up >= maxTtl and primary and total == 0 then
       since, how = now - up, 's'
     else
-      since, how = now, 'n'
+      since, how = now, (alone or many) and 'n' or 'p'
     end
-    openAt, write = since + maxTtl, true
+    openAt, write = since + waitFor(maxTtl), true
   end
   local text = format('%s %s %.0f %s %s', database, run, losses, following, how)
   write = write or not same or text ~= tail
