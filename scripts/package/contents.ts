@@ -7,12 +7,15 @@ import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
 
 const REQUIRED = ['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'];
+/** Those that messages name, and the others beside them. */
+const PAGE = /^docs\/(README|(guide|reference|stores)\/[\w-]+)\.md$/;
 const BUILT = /^dist\/[\w-]+\.(mjs|cjs|d\.mts|d\.cts)$/;
 
 /** @throws StepError if a file is too much or missing, or tells of the machine that built it. */
 export async function checkContents({ installed }: Scratch): Promise<void> {
   const files = await filesIn(installed);
-  const stray = files.filter((file) => !BUILT.test(file) && !REQUIRED.includes(file));
+  const wanted = (file: string): boolean => BUILT.test(file) || PAGE.test(file);
+  const stray = files.filter((file) => !wanted(file) && !REQUIRED.includes(file));
   const missing = REQUIRED.filter((file) => !files.includes(file));
   const telling: string[] = [];
   for (const file of files) {
