@@ -7,15 +7,18 @@ import { ROOT, StepError } from '../steps.ts';
 import type { Scratch } from './scratch.ts';
 
 const REQUIRED = [
-  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'docs/guide/runbook.md'],
+  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'],
   ...['docs/operations/alerts.yml', 'docs/operations/grafana-dashboard.json'],
 ];
+/** Those that messages name, and the others beside them. */
+const PAGE = /^docs\/(README|(guide|reference|stores)\/[\w-]+)\.md$/;
 const BUILT = /^dist\/[\w-]+\.(mjs|cjs|d\.mts|d\.cts)$/;
 
 /** @throws StepError if a file is too much or missing, or tells of the machine that built it. */
 export async function checkContents({ installed }: Scratch): Promise<void> {
   const files = await filesIn(installed);
-  const stray = files.filter((file) => !BUILT.test(file) && !REQUIRED.includes(file));
+  const wanted = (file: string): boolean => BUILT.test(file) || PAGE.test(file);
+  const stray = files.filter((file) => !wanted(file) && !REQUIRED.includes(file));
   const missing = REQUIRED.filter((file) => !files.includes(file));
   const telling: string[] = [];
   for (const file of files) {
@@ -37,7 +40,7 @@ const MUTEX = `import { createLocks } from 'holdfast';
 const PROGRAMS = [
   { what: 'a mutex', program: MUTEX, budget: 16_250 },
   { what: 'a mutex on SQLite', program: onStore('sqlite', 'sqliteStore'), budget: 35_650 },
-  { what: 'a mutex on Redis', program: onStore('redis', 'redisStore'), budget: 45_000 },
+  { what: 'a mutex on Redis', program: onStore('redis', 'redisStore'), budget: 46_000 },
 ];
 
 /** @throws StepError if a program with one lock weighs more than its budget. */

@@ -4,6 +4,8 @@ export interface Meaning {
   readonly retryable: boolean;
   /** Continues "The … server". */
   readonly advice: string;
+  /** The server has said nothing, so it may be of another kind (opening.ts). */
+  readonly mute?: boolean;
 }
 
 /** What a server's error means, where it may be unclear whether anything was done. */
@@ -12,6 +14,8 @@ export interface ErrorMeaning extends Meaning {
 }
 
 export type Breaks = readonly (readonly [sign: RegExp, Meaning])[];
+
+const MUTE = { retryable: true, mute: true } as const;
 
 /** In any protocol. */
 const BREAKS: Breaks = [
@@ -23,10 +27,14 @@ const BREAKS: Breaks = [
   ],
   [
     /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
-    { retryable: true, advice: 'cannot be reached. Look at the network and at firewalls' },
+    { ...MUTE, advice: 'cannot be reached. Look at the network and at firewalls' },
   ],
   [
-    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|wrong version|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i,
+    /wrong.version.number|packet.length.too.long/i,
+    { retryable: false, advice: 'does not speak TLS at this port, and the client does' },
+  ],
+  [
+    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i,
     {
       retryable: false,
       advice: "and the client do not agree on TLS. Check the client's options for it",
@@ -34,7 +42,7 @@ const BREAKS: Breaks = [
   ],
 ];
 
-const BROKEN: Meaning = { retryable: true, advice: 'broke the connection' };
+const BROKEN: Meaning = { ...MUTE, advice: 'broke the connection' };
 
 /** `own` are signs of this protocol. */
 export function breakOf(said: string, own: Breaks = []): Meaning {

@@ -30,7 +30,8 @@ export class Channels {
    * one was left.
    */
   constructor(source: Source<Wire>, idle: () => void = () => {}) {
-    this.#connection = new KeptConnection(source);
+    // In a cluster a slot has one of its own.
+    this.#connection = new KeptConnection({ ...source, place: undefined });
     this.#idle = idle;
   }
 

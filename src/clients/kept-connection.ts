@@ -283,10 +283,11 @@ export class KeptConnection<W extends Wire> {
 
   #judge(cause: unknown, during: 'open' | 'call'): Judgement {
     if (isLockError(cause, 'STORE')) return { error: cause as StoreError, broken: false };
-    return this.#source.judge(cause, during);
+    return this.#opening.judge(cause, during);
   }
 
   #notYet(): StoreError {
+    if (!this.#wire) return this.#judge(new Error('timeout: no connection yet'), 'open').error;
     const message = `The request could not be sent to ${this.#source.server} in time.`;
     return new StoreError(message, { retryable: true, outcome: 'failed' });
   }

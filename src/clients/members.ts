@@ -49,6 +49,7 @@ export function over(how: 'is closed' | 'has ended'): UsageError {
 /** Names the class only: the contents may show a password. */
 function nameOf(value: object): string {
   try {
+    if (has(value, 'then')) return 'a promise, which needs an await';
     if (typeof value === 'function') return 'a function';
     const name: unknown = value.constructor?.name;
     return typeof name === 'string' && name !== '' ? `an object (${name})` : 'an object';

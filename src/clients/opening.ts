@@ -1,7 +1,13 @@
-/** Opening wires, one after the other, with a pause after each failure. */
+/**
+ * Opening wires, one after the other, with a pause after each failure. A server of another kind, or
+ * with TLS on one side only, mostly says nothing or hangs up, as one behind a firewall does: until
+ * a source has opened a wire, its errors ask about that.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '../contract/errors.ts';
 import { abortable, limited } from './abortable.ts';
-import type { Source, Wire, WireTerms } from './wire.ts';
+import { countConnection } from './counted.ts';
+import type { Judgement, Source, Wire, WireTerms } from './wire.ts';
 
 /** How long an attempt to connect may take, whatever the client's own time-out is. */
 const ATTEMPT_MS = 5000;
@@ -22,11 +28,15 @@ export interface OpeningTerms<W> {
   readonly ready: (wire: W) => Promise<unknown>;
 }
 
+/** Sources that have opened a wire. */
+const met = new WeakSet<object>();
+
 export class Opening<W extends Wire> {
   readonly #source: Source<W>;
   readonly #terms: OpeningTerms<W>;
   #failures = 0;
   #cause: unknown;
+  #counted = false;
 
   constructor(source: Source<W>, terms: OpeningTerms<W>) {
     this.#source = source;
@@ -40,12 +50,22 @@ export class Opening<W extends Wire> {
       if (this.#failures > 0) await sleep(this.#pause(), undefined, { signal: closing });
       const opened = await this.#attempt();
       this.#failures = 0;
+      met.add(this.#source);
+      if (!this.#counted && this.#source.place) countConnection(this.#source.place, closing);
+      this.#counted = true;
       return opened;
     } catch (cause) {
       this.#failures++;
       this.#cause = cause;
       throw cause;
     }
+  }
+
+  /** What the source makes of an error, with its question. */
+  judge(cause: unknown, during: 'open' | 'call'): Judgement {
+    const judgement = this.#source.judge(cause, during);
+    if (met.has(this.#source)) return judgement;
+    return { ...judgement, error: asked(judgement, this.#source.question) };
   }
 
   async #attempt(): Promise<OpenedWire<W>> {
@@ -72,6 +92,13 @@ export class Opening<W extends Wire> {
     if (ms === undefined) return pauseAfter(this.#failures);
     return Math.max(SHORTEST_PAUSE_MS, Math.min(ms, LONGEST_PAUSE_MS));
   }
+}
+
+/** The error, with the question if the server has said nothing. */
+export function asked({ error, mute }: Judgement, question: string | undefined): StoreError {
+  const { message, cause, retryable, outcome } = error;
+  if (!mute || question === undefined) return error;
+  return new StoreError(`${message} ${question}`, { cause, retryable, outcome });
 }
 
 /** By chance, so that connections do not all come back at the same moment. In ms. */

@@ -31,6 +31,10 @@ export interface WireTerms {
 export interface Source<W extends Wire> {
   /** Names the server in messages, such as `the database`. */
   readonly server: string;
+  /** Where its wires lead to, by the client's settings, if they are to be counted. */
+  readonly place?: object | undefined;
+  /** What to ask of a server that has never replied, such as whether it speaks TLS. */
+  readonly question?: string;
   /** How long, in ms, a server may owe a reply before it is taken for dead. */
   readonly silenceMs: number;
   /** How many requests may be under way at once. */
@@ -47,6 +51,8 @@ export interface Judgement {
   readonly error: StoreError;
   /** The wire is of no further use. */
   readonly broken: boolean;
+  /** The server has said nothing. */
+  readonly mute?: boolean | undefined;
 }
 
 /** Messages of a server to this process. */

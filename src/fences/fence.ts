@@ -60,6 +60,7 @@ export function readLease(lease: EnterToken): FencingToken {
   if (typeof lease !== 'object' || lease === null) {
     throw new UsageError(`A fence takes a lease, not ${show(lease)}.`);
   }
+  if ('then' in lease) throw new UsageError('A fence takes a lease, not a promise: await it.');
   const { resource, lineage, kind, token } = lease;
   checkName(resource, 'resource', MAX_PREFIX_BYTES + MAX_NAME_BYTES);
   checkName(lineage, 'lineage');

@@ -5,6 +5,7 @@
  * its last failure) and, where there was time for a look, from the queue. It is for people and
  * metrics: no grant depends on it.
  */
+import { hostname } from 'node:os';
 import type { StoreError } from '../contract/errors.ts';
 import type { Holder, Kind, Member, Queue, WaitingStatus } from '../contract/store.ts';
 
@@ -107,6 +108,9 @@ export function reasonText({ why, cause, leftMs = 0, limit, holders: [first] }: 
   }
   const smaller = limit === undefined ? '' : `; the limit in force is ${limit}`;
   if (!first) return smaller;
-  const { label, host, pid } = first.holder;
-  return `${smaller}; held by ${label ? `${label} on ` : ''}${host}, pid ${pid}`;
+  const { label, host, pid, since } = first.holder;
+  // In a container each process in turn may have the same host, and the pid 1.
+  const own = host === hostname() && pid === process.pid && since >= performance.timeOrigin;
+  const where = `${host}, pid ${pid}${own ? ' (this process)' : ''}`;
+  return `${smaller}; held by ${label ? `${label} on ` : ''}${where}`;
 }

@@ -105,6 +105,7 @@ const MYSQL: Database = {
     [1927, YES, YES, 'unknown', /ended the session/],
     [1969, YES, YES, 'unknown', /time limit/],
     [3024, YES, YES, 'unknown', /time limit/],
+    [3159, NO, NO, 'failed', /wants TLS/],
     [4031, YES, YES, 'unknown', /ended the session/],
     [1064, NO, NO, 'failed', /refused/],
   ],

@@ -210,7 +210,7 @@ describe.each(PRODUCTS)('$name', (product) => {
       expect(() => transactionLock(pool, 'x')).toThrow(/not a pool/);
       const fence = sqlFence({ dialect: client.dialect });
       const lease = { resource: 'stock', lineage: 'one', token: 1n };
-      await expect(fence.enter(pool, lease)).rejects.toThrow(/not a pool/);
+      await expect(fence.enter(pool, lease)).rejects.toThrow(/not a pool\. A fence is entered/);
     });
   });
 });

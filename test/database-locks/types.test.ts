@@ -30,6 +30,8 @@ test('pools and databases are refused by their types', async () => {
   expect(() => rowLock(drizzle({ client: pool }), options)).toThrow(refused);
   // @ts-expect-error: a database.
   expect(() => rowLock(drizzleMysql({ client: mysql }), options)).toThrow(refused);
+  // @ts-expect-error: a promise.
+  expect(() => rowLock(Promise.resolve(), options)).toThrow(/promise: await it/);
   await mariadb.end();
 });
 

@@ -70,6 +70,8 @@ describe('a fence', () => {
   test('wants a transaction, an exclusive or a read lease, and a real token', () => {
     const lease = { resource: 'stock', lineage, token: 1n };
     expect(() => fence.enter(db, lease)).toThrow(/inside the transaction/);
+    const soon = Promise.resolve(lease) as unknown as typeof lease;
+    expect(() => fence.enter(db, soon)).toThrow(/not a promise: await it/);
     expect(() => enter(1n, { kind: 'permits' })).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED' }),
     );

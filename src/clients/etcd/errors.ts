@@ -60,7 +60,8 @@ const QUOTA = 'has used up its quota. Compact and defragment it, then clear the 
 const TOO_LARGE = 'does not accept requests of this size. Look at its --max-request-bytes';
 const TOO_MANY = 'does not accept so many operations at once. Look at its --max-txn-ops';
 const ROLE =
-  'does not permit this user to do that. docs/stores/etcd.md has the role that is needed';
+  'does not permit this user to do that. The role that it needs is in' +
+  ' node_modules/holdfast/docs/stores/etcd.md#permissions';
 const PASSWORD = 'does not know this user name and password. Check those that it was given';
 const NO_USER = 'requires a user name and password. Put them into the address';
 

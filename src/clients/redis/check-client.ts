@@ -6,8 +6,8 @@ import { has, notAClient, over, refuseText } from '../members.ts';
 const EXPECTED = {
   what: 'A Redis client',
   clients:
-    'a Redis or Cluster of ioredis, or what createClient, createCluster or createSentinel of the' +
-    ' package redis gives',
+    'a Redis or Cluster of ioredis (5.4 or newer), or what createClient, createCluster or' +
+    ' createSentinel of the package redis (5 or newer) gives',
 };
 
 /** @throws UsageError */
@@ -19,6 +19,9 @@ export function checkClient(client: unknown): void {
       throw notAClient(client, EXPECTED);
     }
     return checkIoredis(client);
+  }
+  if (has(client, 'sendCommand', 'disconnect', 'quit') && !has(client, 'destroy')) {
+    throw new UsageError('The client is of version 4 of the package redis; version 5 is needed.');
   }
   const sentinel = has(client, '_execute', 'getSentinelNode');
   if (!has(client, 'destroy', sentinel ? 'use' : 'duplicate', 'sendCommand'))

@@ -109,6 +109,9 @@ export function pauseOf(strategy: unknown): number {
   return typeof strategy === 'number' ? strategy : Number.POSITIVE_INFINITY;
 }
 
+/** A line of a Sentinel's reply to INFO, by which every store greets a server. */
+const SENTINEL = /^redis_mode:sentinel\r?$/m;
+
 /** The same source, but `greet` questions the server of a wire before it is handed out. */
 export function greeted(
   source: RedisSource,
@@ -120,7 +123,11 @@ export function greeted(
     open: async (terms) => {
       const wire = await source.open(terms);
       try {
-        const ask = async (command: readonly string[]) => replyOf(await wire.send(command));
+        const ask = async (command: readonly string[]) => {
+          const reply = replyOf(await wire.send(command));
+          if (SENTINEL.test(String(reply))) throw refused('SENTINEL redis_mode is sentinel');
+          return reply;
+        };
         // As long as a connection may be silent, since a server that stands still may be replaced.
         const met = (signal: AbortSignal) => abortable(signal, greet(ask, at));
         await limited(source.silenceMs, [terms.signal], met);

@@ -14,6 +14,8 @@ import { causeFrom, copyOf, describe, withoutSecrets } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import type { RedisRefusal, RedisReply } from './link.ts';
 
+const PERMISSIONS = 'node_modules/holdfast/docs/stores/redis.md#permissions';
+
 /** What a refusal says of the server, by its beginning. Continues "The Redis server". */
 type Advice = Readonly<Record<string, string>>;
 
@@ -42,15 +44,31 @@ const LASTING: Advice = {
     " afterDataLoss: 'trust' does the store grant locks on it",
   NOAUTH: 'requires a password. Give the client one',
   WRONGPASS: 'does not know this user name and password. Check those that the client was given',
-  NOPERM: 'does not permit this user to do that. docs/stores/redis.md has the ACL that is needed',
+  NOPERM: `does not permit this user to do that. ${PERMISSIONS} has the ACL that is needed`,
   CROSSSLOT: 'is part of a cluster and was asked for keys of several slots',
   WRONGTYPE: 'has data of another type under the key. Use another namespace for the locks',
-  'ERR unknown command': 'is too old: Redis 7.0 or Valkey 7.2 is needed',
+  'ERR unknown command':
+    'does not know this command: it is older than Redis 7.0 or Valkey 7.2, or has renamed it',
+  SENTINEL:
+    'is a Sentinel, which keeps no data. Connect through it: by redis+sentinel://host:26379/name,' +
+    ' new Redis({ sentinels, name }) of ioredis, or createSentinel() of the package redis',
   'ERR This instance has cluster support disabled':
     'is not part of a cluster. Give the store a plain client',
 };
 
+/** Commands without which no script runs; a server names the one that it refuses. */
+const SCRIPTING = /^(?:ERR unknown command|NOPERM) .*['`](?:eval|evalsha|script)(?:\|\w+)?['`]/i;
+
+const NO_SCRIPTS =
+  'runs no scripts for this client: EVALSHA or SCRIPT LOAD is switched off, by an ACL or by' +
+  ` rename-command, or it is a Sentinel. The locks need both (${PERMISSIONS})`;
+
 const BREAKS: Breaks = [
+  [
+    // An alert of TLS begins with this byte.
+    /Unknown RESP type 21\b|got "\\u0015"/,
+    { retryable: false, advice: 'speaks TLS at this port, and the client does not' },
+  ],
   [
     /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i,
     { retryable: false, advice: 'sent a reply that does not follow the Redis protocol' },
@@ -61,7 +79,7 @@ const BREAKS: Breaks = [
   ],
   [
     /startup nodes|root nodes|Failed to refresh slots/,
-    { retryable: true, advice: 'is a cluster, and none of its nodes can be reached' },
+    { retryable: true, advice: 'is a cluster, and none of its nodes can be reached', mute: true },
   ],
 ];
 
@@ -98,7 +116,8 @@ export function refusalCode(refusal: unknown): string | undefined {
 export function refused(refusal: string): StoreError {
   const said = clean(refusal);
   const passing = adviceIn(PASSING, said);
-  const advice = passing ?? adviceIn(LASTING, said) ?? 'refused';
+  const lasting = SCRIPTING.test(said) ? NO_SCRIPTS : adviceIn(LASTING, said);
+  const advice = passing ?? lasting ?? 'refused';
   const halfWay = said.includes('script:') || said.includes('user_script');
   return new StoreError(`The Redis server ${advice} (${said}).`, {
     cause: copyOf('ReplyError', said),
@@ -113,24 +132,29 @@ function adviceIn(table: Advice, said: string): string | undefined {
 
 /** A refusal leaves the connection, unless it comes from a replica; any other error ends it. */
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {
+  if (isLockError(error, 'STORE')) return { error: error as StoreError, broken: true };
   const refusal = refusalIn(error);
-  const broken = refusal === undefined || refusalCode(refusal) === 'READONLY';
-  return { error: connectionError(error, during === 'call'), broken };
-}
-
-/** A client's error, when it could not connect or the connection broke, as a `StoreError`. */
-export function connectionError(error: unknown, written: boolean): StoreError {
-  if (isLockError(error, 'STORE')) return error as StoreError;
-  const refusal = refusalIn(error);
-  if (refusal !== undefined) return refused(refusal);
+  if (refusal !== undefined) {
+    return { error: refused(refusal), broken: refusalCode(refusal) === 'READONLY' };
+  }
   const said = describe(error, { clean });
-  const { retryable, advice } = breakOf(said, BREAKS);
-  return new StoreError(`The Redis server ${advice} (${said}).`, {
+  const { retryable, advice, mute } = breakOf(said, BREAKS);
+  const written = during === 'call';
+  const judged = new StoreError(`The Redis server ${advice} (${said}).`, {
     cause: causeFrom(error, said),
     // A server that has worked before will most likely work again.
     retryable: retryable || written,
     outcome: written && !NEVER_WRITTEN.test(said) ? 'unknown' : 'failed',
   });
+  return { error: judged, broken: true, mute };
+}
+
+/** What to ask of a server that has never replied, by whether the client speaks TLS. */
+export function questionOf(tls?: boolean): string {
+  const client = tls
+    ? 'The client speaks TLS; does this server?'
+    : 'The client speaks no TLS; does this server want it?';
+  return `${tls === undefined ? 'Do both sides agree on TLS?' : client} Is it a Redis server?`;
 }
 
 /** Servers repeat the arguments of an unknown command. */

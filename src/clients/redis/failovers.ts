@@ -61,7 +61,7 @@ function listenTo(
   received: (message: string) => void,
   missed: () => void,
 ): () => void {
-  const connection = new KeptConnection(sentinel);
+  const connection = new KeptConnection({ ...sentinel, place: undefined });
   let over = false;
   const listen = () => connection.listen({ channel: CHANNEL, received, resumed: missed });
   const terms = { end: () => {}, late: missed, cannot: () => {} };

@@ -8,6 +8,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { questionOf } from './errors.ts';
 import { Failovers } from './failovers.ts';
 
 /** As much of a `Redis` of ioredis as is used. */
@@ -44,6 +45,7 @@ interface IoredisOptions {
   readonly sentinelUsername?: string | null;
   readonly sentinelPassword?: string | null;
   readonly sentinelTLS?: object;
+  readonly tls?: unknown;
   readonly retryStrategy?: ((times: number) => unknown) | null;
 }
 
@@ -82,11 +84,13 @@ const SENTINEL_OVERRIDES = {
 };
 
 export function ioredisSource(client: IoredisClient, overrides: object = {}): RedisSource {
-  const { retryStrategy, db = 0 } = client.options as IoredisOptions;
+  const { retryStrategy, db = 0, tls } = client.options as IoredisOptions;
   const options = { ...OVERRIDES, ...overrides };
   return {
     ...REDIS,
     database: String(db),
+    place: { ...client.options, ...overrides },
+    question: questionOf(Boolean(tls)),
     open: (terms) => openWire(client.duplicate(options), terms),
     pause: (failures) => pauseOf(retryStrategy?.(failures)),
   };
@@ -105,6 +109,7 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
   const failovers = new Failovers(name, sources);
   return {
     ...source,
+    question: questionOf(),
     failovers: (switched) => failovers.watch(switched),
     open: async (terms) => {
       const wire = await source.open(terms);

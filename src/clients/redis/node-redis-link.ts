@@ -11,6 +11,7 @@ import { abortable } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf, type RedisAddress } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
+import { questionOf } from './errors.ts';
 
 type OnMessage = (message: string, channel: string) => void;
 
@@ -34,6 +35,7 @@ export interface NodeRedisClient {
 interface NodeRedisOptions {
   readonly database?: number;
   readonly socket?: {
+    readonly tls?: boolean;
     readonly reconnectStrategy?:
       | number
       | false
@@ -66,6 +68,8 @@ export function nodeRedisSource(
   return {
     ...REDIS,
     database: String(database),
+    place: { host: 'localhost', ...socket, ...place, database },
+    question: questionOf(socket?.tls === true),
     open: (terms) => {
       const abort = new AbortController();
       const own = { ...socket, ...place, reconnectStrategy: false, signal: abort.signal };

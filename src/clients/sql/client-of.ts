@@ -2,6 +2,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { randomId } from '../../base/random-id.ts';
 import { show } from '../../base/show.ts';
+import { has } from '../members.ts';
 import { type Client, type ClientAnswer, endAfter, type SqlSender } from './client.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
 import { ormSender } from './orms.ts';
@@ -17,6 +18,7 @@ export function clientOf(given: unknown): Client {
   const found = packageOf(given);
   const sender = found && senderOf(given, found);
   if (sender) return { ...sender, place: found.place };
+  if (has(given, 'then')) throw new UsageError(`This is a promise: await it. Give ${TAKEN}.`);
   throw new UsageError(`Give ${TAKEN}; for others, { dialect, transaction, rows, count }.`);
 }
 

@@ -40,14 +40,16 @@ export class SqlConnection {
   readonly single: boolean;
   readonly #client: Client;
   readonly #db: object;
+  readonly #why: string;
   #begun: boolean;
 
-  /** @param db the object that the client wraps. */
-  constructor(client: Client, db: object) {
+  /** @param db the object that the client wraps; `why` says why it must be in a transaction. */
+  constructor(client: Client, db: object, why = '') {
     this.dialect = client.dialect;
     this.single = client.place === 'pool';
     this.#client = client;
     this.#db = db;
+    this.#why = why;
     this.#begun = client.place === 'transaction';
   }
 
@@ -76,7 +78,7 @@ export class SqlConnection {
   /** @throws UsageError outside of a transaction. */
   async mustHaveBegun(): Promise<void> {
     this.#begun = await this.inTransaction();
-    if (!this.#begun) throw outside('No transaction was begun on this connection.');
+    if (!this.#begun) throw new UsageError(`No transaction was begun here. ${this.#why}`);
   }
 
   async #send(what: 'rows' | 'count', sql: string, values: readonly unknown[]): Promise<unknown> {
@@ -156,13 +158,16 @@ export function connectionOf(db: SqlDatabase): SqlConnection {
 
 /**
  * The connection of a transaction; `mustHaveBegun` asks where only the server knows if it is one.
+ * @param why says why it has to be in one.
  * @throws UsageError for a pool or a database.
  */
-export function transactionOf(tx: SqlTransaction): SqlConnection {
+export function transactionOf(tx: SqlTransaction, why: string = LOCK_ENDS): SqlConnection {
   const client = clientOf(tx);
-  if (client.place === 'pool') throw outside('Give a transaction, not a pool or a database.');
-  return new SqlConnection(client, tx);
+  if (client.place === 'pool') throw new UsageError(`Give a transaction, not a pool. ${why}`);
+  return new SqlConnection(client, tx, why);
 }
+
+const LOCK_ENDS = 'A lock ends with its transaction, so take it inside one.';
 
 const LEFT_OPEN =
   'Some code has given a connection back to the pool inside a transaction, so what is written on' +
@@ -173,8 +178,4 @@ function manual(): UsageError {
     'The connections of this pool do not commit statements by themselves (autocommit is off).' +
       ' Begin a transaction, or switch autocommit on.',
   );
-}
-
-function outside(what: string): UsageError {
-  return new UsageError(`${what} A lock ends with its transaction, so take it inside one.`);
 }

@@ -113,6 +113,7 @@ export const FAILURES: readonly SqlFailure[] = [
     advice: 'does not let this user in. Check the user name, the password and the host',
   },
   { codes: [1130], retryable: false, advice: 'does not let this host in' },
+  { codes: [3159], retryable: false, advice: 'wants TLS, and the client does not speak it' },
   { codes: ['3D000', 1049], reason: 'usage', retryable: false, advice: 'has no such database' },
   { codes: [1046], retryable: false, advice: 'was given no database. Give the client one' },
   {

@@ -47,7 +47,7 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
   const unknown = !failure || failure.outcome === 'unknown';
   const advice = found.advice
     .replace(MIGRATE, migrate(database))
-    .replace(PAGE, `docs/stores/${database.scheme}.md`);
+    .replace(PAGE, `node_modules/holdfast/docs/stores/${database.scheme}.md#permissions`);
   const judged = new StoreError(`The ${database.name} server ${advice} (${said}).`, {
     cause: causeFrom(error, said),
     // A server that has worked before will most likely work again.
@@ -55,7 +55,7 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
     outcome: unknown && during === 'call' ? 'unknown' : 'failed',
   });
   if (failure?.reason === 'lock-timeout') markBlocked(judged);
-  return { error: judged, broken: !failure || failure.broken === true };
+  return { error: judged, broken: !failure || failure.broken === true, mute: found.mute };
 }
 
 /** The error of a server on which locks are impossible. */

@@ -5,13 +5,15 @@ import { type SqlConnection, transactionOf } from '../../clients/sql/connection.
 import type { Dialect } from '../../clients/sql/sql.ts';
 import type { Steps } from './entering.ts';
 
+const INSIDE = 'A fence is entered inside the transaction that writes the guarded data.';
+
 /** @throws UsageError if `tx` is not a transaction of this dialect, or the table is missing. */
 export async function runOnServer(
   tx: SqlTransaction,
   { dialect, schema }: { readonly dialect: Dialect; readonly schema: string },
   steps: Steps,
 ): Promise<SqlConnection> {
-  const connection = transactionOf(tx);
+  const connection = transactionOf(tx, INSIDE);
   if (connection.dialect !== dialect) {
     const message = `The fence is for ${dialect}, but its transaction is of ${connection.dialect}.`;
     throw new UsageError(message);

@@ -95,7 +95,8 @@ export class ForeignRowStore implements Store {
     this.#parts = parts;
     this.#sql = statementsFor(parts.layout, this.#connection.dialect);
     this.#released = new OwnTombstones(systemClock());
-    this.#needs = `The table ${table} must be as its library makes it (docs/stores/${name}.md)`;
+    const page = `node_modules/holdfast/docs/stores/${name}.md`;
+    this.#needs = `The table ${table} must be as its library makes it (${page})`;
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -46,7 +46,9 @@ export function mysqlStore(client: MysqlClient, options: MysqlOptions = {}): Sto
   const { prefix, ...given } = checkOptions(options, CHECKS, 'mysqlStore');
   const settings = settingsOf(given);
   const { maxTtlMs } = settings;
-  const link = linkOf(sourceOf(connectLike(client), { prefix, maxTtlMs }));
+  const source = sourceOf(connectLike(client), { prefix, maxTtlMs });
+  const question = 'Is it a MySQL or MariaDB server?';
+  const link = linkOf({ ...source, place: client, question });
   return new SqlRowStore({
     ...settings,
     name: 'mysql',

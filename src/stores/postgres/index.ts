@@ -58,7 +58,8 @@ export function postgresStore(client: PostgresClient, options: PostgresOptions =
   const settings = settingsOf(given);
   const { maxTtlMs } = settings;
   const opening = { schema: `"${schema}"`, fast, maxTtlMs, warnings: new Warnings() };
-  const link = linkOf(sourceOf(connectLike(client), opening));
+  const source = sourceOf(connectLike(client), opening);
+  const link = linkOf({ ...source, place: client, question: 'Is it a PostgreSQL server?' });
   return new SqlRowStore({
     ...settings,
     name: 'postgres',

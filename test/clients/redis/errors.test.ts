@@ -1,10 +1,6 @@
+import type { StoreError } from 'holdfast';
 import { describe, expect, test } from 'vitest';
-import {
-  connectionError,
-  refusalCode,
-  refusalIn,
-  refused,
-} from '../../../src/clients/redis/errors.ts';
+import { judge, refusalCode, refusalIn, refused } from '../../../src/clients/redis/errors.ts';
 
 const CANARY = 'canary-5up3r-s3cr3t';
 
@@ -13,7 +9,9 @@ describe('what servers refuse', () => {
     ['NOSCRIPT No matching script. Please use EVAL.', true, /loads it again/],
     ['NOAUTH Authentication required.', false, /requires a password/],
     ['WRONGPASS invalid username-password pair or user is disabled.', false, /user name and/],
-    ["NOPERM User app has no permissions to run the 'evalsha' command", false, /not permit/],
+    ["NOPERM User app has no permissions to run the 'incr' command", false, /not permit/],
+    ["NOPERM User app has no permissions to run the 'evalsha' command", false, /runs no scripts/],
+    ["NOPERM User app has no permissions to run the 'script|load' command", false, /no scripts/],
     ["READONLY You can't write against a read only replica.", true, /replica/],
     ['LOADING Redis is loading the dataset in memory', true, /loading/],
     ['BUSY Redis is busy running a script.', true, /SCRIPT KILL/],
@@ -32,7 +30,10 @@ describe('what servers refuse', () => {
       /under the key\..*namespace/,
     ],
     ['ERR max number of clients reached', true, /maxclients/],
-    ["ERR unknown command 'EVALSHA'", false, /too old/],
+    ["ERR unknown command 'EVALSHA'", false, /runs no scripts/],
+    ['ERR unknown command `evalsha`', false, /runs no scripts/],
+    ["ERR unknown command 'LMPOP'", false, /older than Redis 7\.0/],
+    ['SENTINEL redis_mode is sentinel', false, /is a Sentinel/],
     ['ERR This instance has cluster support disabled', false, /plain client/],
     ['ERR something else', false, /refused/],
   ])('%s', (said, retryable, advice) => {
@@ -60,6 +61,9 @@ describe('what clients say of the connection', () => {
   const coded = (message: string, code?: string): Error =>
     Object.assign(new Error(message), { code });
 
+  const connectionError = (cause: unknown, written: boolean): StoreError =>
+    judge(cause, written ? 'call' : 'open').error;
+
   test.each([
     [coded('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED'), true, /nothing listens/],
     [coded('getaddrinfo ENOTFOUND nowhere', 'ENOTFOUND'), true, /host name/],
@@ -67,7 +71,17 @@ describe('what clients say of the connection', () => {
     [coded('connect ETIMEDOUT', 'ETIMEDOUT'), true, /firewalls/],
     [new Error('Connection timeout'), true, /firewalls/],
     [coded('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'), false, /TLS/],
-    [coded('...wrong version number...', 'ERR_SSL_WRONG_VERSION_NUMBER'), false, /TLS/],
+    [
+      coded('...wrong version number...', 'ERR_SSL_WRONG_VERSION_NUMBER'),
+      false,
+      /does not speak TLS at this port/,
+    ],
+    [new Error('Unknown RESP type 21 "\u0015"'), false, /speaks TLS at this port/],
+    [
+      new Error('Protocol error, got "\\u0015" as reply type byte'),
+      false,
+      /speaks TLS at this port/,
+    ],
     [coded('read ECONNRESET', 'ECONNRESET'), true, /broke/],
     [new Error('Connection is closed.'), true, /broke/],
     [new Error('Socket closed unexpectedly'), true, /broke/],

@@ -11,6 +11,8 @@ const ROOMS = [
 ];
 const WITH_OPTIONS = new RegExp(`^src/(${ROOMS.join('|')})\\b`);
 const INDEX = 'docs/README.md';
+/** In the texts of messages; a page that depends on a name ends at its folder. */
+const NAMED_PAGE = /docs\/(?:[\w-]+\/)+(?:[\w-]+\.md(?:#[\w-]+)?)?/g;
 const LINK = /\]\(([^)\s]+)(?:\s"[^"]*")?\)/g;
 const CODE_BLOCK = /^```[\s\S]*?^```/gm;
 
@@ -88,6 +90,33 @@ export function linkProblems(tree: Tree): string[] {
     }
   }
   return problems;
+}
+
+/** Pages that messages name, and that are not in the package, or lack the heading. */
+export function namedPageProblems(tree: Tree): string[] {
+  const { files } = JSON.parse(tree.get('package.json') ?? '{}') as { readonly files?: string[] };
+  const packed = (path: string): boolean =>
+    !files?.includes(`!${path}`) && !!files?.some((each) => `${path}/`.startsWith(`${each}/`));
+  return filesOf(tree, /^src\/.*\.ts$/).flatMap(([path, text]) =>
+    pagesNamedIn(path, text).flatMap((named) => {
+      const [page = '', anchor] = named.replace(/\/$/, '').split('#');
+      const there = named.endsWith('/') || tree.has(page);
+      if (!there || !packed(page)) return [`${path} names ${page}, which is not in the package`];
+      if (anchor === undefined || anchorsOf(tree.get(page) ?? '').has(anchor)) return [];
+      return [`${path} names ${named}, but there is no such heading`];
+    }),
+  );
+}
+
+/** In its strings, not in its comments. */
+function pagesNamedIn(path: string, text: string): string[] {
+  const named: string[] = [];
+  if (!text.includes('docs/')) return named;
+  visit(parse(path, text), (node) => {
+    if (!ts.isStringLiteralLike(node) && !ts.isTemplateHead(node)) return;
+    named.push(...[...node.text.matchAll(NAMED_PAGE)].map(([page = '']) => page));
+  });
+  return named;
 }
 
 /** Pages that the index does not list. */

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { assertProblems } from './asserts.ts';
-import { errorCodeProblems, indexProblems, linkProblems, optionProblems } from './docs.ts';
+import {
+  errorCodeProblems,
+  indexProblems,
+  linkProblems,
+  namedPageProblems,
+  optionProblems,
+} from './docs.ts';
 import { entryProblems, lockFileProblems, manifestOf, uncheckedProblems } from './entries.ts';
 import {
   fileNameProblems,
@@ -84,10 +90,16 @@ describe('the pages', () => {
   it('link to what is there', () => {
     expect(linkProblems(tree)).toEqual([]);
   });
+
+  it('are in the package where a message names them', () => {
+    expect(namedPageProblems(tree)).toEqual([]);
+  });
 });
 
 describe('these checks find', () => {
   const only = (path: string, text = ''): Tree => new Map([[path, text]]);
+  const pages = [...tree].filter(([path]) => /^(docs\/|package\.json$)/.test(path));
+  const amid = (path: string, text: string): Tree => new Map([...pages, [path, text]]);
   const bareManifest = JSON.stringify({ ...manifestOf(tree), exports: {} });
   const strangeProgram = JSON.stringify({ ...manifestOf(tree), bin: { a: './dist/a.mjs' } });
   const leftOut =
@@ -148,6 +160,12 @@ describe('these checks find', () => {
       optionProblems(only('docs/reference/options.md', '### `AOptions`')),
     ],
     ['a page that the index lacks', indexProblems(only('docs/guide/a.md'))],
+    ['a page that no package has', namedPageProblems(amid('src/a.ts', "f('docs/design/a.md');"))],
+    ['a page that is not there', namedPageProblems(amid('src/a.ts', "f('docs/guide/gone.md');"))],
+    [
+      'a heading that is not there',
+      namedPageProblems(amid('src/a.ts', "f('docs/stores/redis.md#gone');")),
+    ],
     ['a dead link', linkProblems(only('README.md', '[a](docs/gone.md)'))],
     ['a dead anchor', linkProblems(only('README.md', '# A\n[a](#b)'))],
   ])('%s', (_, problems) => {

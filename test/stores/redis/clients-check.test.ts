@@ -59,6 +59,25 @@ test.each([
   expect(refusal(value)).toMatch(/Redis client was expected: .*ioredis.*createClient/);
 });
 
+test('a promise of a client is told to be one', () => {
+  expect(refusal(Promise.resolve(ioredis))).toMatch(/await/);
+});
+
+/** As createClient of node-redis 4 looks: `destroy` came with version 5. */
+class Commander extends EventEmitter {
+  options = { password: CANARY };
+  isOpen = false;
+  connect(): void {}
+  disconnect(): void {}
+  duplicate(): void {}
+  quit(): void {}
+  sendCommand(): void {}
+}
+
+test('an old version of node-redis is named', () => {
+  expect(refusal(new Commander())).toMatch(/version 4 of the package redis; version 5 is needed/);
+});
+
 const rootNodes = [{ url: 'redis://localhost' }];
 const sentinels = { name: 'x', sentinelRootNodes: [{ host: 'localhost', port: 1 }] };
 

@@ -6,8 +6,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable, limited } from '../../abortable.ts';
+import { asked } from '../../opening.ts';
 import type { RedisSource } from '../connection.ts';
-import { connectionError } from '../errors.ts';
+import { judge, questionOf } from '../errors.ts';
 
 /** The address at which a server of a cluster is reached. */
 export interface RedisAddress {
@@ -80,7 +81,8 @@ export class Topologies {
     try {
       return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
     } catch (error) {
-      throw connectionError(error, false);
+      const judgement = judge(error, 'open');
+      throw this.#last ? judgement.error : asked(judgement, questionOf());
     }
   }
 
