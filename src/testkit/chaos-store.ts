@@ -10,7 +10,6 @@
  * program knows no better. With a clock whose chance is seeded, each run takes the same course.
  * What would break it: an error that says `failed` of a request that arrives later.
  */
-
 import type { Clock } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import { StoreError } from '../contract/errors.ts';

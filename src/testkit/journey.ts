@@ -1,5 +1,4 @@
 /** The fate of a request on its way to a store and back. */
-
 import type { Clock } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';

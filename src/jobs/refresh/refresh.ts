@@ -12,7 +12,6 @@
  * stale value. A load that stalls for longer than its lease may overlap the next: where that
  * matters, persist through a fence.
  */
-
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../base/duration.ts';
 import { LockError, quote, UsageError } from '../../base/errors.ts';
 import { callable, checkOptions } from '../../base/options.ts';

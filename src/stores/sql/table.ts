@@ -1,5 +1,4 @@
 /** The statements on the table of locks, with what they take and return. */
-
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Kept } from '../../contract/records.ts';

@@ -16,7 +16,6 @@
  * clock, minutes after the boot; or a reboot recognised by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
  */
-
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';

@@ -8,7 +8,6 @@
  * so one that is older than the last known status of its claim is ignored.
  * What would break it: a time that is not in the order of the commits, as without the write lock.
  */
-
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';

@@ -2,7 +2,6 @@
  * The store that `table+postgres:`, `table+mysql:` or `table+mariadb:` names, and its table: a URL
  * of that database, with `table` in its query.
  */
-
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import * as mysql from '../../clients/mysql/by-url.ts';
 import * as postgres from '../../clients/postgres/by-url.ts';

@@ -1,5 +1,4 @@
 /** Queues, read from the server. */
-
 import { unlessMissing } from '../../clients/zookeeper/errors.ts';
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import { QueueView } from '../consensus/queue-view.ts';

@@ -10,7 +10,6 @@
  * What would break it: clocks of different rates, at the leader that ends a session and in the
  * process that counts on it. Then the fence holds, in a `multi` that checks its version.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';

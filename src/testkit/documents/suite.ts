@@ -7,7 +7,6 @@
  * a link of one chain; a write whose reply is lost must never be reported as one that was not
  * carried out.
  */
-
 import assert from 'node:assert/strict';
 import { isError } from '../../base/errors.ts';
 import type { Documents } from '../../stores/document/documents.ts';

@@ -1,5 +1,4 @@
 /** Downgrades and evictions; each compares with what was read. */
-
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';

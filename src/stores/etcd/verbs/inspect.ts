@@ -1,5 +1,4 @@
 /** For people: the claims of a resource, and the claimed resources. */
-
 import type { Member, Queue } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';

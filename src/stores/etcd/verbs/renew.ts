@@ -3,7 +3,6 @@
  *
  * A live lease is not enough: a key may have been deleted while its lease lives on for others.
  */
-
 import type { Txn } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';

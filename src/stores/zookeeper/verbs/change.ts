@@ -1,5 +1,4 @@
 /** Downgrades and evictions; each writes only if the claim is still as it was read. */
-
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../../contract/errors.ts';

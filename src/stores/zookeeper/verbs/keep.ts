@@ -17,7 +17,6 @@
  * A holder reads over the session that admitted it, which has seen all earlier writes; any other
  * session has to catch up with the leader first.
  */
-
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import type { Kept } from '../../../contract/records.ts';

@@ -8,7 +8,6 @@
  * delayed release stays where it is if its session is sure to live that long without this process;
  * otherwise it goes to a session of its own.
  */
-
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { UNKNOWN } from '../../../contract/gone.ts';

@@ -8,7 +8,6 @@
  * While the connection is down, nothing is sent: claims get an error at once, as nothing confirms
  * them.
  */
-
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import { EXPIRED, UNKNOWN } from '../../../contract/gone.ts';
