@@ -13,7 +13,7 @@
  * later than the time by which a holder counts its lease.
  */
 import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
-import type { Kept } from '../contract/records.ts';
+import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { type Entry, entryOf } from './entry.ts';
@@ -217,11 +217,7 @@ export class ClaimQueue {
   }
 
   /** Keeps a record for this long from now, if the claim holds; 0 ms forgets it. */
-  keep(
-    claim: Claim,
-    now: number,
-    { text, ms }: { readonly text: string; readonly ms: number },
-  ): boolean {
+  keep(claim: Claim, now: number, { text, ms }: RecordTerms): boolean {
     const holds = this.#living(claim, now, () => {}).state === 'held';
     if (holds) this.#remains.keep(ms > 0 ? { text, until: now + ms } : undefined);
     return holds;

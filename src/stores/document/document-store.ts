@@ -5,7 +5,7 @@ import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { each } from '../each.ts';
@@ -166,10 +166,7 @@ class DocumentStore implements Store {
     return this.#of(resource).change(step, { lasts: true });
   }
 
-  async keep(
-    claim: Claim,
-    record: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     const step: QueueStep<boolean> = (queue, { now }) => queue.keep(claim, now, record);
     return this.#of(claim.resource).change(step, { ttlMs: claim.ttlMs });
   }

@@ -12,7 +12,7 @@
  */
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -22,14 +22,14 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { RecordTerms } from '../consensus/terms.ts';
+import type { Eviction } from '../consensus/terms.ts';
 import { errorStatus } from '../each.ts';
 import { grouped } from '../grouped.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
 import { waves } from './together.ts';
-import { downgrade, type EtcdEviction, evict } from './verbs/change.ts';
+import { downgrade, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
@@ -134,7 +134,7 @@ export class EtcdStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<EtcdEviction, 'number'>): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 

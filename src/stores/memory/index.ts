@@ -10,7 +10,7 @@ import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -141,10 +141,7 @@ class Memory implements MemoryStore {
     return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
   }
 
-  async keep(
-    claim: Claim,
-    record: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     return this.#step(claim.resource, (queue, now) => queue.keep(claim, now, record));
   }
 

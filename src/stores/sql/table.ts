@@ -1,7 +1,7 @@
 /** The statements on the table of locks, with what they take and return. */
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../grouped.ts';
 import { garbled } from '../status-lines.ts';
@@ -190,7 +190,7 @@ export class Table implements Rows {
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
-    { text, ms }: { readonly text: string; readonly ms: number },
+    { text, ms }: RecordTerms,
   ): Promise<boolean> {
     const args = [toText(resource), id, String(rev), text, String(ms)];
     const kept = await this.link.call('keep', args, { ...CLAIMS, withinMs: ttlMs });

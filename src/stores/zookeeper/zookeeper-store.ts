@@ -14,7 +14,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import { EXPIRED } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -24,12 +24,13 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import type { Eviction } from '../consensus/terms.ts';
 import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
-import { downgrade, evict, type NodeEviction } from './verbs/change.ts';
+import { downgrade, evict } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
@@ -148,11 +149,11 @@ export class ZookeeperStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<NodeEviction, 'number'>): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 
-  keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
+  keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     return this.#keeping.keep(claim, record);
   }
 

@@ -4,6 +4,7 @@ import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts'
 import { StoreError } from '../../../contract/errors.ts';
 import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import type { Eviction } from '../../consensus/terms.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
@@ -40,17 +41,11 @@ export async function downgrade(
   return own.status(sentAt);
 }
 
-export interface NodeEviction {
-  readonly number: bigint;
-  readonly reason: string;
-  readonly now: boolean;
-}
-
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
   parts: ZookeeperParts,
   resource: string,
-  { number, reason, now }: NodeEviction,
+  { number, reason, now }: Eviction,
 ): Promise<boolean> {
   const kept = await parts.sessions.any();
   const queue = parts.tree.queue(resource);

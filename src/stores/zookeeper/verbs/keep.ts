@@ -19,10 +19,9 @@
  */
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
-import type { Kept } from '../../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { RecordTerms } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
