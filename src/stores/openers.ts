@@ -19,7 +19,7 @@ type Load = () => Promise<Opener>;
 
 /** By the schemes of their URLs. */
 const STORES: readonly (readonly [schemes: string, load: Load])[] = [
-  ['memory', () => import('./memory/open-url.ts')],
+  ['memory', async () => ({ openUrl: openMemory })],
   ['sqlite', () => import('./sqlite/open-url.ts')],
   [
     'redis rediss redis+unix redis+sentinel rediss+sentinel redis+cluster rediss+cluster',
@@ -62,6 +62,11 @@ export async function openerOf(
   const opener = await OPENERS.get(scheme)?.();
   if (opener) return { opener, scheme, rest };
   throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
+}
+
+async function openMemory(_scheme: string, rest: string): Promise<Store> {
+  if (rest !== '') throw new UsageError(`'memory:' takes nothing after the colon.`);
+  return (await import('./memory/index.ts')).memoryStore();
 }
 
 /** A name is looked up from the directory that the program runs in, as `require` does there. */

@@ -26,7 +26,7 @@ import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
-import { each } from '../../stores/each.ts';
+import { each } from '../../stores/batch.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { needsOf, type RowLayout } from './layout.ts';
 import {

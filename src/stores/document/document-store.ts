@@ -8,7 +8,7 @@ import { UNKNOWN } from '../../contract/gone.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import { each } from '../each.ts';
+import { each } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';

@@ -22,9 +22,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { errorStatus, grouped } from '../batch.ts';
 import type { Eviction } from '../consensus/terms.ts';
-import { errorStatus } from '../each.ts';
-import { grouped } from '../grouped.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';

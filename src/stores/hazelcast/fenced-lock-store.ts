@@ -23,8 +23,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { each } from '../batch.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import { each } from '../each.ts';
 import { CpSession, type CpSessionParts } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
 import { objectName } from './proxies.ts';

@@ -4,7 +4,7 @@ import { type Duration, positive } from '../../base/duration.ts';
 import { checkOptions } from '../../base/options.ts';
 import { ClosedError, StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
-import { each } from '../each.ts';
+import { each } from '../batch.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
 import type { KubernetesOptions } from './access.ts';
 import { LeaseApi } from './lease-api.ts';

@@ -3,7 +3,7 @@ import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { garbled } from '../status-lines.ts';
 import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';

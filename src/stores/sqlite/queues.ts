@@ -17,7 +17,7 @@ import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
 import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
 import { Quiet } from './quiet.ts';

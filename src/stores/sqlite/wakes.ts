@@ -11,7 +11,7 @@
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { statusIn } from '../status-lines.ts';
 import { Subscription } from '../subscription.ts';
 import type { ClaimWake } from './queues.ts';

@@ -24,8 +24,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { errorStatus } from '../batch.ts';
 import type { Eviction } from '../consensus/terms.ts';
-import { errorStatus } from '../each.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';

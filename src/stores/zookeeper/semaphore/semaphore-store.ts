@@ -21,7 +21,7 @@ import {
   type Traits,
   type Wake,
 } from '../../../contract/store.ts';
-import { errorStatus } from '../../each.ts';
+import { errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
