@@ -104,7 +104,7 @@ export function bodyOf<T>(what: string, reply: Pick<HttpReply, 'status' | 'text'
   throw failureOf(what, Object.assign(new Error(`HTTP ${status}: ${said}`), { status }));
 }
 
-/** How far the clocks in two replies may differ, in ms: `Date` counts seconds, on several machines. */
+/** How far the times in two replies may differ, in ms: `Date` counts seconds, on many machines. */
 export const DATE_SLACK_MS = 2000;
 
 /** The clock of a service, in epoch ms, by the head of its reply. */
