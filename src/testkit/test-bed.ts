@@ -2,10 +2,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  HeldStatus,
+  Queue,
+  Store,
+  Takeover,
+  Wake,
+} from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
+import { held } from './expect.ts';
 import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
@@ -151,6 +160,22 @@ export class TestBed {
   ): Promise<boolean[]> {
     const { after, store = this.store } = options;
     return inParts(store, claims, (those) => store.release(those, after));
+  }
+
+  /** A new claim, which is held at once, and how. */
+  async hold(
+    over: Partial<Claim> = {},
+  ): Promise<Omit<HeldStatus, 'state' | 'limit'> & { readonly claim: Claim }> {
+    const claim = this.claim(over);
+    const { token, leftMs, waiters, takeover } = held(await this.enter(claim));
+    return { claim, token, leftMs, waiters, takeover };
+  }
+
+  /** New claims with these terms, which enter one after the other. */
+  async entered<T extends Partial<Claim>[]>(...terms: T): Promise<{ [K in keyof T]: Claim }> {
+    const claims = terms.map((over) => this.claim(over));
+    await this.enterAll(claims);
+    return claims as unknown as { [K in keyof T]: Claim };
   }
 
   /** Enters the claims one after the other. */

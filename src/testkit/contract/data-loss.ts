@@ -23,8 +23,7 @@ const CASES: readonly Case[] = [
   {
     name: 'holders and waiters are told that the store was reset',
     async run(bed) {
-      const [a, b] = [bed.claim(), bed.claim()];
-      await bed.enterAll([a, b]);
+      const [a, b] = await bed.entered({}, {});
       await bed.forget();
       gone(await bed.beat(a), 'store-reset');
       gone(await bed.beat(b), 'store-reset');
@@ -52,8 +51,7 @@ const CASES: readonly Case[] = [
     async run(bed) {
       const from = bed.clock.now();
       await bed.forget();
-      const [a, b] = [bed.claim(), bed.claim()];
-      await bed.enterAll([a, b]);
+      const [a, b] = await bed.entered({}, {});
       const { takeover } = await bed.untilHeld(a);
       const passed = bed.clock.now() - from;
       assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
@@ -64,8 +62,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is repeated has to wait as well',
     async run(bed) {
-      const a = bed.claim();
-      held(await bed.enter(a));
+      const { claim: a } = await bed.hold();
       await bed.forget();
       assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
     },
@@ -73,8 +70,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is released does not come back',
     async run(bed) {
-      const a = bed.claim();
-      held(await bed.enter(a));
+      const { claim: a } = await bed.hold();
       await bed.forget();
       assert.equal(await bed.leave({ ...a, unanswered: true }), false);
       gone(await bed.enter(a));
@@ -93,8 +89,7 @@ const CASES: readonly Case[] = [
       }
       const { lineage } = bed.store;
       await bed.forget();
-      const claim = bed.claim();
-      await bed.enter(claim);
+      const [claim] = await bed.entered({});
       const { token } = await bed.untilHeld(claim);
       assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
     },

@@ -81,8 +81,7 @@ export const inspect: Topic = {
     {
       name: 'a heartbeat is seen by others',
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         const look = async (): Promise<number> => (await bed.look()).holders[0]?.leftMs ?? 0;
         let [before, after] = [0, 0];
         // Longer after each try, as looks may be late.
@@ -98,8 +97,7 @@ export const inspect: Topic = {
     {
       name: 'a look extends nothing',
       async run(bed) {
-        const a = bed.claim();
-        const { leftMs } = held(await bed.enter(a));
+        const { leftMs } = await bed.hold();
         const most = await bed.age(leftMs);
         await bed.look();
         const [holder] = (await bed.look()).holders;

@@ -50,8 +50,7 @@ export const keep: Topic = {
     {
       name: 'the last record counts, for its own time, and 0 ms forgets it',
       async run(bed) {
-        const a = bed.claim();
-        held(await bed.enter(a));
+        const { claim: a } = await bed.hold();
         const say = (text: string, ms: number) => bed.store.keep?.(a, { text, ms });
         assert.equal(await say('first', MINUTE), true);
         assert.equal(await say('second', 2 * MINUTE), true);
@@ -81,8 +80,7 @@ export const keep: Topic = {
     {
       name: 'a record may be kept for ten years',
       async run(bed) {
-        const a = bed.claim();
-        held(await bed.enter(a));
+        const { claim: a } = await bed.hold();
         assert.equal(await bed.store.keep?.(a, { text: 'done', ms: MAX_KEPT_MS }), true);
         const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
         const most = MAX_KEPT_MS * 1.2;
@@ -102,8 +100,7 @@ export const keep: Topic = {
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [0, 0]);
         // A claim of another kind, where the store has one.
-        const b = bed.claim(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
-        held(await bed.enter(b));
+        await bed.hold(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
         assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
       },
     },
@@ -137,8 +134,7 @@ export const keep: Topic = {
         name: `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
         needs: NEEDS[how],
         async run(bed) {
-          const a = bed.claim();
-          const { token } = held(await bed.enter(a));
+          const { claim: a, token } = await bed.hold();
           assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
           if (how === 'released') await bed.leave(a, { ms: LONG_MS });
           else await bed.evict({ token, now: false });
@@ -152,8 +148,7 @@ export const keep: Topic = {
     {
       name: 'keeping is no heartbeat',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        held(await bed.enter(a));
+        const { claim: a } = await bed.hold({ ttlMs: bed.ttlMs });
         await bed.until('the claim was dead', async () => {
           return (await bed.store.keep?.(a, { text: 'still here', ms: MINUTE })) === false;
         });
@@ -189,8 +184,7 @@ async function without(
   const claim = bed.claim(how === 'expired' ? { ttlMs: bed.ttlMs } : {});
   if (how === 'never entered') return { claim };
   if (how === 'waiting') {
-    const holder = bed.claim();
-    held(await bed.enter(holder));
+    const { claim: holder } = await bed.hold();
     waiting(await bed.enter(claim));
     return { claim, holder };
   }

@@ -72,8 +72,7 @@ export const names: Topic = {
         for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f512}']) {
           const text = letter.repeat(Math.floor(most / Buffer.byteLength(letter)));
           const resource = bed.name(text);
-          const claim = bed.claim({ resource });
-          held(await bed.enter(claim));
+          const { claim } = await bed.hold({ resource });
           held(await bed.beat(claim));
           assert.equal((await bed.look(resource)).resource, resource);
           held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));

@@ -54,8 +54,7 @@ export const order: Topic = {
     {
       name: 'a waiter that died is passed over',
       async run(bed) {
-        const [a, dead, c] = [bed.claim(), bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        await bed.enterAll([a, dead, c]);
+        const [a, dead, c] = await bed.entered({}, { ttlMs: bed.ttlMs }, {});
         await bed.untilDead(dead);
         waiting(await bed.beat(c));
         await bed.leave(a);

@@ -15,8 +15,7 @@ export const raise: Topic = {
     {
       name: 'a raised holder has at least that number, others see it, and no other raise lowers it',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await bed.hold();
         const raised = held(await lift(bed, a, token + FAR)).token;
         assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
         for (const status of [await bed.beat(a), await bed.enter(a)]) {
@@ -33,12 +32,10 @@ export const raise: Topic = {
         name: `a claim that comes after a raised one was ${end} has a greater number`,
         needs: end === 'evicted' ? ['evict'] : [],
         async run(bed) {
-          const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-          const { token } = held(await bed.enter(a));
+          const { claim: a, token } = await bed.hold(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
           const raised = held(await lift(bed, a, token + FAR)).token;
           await bed.end(end, a, raised);
-          const b = bed.claim();
-          const { token: next, takeover } = held(await bed.enter(b));
+          const { claim: b, token: next, takeover } = await bed.hold();
           assert.ok(next > raised, `${next} after ${raised}`);
           if (end === 'expired') assert.equal(takeover?.token, raised);
           await bed.leave(b);
@@ -67,9 +64,8 @@ export const raise: Topic = {
       name: 'a waiter is not raised, and raises no other claim',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { claim: a, token } = await bed.hold();
+        const [b] = await bed.entered({});
         waiting(await lift(bed, b, token + FAR));
         assert.equal(held(await bed.beat(a)).token, token);
         waiting(await bed.beat(b));
@@ -79,8 +75,7 @@ export const raise: Topic = {
       name: 'raising a claim that is gone returns gone and creates nothing',
       async run(bed) {
         gone(await lift(bed, bed.claim(), FAR));
-        const released = bed.claim();
-        await bed.enter(released);
+        const [released] = await bed.entered({});
         await bed.leave(released);
         gone(await lift(bed, released, FAR));
         assert.equal((await bed.look()).holders.length, 0);
@@ -89,8 +84,7 @@ export const raise: Topic = {
     {
       name: 'raising is no heartbeat',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await bed.hold();
         const most = await bed.age(a.ttlMs);
         const { leftMs } = held(await lift(bed, a, token + FAR));
         assert.ok(leftMs <= most, `${leftMs} ms are left`);

@@ -94,8 +94,7 @@ export const readWrite: Topic = {
     {
       name: 'a mismatch leaves the queue and its holder as they were',
       async run(bed) {
-        const a = bed.claim();
-        const { leftMs } = held(await bed.enter(a));
+        const { claim: a, leftMs } = await bed.hold();
         const stranger = of(bed, 'permits');
         gone(await bed.enter(stranger), 'mismatch');
         gone(await bed.beat(stranger));
@@ -119,8 +118,7 @@ export const readWrite: Topic = {
     {
       name: 'a dead claim of another kind is no mismatch',
       async run(bed) {
-        const dead = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(dead);
+        const [dead] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.untilDead(dead);
         held(await bed.enter(of(bed, 'permits')));
       },

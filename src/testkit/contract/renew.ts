@@ -55,13 +55,11 @@ export const renew: Topic = {
     {
       name: 'renewing an expired holder never revives it',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.untilDead(a);
         gone(await bed.beat(a));
         assert.equal((await bed.look()).holders.length, 0);
-        const next = bed.claim();
-        const { token } = held(await bed.enter(next));
+        const { claim: next, token } = await bed.hold();
         gone(await bed.beat(a));
         assert.equal(held(await bed.beat(next)).token, token);
       },
@@ -69,8 +67,7 @@ export const renew: Topic = {
     {
       name: 'renewing too late is refused even without a look in between',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
         // Past the TTL, and the rounding of the store's clock.
         await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
         gone(await bed.beat(a));
@@ -81,8 +78,7 @@ export const renew: Topic = {
       async run(bed) {
         const other = await bed.connect();
         for (let round = 0; round < 10; round++) {
-          const a = bed.claim();
-          held(await bed.enter(a));
+          const { claim: a } = await bed.hold();
           const beats = [bed.beat(a, other), bed.beat(a), bed.beat(a, other)];
           await Promise.all([...beats, bed.leave(a), bed.beat(a), bed.beat(a, other)]);
           gone(await bed.beat(a));

@@ -29,8 +29,7 @@ export const takeover: Topic = {
         name: `a newcomer learns that the last holder died${looked}`,
         needs: ['traces of the dead'],
         async run(bed) {
-          const a = bed.claim({ ttlMs: bed.ttlMs });
-          const { token } = held(await bed.enter(a));
+          const { claim: a, token } = await bed.hold({ ttlMs: bed.ttlMs });
           if (looked) await bed.untilDead(a);
           // Past the TTL, and the rounding of the store's clock.
           else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
@@ -43,9 +42,8 @@ export const takeover: Topic = {
       name: 'a waiter learns that the hold before it was evicted',
       needs: ['evict'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { token } = await bed.hold();
+        const [b] = await bed.entered({});
         await bed.evict({ token, now: true });
         assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
       },
@@ -65,8 +63,7 @@ export const takeover: Topic = {
       name: 'a newcomer learns that the last holder was evicted',
       needs: ['evict'],
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { token } = await bed.hold();
         await bed.evict({ token, now: true });
         const { takeover } = held(await bed.enter(bed.claim()));
         assert.deepEqual(takeover, { reason: 'evicted', token });
@@ -75,8 +72,7 @@ export const takeover: Topic = {
     {
       name: 'a holder learns of the hold before its own, not of older ones',
       async run(bed) {
-        const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
-        await bed.enterAll([dead, b, c]);
+        const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
         const { token } = await bed.untilHeld(b);
         await bed.leave(b);
         assert.deepEqual(held(await bed.beat(c)).takeover, { reason: 'released', token });

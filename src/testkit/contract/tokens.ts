@@ -16,8 +16,7 @@ export const tokens: Topic = {
         async run(bed) {
           let last = 0n;
           for (let i = 0; i < 3; i++) {
-            const claim = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-            const { token } = held(await bed.enter(claim));
+            const { claim, token } = await bed.hold(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
             assert.ok(token > last, `${token} after ${last}`);
             last = token;
             await bed.end(end, claim, token);
@@ -76,8 +75,7 @@ export const tokens: Topic = {
         for (const kind of kinds) {
           const whole = kind === 'write' ? MAX_PERMITS : 1;
           const limit = kind === 'mutex' ? 1 : kind === 'permits' ? 5 : MAX_PERMITS;
-          const claim = bed.claim({ kind, permits: whole, limit });
-          const { token } = held(await bed.enter(claim));
+          const { claim, token } = await bed.hold({ kind, permits: whole, limit });
           assert.ok(token > last, `${token} after ${last}`);
           last = token;
           await bed.leave(claim);
@@ -102,8 +100,7 @@ export const tokens: Topic = {
     {
       name: 'a hold keeps one token, and it is the number that others see',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await bed.hold();
         for (const status of [await bed.beat(a), await bed.enter(a), await bed.beat(a)]) {
           assert.equal(held(status).token, token);
         }
