@@ -179,9 +179,7 @@ class Network {
     const { delayMs } = this.#weather;
     const journey = this.#journey(false);
     const { arrives, answer } = journey;
-    if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) {
-      return journey;
-    }
+    if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) return journey;
     const now = this.#clock.now();
     const due = now + arrives.lateMs + answer.lateMs;
     if (due > now + 2 * delayMs[1]) return journey;

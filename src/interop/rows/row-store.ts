@@ -141,9 +141,7 @@ export class ForeignRowStore implements Store {
     const place = this.#placeOf(claim);
     let found: FoundRow | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      if (await this.#take(place, ttlMs)) {
-        return this.#released.find(id) ?? held(ttlMs);
-      }
+      if (await this.#take(place, ttlMs)) return this.#released.find(id) ?? held(ttlMs);
       found = await this.#look(place.key);
       if (found?.holder === place.holder) return this.#statusOf(found);
       if (found && this.#leftOf(found, +1) > 0) break;
