@@ -150,9 +150,7 @@ async function quoting(promise: string | undefined, run: Promise<void>): Promise
   try {
     await run;
   } catch (error) {
-    if (promise !== undefined && isError(error)) {
-      error.message += `\nThe contract says: ${promise}`;
-    }
+    if (promise !== undefined && isError(error)) error.message += `\nThe contract says: ${promise}`;
     throw error;
   }
 }

@@ -43,13 +43,7 @@ export interface ObserveOptions {
 }
 
 const { ttl, minHold, maxHold, heartbeat } = LOCK;
-const ELECTION = {
-  ttl,
-  minHold,
-  maxHold,
-  heartbeat,
-  seats: wholeNumber(1, MAX_PERMITS, 1),
-};
+const ELECTION = { ttl, minHold, maxHold, heartbeat, seats: wholeNumber(1, MAX_PERMITS, 1) };
 
 const CAMPAIGN = { label: text, signal: checkSignal };
 

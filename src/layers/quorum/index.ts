@@ -155,10 +155,7 @@ class Quorum implements Store {
     const { permits, limit } = claim;
     if (permits >= limit) return this.#own(claim).ask('claim');
     const why = `A quorum takes claims for the whole limit only, not for ${permits} of ${limit}.`;
-    return {
-      state: 'error',
-      error: new StoreError(why, { retryable: false, outcome: 'failed' }),
-    };
+    return { state: 'error', error: new StoreError(why, { retryable: false, outcome: 'failed' }) };
   }
 
   #own(claim: Claim, keepMs = 2 * claim.ttlMs): QuorumClaim {

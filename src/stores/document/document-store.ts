@@ -42,10 +42,7 @@ export function documentStore(documents: Documents, options: DocumentStoreOption
   return new DocumentStore(documents, checkOptions(options, CHECKS, 'documentStore'));
 }
 
-const CHECKS = {
-  maxWaiters: wholeNumber(0, Number.POSITIVE_INFINITY, 100),
-  clock: checkClock,
-};
+const CHECKS = { maxWaiters: wholeNumber(0, Number.POSITIVE_INFINITY, 100), clock: checkClock };
 
 /** The options of `documentStore`, and those of its documents, which refuse unknown ones. */
 export function apart<T extends DocumentStoreOptions>(
