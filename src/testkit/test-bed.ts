@@ -1,7 +1,7 @@
 /** The means of a case: connections to one store, fresh names, claims, and time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, sleep, systemClock } from '../base/clock.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -226,9 +226,7 @@ export class TestBed {
   }
 
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.setTimeout(resolve, ms);
-    });
+    return sleep(this.clock, ms);
   }
 
   /** Lets time pass; returns how much is left then, at most, of a life that was not prolonged. */
