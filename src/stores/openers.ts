@@ -83,8 +83,7 @@ function load(name: string): unknown {
     const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
     return loaded?.default ?? loaded;
   } catch (cause) {
-    const reason = messageOf(cause);
-    throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
+    throw new UsageError(`The module ${name} cannot be loaded: ${messageOf(cause)}`, { cause });
   }
 }
 

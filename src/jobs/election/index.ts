@@ -120,8 +120,7 @@ export class Election {
    * }
    */
   observe(options: ObserveOptions = {}): AsyncGenerator<ObservedStandings, void, void> {
-    const read = checkOptions(options, OBSERVE, 'observe');
-    return observe(this.#seat, read);
+    return observe(this.#seat, checkOptions(options, OBSERVE, 'observe'));
   }
 }
 

@@ -96,10 +96,7 @@ class Quorum implements Store {
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = after?.ms ?? 0;
     return Promise.all(
-      claims.map((claim) => {
-        const own = this.#own(claim, Math.max(claim.ttlMs, afterMs));
-        return own.release(afterMs);
-      }),
+      claims.map((claim) => this.#own(claim, Math.max(claim.ttlMs, afterMs)).release(afterMs)),
     );
   }
 

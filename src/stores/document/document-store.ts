@@ -102,8 +102,7 @@ class DocumentStore implements Store {
       look: (resource, ids) =>
         this.#of(resource).look((queue, { now }) => {
           queue.tidy(now);
-          const standings = [...ids].map((id) => [id, standingOf(queue, id, now)] as const);
-          return new Map(standings);
+          return new Map([...ids].map((id) => [id, standingOf(queue, id, now)] as const));
         }),
     });
   }

@@ -105,8 +105,7 @@ export class FencedLockStore implements Store {
     if (holder) {
       return { resource, limit: holder.claim.limit, holders: [holder.member], waiters: [] };
     }
-    const name = objectName(resource);
-    const locked = await this.#parts.locks.ask(name, (lock) => lock.isLocked());
+    const locked = await this.#parts.locks.ask(objectName(resource), (lock) => lock.isLocked());
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
   }
 

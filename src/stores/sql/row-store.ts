@@ -104,8 +104,7 @@ export class SqlRowStore implements Store {
     const how = { lane: 'claims', since } as const;
     return this.#statuses(claims, how, taken, (claim, { queue, tags }, { now, highest }) => {
       const number = BigInt(Math.max(now, highest + 1));
-      const options = { number, maxWaiters, trusts: trust };
-      const status = queue.enter(claim, now / 1000, options);
+      const status = queue.enter(claim, now / 1000, { number, maxWaiters, trusts: trust });
       if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
       return status;
     });

@@ -25,8 +25,7 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 /** @throws TransactionError and what `openUrl` throws. */
 export async function migrate(scheme: string, rest: string): Promise<void> {
   const db = await read(scheme, rest).client();
-  const making = connectionOf(db).count(migrationText(scheme, rest));
-  await making.finally(() => db.end());
+  await connectionOf(db).count(migrationText(scheme, rest)).finally(() => db.end());
 }
 
 /** What a server on which the store works says of itself. */

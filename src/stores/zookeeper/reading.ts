@@ -92,8 +92,7 @@ export async function readDetails(
   path: string,
   watch?: NodeWatcher,
 ): Promise<Details | undefined> {
-  const asked = kept.session.getData(path, { ...kept.within, watch });
-  const found = await asked.catch(unlessMissing);
+  const found = await kept.session.getData(path, { ...kept.within, watch }).catch(unlessMissing);
   return found && detailsIn(found);
 }
 

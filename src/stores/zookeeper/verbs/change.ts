@@ -19,8 +19,7 @@ export async function downgrade(
   const sentAt = parts.clock.now();
   const { session, within } = own.kept;
   const queue = parts.own.queue(own.claim.resource);
-  const view = await queue.look(own.kept);
-  const place = view.at(own.id);
+  const place = (await queue.look(own.kept)).at(own.id);
   if (!place || own.path === undefined || own.sealed || own.left) return undefined;
   // An earlier attempt may have lost its reply.
   const path = `${queue.path}/${asReader(place.name)}`;

@@ -95,9 +95,8 @@ export class NodeRecords {
   async #look(claim: Claim, kept: KeptSession): Promise<NodeHold | undefined> {
     const queue = this.#parts.tree.queue(claim.resource);
     const view = await listQueue(kept, queue);
-    const index = view.find(uuidOf(claim));
-    const place = view.places[index];
-    if (!place || index >= view.admitted) return undefined;
+    const place = view.holder(uuidOf(claim));
+    if (!place) return undefined;
     const path = `${queue}/${place.name}`;
     const details = await readDetails(kept, path);
     return details && !details.sealed ? { kept, path, version: details.version } : undefined;

@@ -156,8 +156,7 @@ async function leaveLater(
 ): Promise<boolean> {
   if (own.sealed || own.path === undefined) return true;
   const sentAt = parts.clock.now();
-  const seal = { sealed: 'unknown', lasts: ms, number: own.number } as const;
-  const data = dataOf(own.claim, seal);
+  const data = dataOf(own.claim, { sealed: 'unknown', lasts: ms, number: own.number });
   const { session, within } = own.kept;
   const { path, version } = own;
   try {
