@@ -2,19 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, sleep, systemClock } from '../base/clock.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  HeldStatus,
-  Queue,
-  Store,
-  Takeover,
-  Wake,
-} from '../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
-import { held } from './expect.ts';
 import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
@@ -160,15 +151,6 @@ export class TestBed {
   ): Promise<boolean[]> {
     const { after, store = this.store } = options;
     return inParts(store, claims, (those) => store.release(those, after));
-  }
-
-  /** A new claim, which is held at once, and how. */
-  async hold(
-    over: Partial<Claim> = {},
-  ): Promise<Omit<HeldStatus, 'state' | 'limit'> & { readonly claim: Claim }> {
-    const claim = this.claim(over);
-    const { token, leftMs, waiters, takeover } = held(await this.enter(claim));
-    return { claim, token, leftMs, waiters, takeover };
   }
 
   /** New claims with these terms, which enter one after the other. */

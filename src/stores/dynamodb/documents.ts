@@ -15,8 +15,8 @@ import { randomId } from '../../base/random-id.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
 import {
   DATE_SLACK_MS,
-  failureOf,
   type Fate,
+  failureOf,
   isRepeated,
   nameOf,
 } from '../../clients/http/fate.ts';

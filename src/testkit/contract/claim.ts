@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_DURATION_MS } from '../../base/duration.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, show, states, waiting } from '../expect.ts';
+import { gone, held, hold, show, states, type Topic, waiting } from '../case.ts';
 
 export const claim: Topic = {
   topic: 'claim',
@@ -10,7 +9,7 @@ export const claim: Topic = {
     {
       name: 'the first claim is held at once and lives for its TTL at most',
       async run(bed) {
-        const { claim: a, leftMs, waiters } = await bed.hold();
+        const { claim: a, leftMs, waiters } = await hold(bed);
         assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
         assert.equal(waiters, 0);
       },
@@ -98,7 +97,7 @@ export const claim: Topic = {
       name: 'the first waiter need not ask before the holder can be dead, nor later',
       needs: ['queue'],
       async run(bed) {
-        const { leftMs } = await bed.hold({ ttlMs: 10 * bed.ttlMs });
+        const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
         const { retryInMs } = waiting(await bed.enter(bed.claim()));
         assert.ok(retryInMs > 0, 'asking at once would be polling');
         assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);

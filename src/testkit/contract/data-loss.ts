@@ -1,8 +1,7 @@
 /** A store that has lost its data grants nothing until all its earlier grants have ended. */
 import assert from 'node:assert/strict';
 import { MAX_PERMITS, type Store } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** Long enough to differ from no quarantine, on a machine under load. */
@@ -62,7 +61,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is repeated has to wait as well',
     async run(bed) {
-      const { claim: a } = await bed.hold();
+      const { claim: a } = await hold(bed);
       await bed.forget();
       assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
     },
@@ -70,7 +69,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is released does not come back',
     async run(bed) {
-      const { claim: a } = await bed.hold();
+      const { claim: a } = await hold(bed);
       await bed.forget();
       assert.equal(await bed.leave({ ...a, unanswered: true }), false);
       gone(await bed.enter(a));

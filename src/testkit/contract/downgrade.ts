@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { gone, held, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gone, held } from '../expect.ts';
+import { gone, held, hold, type Topic } from '../case.ts';
 import { watchAll } from './hints.ts';
 
 export const evict: Topic = {
@@ -49,7 +48,7 @@ export const evict: Topic = {
       name: 'evicted now, a holder makes way at once',
       needs: ['queue'],
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const [b] = await bed.entered({});
         assert.equal(await bed.evict({ token, now: true }), true);
         held(await bed.beat(b));
@@ -61,7 +60,7 @@ export const evict: Topic = {
       name: 'an evicted claim that still holds may be evicted now',
       needs: ['queue'],
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const [b] = await bed.entered({});
         await bed.evict({ token, now: false });
         assert.equal(await bed.evict({ token, now: true }), true);
@@ -85,7 +84,7 @@ export const evict: Topic = {
     {
       name: 'evicting a claim that is not there returns false and harms no other',
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
         assert.equal(await bed.evict({ resource: bed.name('other'), token, now: true }), false);
         held(await bed.beat(a));
@@ -95,7 +94,7 @@ export const evict: Topic = {
       name: 'an evicted claim cannot come back by the same id',
       async run(bed) {
         for (const now of [false, true]) {
-          const { claim, token } = await bed.hold({ resource: bed.name(`now ${now}`) });
+          const { claim, token } = await hold(bed, { resource: bed.name(`now ${now}`) });
           await bed.evict({ resource: claim.resource, token, now });
           gone(await bed.enter(claim), 'evicted');
         }
@@ -105,7 +104,7 @@ export const evict: Topic = {
       name: 'an evicted holder may still release',
       needs: ['queue'],
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const [b] = await bed.entered({});
         await bed.evict({ token, now: false });
         assert.equal(await bed.leave(a), true);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_BATCH } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, type Topic, waiting } from '../case.ts';
 
 const MINUTE = 60_000;
 /** Far above a minute, after which a store may clear up old data. */

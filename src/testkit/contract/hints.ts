@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { held, show, waiting } from '../expect.ts';
+import { held, show, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 import { PAIRS } from './names.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { held } from '../expect.ts';
+import { held, hold, type Topic } from '../case.ts';
 
 export const inspect: Topic = {
   topic: 'inspect and list',
@@ -97,7 +96,7 @@ export const inspect: Topic = {
     {
       name: 'a look extends nothing',
       async run(bed) {
-        const { leftMs } = await bed.hold();
+        const { leftMs } = await hold(bed);
         const most = await bed.age(leftMs);
         await bed.look();
         const [holder] = (await bed.look()).holders;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/records.ts';
 import type { Claim } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** Longer than any case, in ms. */
@@ -50,7 +49,7 @@ export const keep: Topic = {
     {
       name: 'the last record counts, for its own time, and 0 ms forgets it',
       async run(bed) {
-        const { claim: a } = await bed.hold();
+        const { claim: a } = await hold(bed);
         const say = (text: string, ms: number) => bed.store.keep?.(a, { text, ms });
         assert.equal(await say('first', MINUTE), true);
         assert.equal(await say('second', 2 * MINUTE), true);
@@ -80,7 +79,7 @@ export const keep: Topic = {
     {
       name: 'a record may be kept for ten years',
       async run(bed) {
-        const { claim: a } = await bed.hold();
+        const { claim: a } = await hold(bed);
         assert.equal(await bed.store.keep?.(a, { text: 'done', ms: MAX_KEPT_MS }), true);
         const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
         const most = MAX_KEPT_MS * 1.2;
@@ -100,7 +99,7 @@ export const keep: Topic = {
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [0, 0]);
         // A claim of another kind, where the store has one.
-        await bed.hold(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
+        await hold(bed, bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
         assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
       },
     },
@@ -134,7 +133,7 @@ export const keep: Topic = {
         name: `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
         needs: NEEDS[how],
         async run(bed) {
-          const { claim: a, token } = await bed.hold();
+          const { claim: a, token } = await hold(bed);
           assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
           if (how === 'released') await bed.leave(a, { ms: LONG_MS });
           else await bed.evict({ token, now: false });
@@ -148,7 +147,7 @@ export const keep: Topic = {
     {
       name: 'keeping is no heartbeat',
       async run(bed) {
-        const { claim: a } = await bed.hold({ ttlMs: bed.ttlMs });
+        const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
         await bed.until('the claim was dead', async () => {
           return (await bed.store.keep?.(a, { text: 'still here', ms: MINUTE })) === false;
         });
@@ -184,7 +183,7 @@ async function without(
   const claim = bed.claim(how === 'expired' ? { ttlMs: bed.ttlMs } : {});
   if (how === 'never entered') return { claim };
   if (how === 'waiting') {
-    const { claim: holder } = await bed.hold();
+    const { claim: holder } = await hold(bed);
     waiting(await bed.enter(claim));
     return { claim, holder };
   }

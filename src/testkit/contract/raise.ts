@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { ENDINGS, type TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
@@ -15,7 +14,7 @@ export const raise: Topic = {
     {
       name: 'a raised holder has at least that number, others see it, and no other raise lowers it',
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const raised = held(await lift(bed, a, token + FAR)).token;
         assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
         for (const status of [await bed.beat(a), await bed.enter(a)]) {
@@ -32,10 +31,11 @@ export const raise: Topic = {
         name: `a claim that comes after a raised one was ${end} has a greater number`,
         needs: end === 'evicted' ? ['evict'] : [],
         async run(bed) {
-          const { claim: a, token } = await bed.hold(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
+          const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
+          const { token } = held(await bed.enter(a));
           const raised = held(await lift(bed, a, token + FAR)).token;
           await bed.end(end, a, raised);
-          const { claim: b, token: next, takeover } = await bed.hold();
+          const { claim: b, token: next, takeover } = await hold(bed);
           assert.ok(next > raised, `${next} after ${raised}`);
           if (end === 'expired') assert.equal(takeover?.token, raised);
           await bed.leave(b);
@@ -64,7 +64,7 @@ export const raise: Topic = {
       name: 'a waiter is not raised, and raises no other claim',
       needs: ['queue'],
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const [b] = await bed.entered({});
         waiting(await lift(bed, b, token + FAR));
         assert.equal(held(await bed.beat(a)).token, token);
@@ -84,7 +84,7 @@ export const raise: Topic = {
     {
       name: 'raising is no heartbeat',
       async run(bed) {
-        const { claim: a, token } = await bed.hold();
+        const { claim: a, token } = await hold(bed);
         const most = await bed.age(a.ttlMs);
         const { leftMs } = held(await lift(bed, a, token + FAR));
         assert.ok(leftMs <= most, `${leftMs} ms are left`);

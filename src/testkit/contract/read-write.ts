@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type Kind, MAX_PERMITS } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, states, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, states, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** A kind, and those that may not be in one queue with it. */
@@ -94,7 +93,7 @@ export const readWrite: Topic = {
     {
       name: 'a mismatch leaves the queue and its holder as they were',
       async run(bed) {
-        const { claim: a, leftMs } = await bed.hold();
+        const { claim: a, leftMs } = await hold(bed);
         const stranger = of(bed, 'permits');
         gone(await bed.enter(stranger), 'mismatch');
         gone(await bed.beat(stranger));

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 
@@ -55,7 +54,7 @@ export const release: Topic = {
         gone(await bed.enter(late));
         gone(await bed.enter({ ...late, queue: false }));
         assert.equal((await bed.look()).holders.length, 0);
-        const { claim: other } = await bed.hold();
+        const { claim: other } = await hold(bed);
         gone(await bed.enter(late));
         held(await bed.beat(other));
       },
@@ -74,7 +73,7 @@ export const release: Topic = {
       name: 'a late copy is refused for as long as the claim could have lived',
       async run(bed) {
         const ttlMs = 16 * bed.ttlMs;
-        const { claim: a } = await bed.hold({ ttlMs });
+        const { claim: a } = await hold(bed, { ttlMs });
         assert.equal(await bed.leave({ ...a, unanswered: true }), true);
         const late = bed.claim({ resource: bed.name('late'), ttlMs });
         await bed.leave(late);
@@ -89,7 +88,7 @@ export const release: Topic = {
     {
       name: 'a late copy of a claim that has died is refused after its release',
       async run(bed) {
-        const { claim: a } = await bed.hold({ ttlMs: bed.ttlMs });
+        const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
         await bed.untilDead(a);
         assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
         gone(await bed.enter(a));

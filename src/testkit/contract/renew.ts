@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 
 export const renew: Topic = {
   topic: 'renew',
@@ -59,7 +58,7 @@ export const renew: Topic = {
         await bed.untilDead(a);
         gone(await bed.beat(a));
         assert.equal((await bed.look()).holders.length, 0);
-        const { claim: next, token } = await bed.hold();
+        const { claim: next, token } = await hold(bed);
         gone(await bed.beat(a));
         assert.equal(held(await bed.beat(next)).token, token);
       },
@@ -78,7 +77,7 @@ export const renew: Topic = {
       async run(bed) {
         const other = await bed.connect();
         for (let round = 0; round < 10; round++) {
-          const { claim: a } = await bed.hold();
+          const { claim: a } = await hold(bed);
           const beats = [bed.beat(a, other), bed.beat(a), bed.beat(a, other)];
           await Promise.all([...beats, bed.leave(a), bed.beat(a), bed.beat(a, other)]);
           gone(await bed.beat(a));

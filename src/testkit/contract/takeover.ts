@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Case, Topic } from '../case.ts';
-import { held, waiting } from '../expect.ts';
+import { type Case, held, hold, type Topic, waiting } from '../case.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
@@ -29,7 +28,7 @@ export const takeover: Topic = {
         name: `a newcomer learns that the last holder died${looked}`,
         needs: ['traces of the dead'],
         async run(bed) {
-          const { claim: a, token } = await bed.hold({ ttlMs: bed.ttlMs });
+          const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
           if (looked) await bed.untilDead(a);
           // Past the TTL, and the rounding of the store's clock.
           else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
@@ -42,7 +41,7 @@ export const takeover: Topic = {
       name: 'a waiter learns that the hold before it was evicted',
       needs: ['evict'],
       async run(bed) {
-        const { token } = await bed.hold();
+        const { token } = await hold(bed);
         const [b] = await bed.entered({});
         await bed.evict({ token, now: true });
         assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
@@ -63,7 +62,7 @@ export const takeover: Topic = {
       name: 'a newcomer learns that the last holder was evicted',
       needs: ['evict'],
       async run(bed) {
-        const { token } = await bed.hold();
+        const { token } = await hold(bed);
         await bed.evict({ token, now: true });
         const { takeover } = held(await bed.enter(bed.claim()));
         assert.deepEqual(takeover, { reason: 'evicted', token });

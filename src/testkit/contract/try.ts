@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gone, held, states, waiting } from '../expect.ts';
+import { gone, held, states, type Topic, waiting } from '../case.ts';
 
 export const tries: Topic = {
   topic: 'try',
