@@ -16,10 +16,9 @@ import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
 import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
-import { type Entry, entryOf } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
-import type { QueueState, WholeState } from './state.ts';
+import { type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
 
 /** How a claim enters. */
 export interface Entering {

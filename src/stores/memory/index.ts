@@ -20,8 +20,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import type { Entry } from '../../queue/state.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { IdleQueues } from './idle-queues.ts';
 

@@ -9,9 +9,9 @@
  * lose the rest.
  */
 import type { Claim, Takeover } from '../../contract/store.ts';
-import { type Entry, entryOf } from '../../queue/entry.ts';
 import { fromJson, type QueueJson } from '../../queue/json.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import { type Entry, entryOf } from '../../queue/state.ts';
 
 /** Times are µs by the server's clock. */
 export interface LockColumns {
