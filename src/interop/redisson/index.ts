@@ -89,11 +89,8 @@ const TRAITS: Readonly<Record<RedissonMutex, Traits>> = {
  * @throws UsageError as `redisStore` does.
  */
 export function redissonStore(client: RedisClient, options: RedissonOptions = {}): Store {
-  const { key, mutex, retry, maxWaiters, ...given } = checkOptions(
-    options,
-    CHECKS,
-    'redissonStore',
-  );
+  const used = checkOptions(options, CHECKS, 'redissonStore');
+  const { key, mutex, retry, maxWaiters, ...given } = used;
   const fair = mutex === 'fair';
   const unused = fair ? 'retry' : 'maxWaiters';
   if (options[unused] !== undefined) {

@@ -109,10 +109,8 @@ export class EtcdStore implements Store {
       return left;
     }
     for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const answers = await leaveAll(
-        this.#parts,
-        wave.map(([, claim]) => claim),
-      );
+      const leaving = wave.map(([, claim]) => claim);
+      const answers = await leaveAll(this.#parts, leaving);
       for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
     }
     return left;

@@ -182,12 +182,9 @@ export class Applying {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
       fail(late, new StoreError(KEPT_BUSY, { retryable: true, outcome: 'failed' }));
-      if (late.length === tasks.length) this.#follow(own, name);
-      else
-        own.set(
-          name,
-          tasks.filter((task) => !late.includes(task)),
-        );
+      const left = tasks.filter((task) => !late.includes(task));
+      if (left.length === 0) this.#follow(own, name);
+      else own.set(name, left);
     }
   }
 

@@ -78,11 +78,9 @@ export class Table implements Rows {
     if (!first) return new Map();
     const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
     const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
-    const lines = await this.link.call(
-      more.length > 0 ? 'take_all' : 'take',
-      [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)],
-      { ...CLAIMS, withinMs },
-    );
+    const args = [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)];
+    const call = more.length > 0 ? 'take_all' : 'take';
+    const lines = await this.link.call(call, args, { ...CLAIMS, withinMs });
     if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }

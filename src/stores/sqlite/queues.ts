@@ -147,10 +147,8 @@ export class Queues {
 
   release(claims: readonly Claim[], afterMs: number): boolean[] {
     const alone = afterMs > 0 ? [] : claims.filter(this.#isAlone);
-    const left = this.#quiet.leave(
-      alone.filter(({ unanswered }) => !unanswered),
-      this,
-    );
+    const answered = alone.filter(({ unanswered }) => !unanswered);
+    const left = this.#quiet.leave(answered, this);
     const found = this.#each<boolean>(claims, left, (claim, queue, { now }) =>
       queue.leave(claim, now, afterMs),
     );

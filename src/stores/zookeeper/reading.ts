@@ -48,10 +48,8 @@ export async function listQueue(
   // Slower, but it never overflows.
   const found = await detailed(kept, path, places);
   found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
-  return new QueueView(
-    found.map(([place]) => place),
-    { note },
-  );
+  const inOrder = found.map(([place]) => place);
+  return new QueueView(inOrder, { note });
 }
 
 /** A claim that is writer and reader in one place comes first as the writer. */

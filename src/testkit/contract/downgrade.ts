@@ -48,10 +48,8 @@ export const downgrade: Topic = {
         const [w, next, r] = [write(bed), write(bed), read(bed)];
         await bed.enterAll([w, next, r]);
         waiting(await down(bed, next));
-        assert.deepEqual(
-          (await bed.look()).waiters.map(({ kind }) => kind),
-          ['write', 'read'],
-        );
+        const kinds = (await bed.look()).waiters.map(({ kind }) => kind);
+        assert.deepEqual(kinds, ['write', 'read']);
         await bed.leave(w);
         held(await bed.beat(next));
         waiting(await bed.beat(r));

@@ -162,11 +162,8 @@ export const keep: Topic = {
         );
         for (const status of await bed.enterBatch(claims)) held(status);
         const say = (claim: Claim) => bed.store.keep?.(claim, { text: claim.resource, ms: MINUTE });
-        const said = await Promise.all(claims.map(say));
-        assert.ok(
-          said.every((kept) => kept === true),
-          'each record must be kept',
-        );
+        const all = (await Promise.all(claims.map(say))).every((kept) => kept === true);
+        assert.ok(all, 'each record must be kept');
         for (const { resource } of claims) {
           assert.equal((await bed.store.recall?.(resource))?.text, resource);
         }

@@ -95,10 +95,8 @@ export const renew: Topic = {
         held(await bed.beat({ ...a, permits: 1 }));
         waiting(await bed.beat({ ...b, permits: 1 }));
         const { holders, waiters } = await bed.look();
-        assert.deepEqual(
-          [...holders, ...waiters].map((member) => member.permits),
-          [2, 2],
-        );
+        const permits = [...holders, ...waiters].map((member) => member.permits);
+        assert.deepEqual(permits, [2, 2]);
       },
     },
   ],

@@ -15,10 +15,8 @@ export async function inspect(parts: EtcdParts, resource: string): Promise<Queue
       leases.map(async (lease) => [lease, await parts.client.timeToLive(lease)] as const),
     ),
   );
-  return view.shown(
-    resource,
-    view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0)),
-  );
+  const members = view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0));
+  return view.shown(resource, members);
 }
 
 export async function* list(
