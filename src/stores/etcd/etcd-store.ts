@@ -97,10 +97,7 @@ export class EtcdStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const ms = after?.ms ?? 0;
     const left: boolean[] = [];
     if (ms > 0) {

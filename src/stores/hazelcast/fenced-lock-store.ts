@@ -85,10 +85,7 @@ export class FencedLockStore implements Store {
     });
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return Promise.all(
       claims.map((claim) => {
         // A copy of an unknown one that arrives late finds that it is over.

@@ -103,10 +103,7 @@ class Memory implements MemoryStore {
     );
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return claims.map((claim) =>
       this.#step(claim.resource, (queue, now) => queue.leave(claim, now, after?.ms)),
     );
@@ -124,10 +121,7 @@ class Memory implements MemoryStore {
     return this.#step(claim.resource, (queue, now) => queue.downgrade(claim, now));
   }
 
-  async raise(
-    claims: readonly Claim[],
-    numbers: readonly bigint[],
-  ): Promise<readonly ClaimStatus[]> {
+  async raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<ClaimStatus[]> {
     return claims.map((claim, i) =>
       this.#step(claim.resource, (queue, now) => queue.raise(claim, now, numbers[i] ?? 0n)),
     );

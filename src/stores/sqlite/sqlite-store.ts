@@ -73,10 +73,7 @@ export class SqliteStore implements Store {
     return this.#noted(claims, (queues) => queues.renew(claims));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const [alone] = claims;
     // On the program's own connection it could be part of a transaction of the program.
     if (claims.length === 1 && alone && !after?.ms && !this.#parts.database) {

@@ -123,10 +123,7 @@ export class ZookeeperStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const releases = claims.map((claim) => release(this.#parts, claim, after?.ms ?? 0));
     // All are tried, even if one fails.
     await Promise.allSettled(releases);

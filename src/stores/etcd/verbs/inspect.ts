@@ -19,10 +19,7 @@ export async function inspect(parts: EtcdParts, resource: string): Promise<Queue
   return view.shown(resource, members);
 }
 
-export async function* list(
-  { client, keys }: EtcdParts,
-  prefix: string,
-): AsyncGenerator<string, void, void> {
+export async function* list({ client, keys }: EtcdParts, prefix: string): AsyncIterable<string> {
   let { key, end } = keys.beginning(prefix);
   let last: string | undefined;
   for (let full = true; full; ) {

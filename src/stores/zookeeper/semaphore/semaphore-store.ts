@@ -62,10 +62,7 @@ export class SemaphoreStore implements Store {
     return Promise.all(asked.map(({ parts, settle }) => settle(statuses.splice(0, parts.length))));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return Promise.all(
       claims.map(async (claim) => {
         if (refusalOf(claim)) return false;
