@@ -250,9 +250,8 @@ export class TestBed {
 
   /** Renews until the claim is held, as waiters without hints do; without a queue, tries again. */
   untilHeld(claim: Claim): Promise<ClaimStatus & { state: 'held' }> {
-    const { queue } = this.store.traits;
     return this.until('the claim was held', async () => {
-      const status = await (queue ? this.beat(claim) : this.enter(claim));
+      const status = await (this.store.traits.queue ? this.beat(claim) : this.enter(claim));
       if (status.state === 'held') return status;
       assert.equal(status.state, 'waiting', `the claim must not be lost while it waits`);
       return undefined;

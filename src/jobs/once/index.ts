@@ -229,10 +229,9 @@ function noteOf<T>(
   const by: Holder = label === undefined ? who : { ...who, label: label.slice(0, MAX_LABEL) };
   const bare: OnceNote = { by, token: String(lease.token) };
   if (!keepResult || value === undefined) return { note: bare, kept: value };
-  const { resource } = lease;
   const without = (why: string, cause?: unknown): ReturnType<typeof noteOf<T>> => {
     const message = `The work is done and on record, but its result cannot be kept: ${why}.`;
-    const unfit = new UsageError(message, { resource, cause });
+    const unfit = new UsageError(message, { resource: lease.resource, cause });
     return { note: bare, kept: value, unfit };
   };
   try {

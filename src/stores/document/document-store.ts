@@ -108,9 +108,8 @@ class DocumentStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters } = this.#options;
     return this.#statuses(claims, (queue, { now, number }, claim) =>
-      queue.enter(claim, now, { number, maxWaiters }),
+      queue.enter(claim, now, { number, maxWaiters: this.#options.maxWaiters }),
     );
   }
 

@@ -109,8 +109,7 @@ export class Document {
 
   /** True if it has not been used for so long that nothing is to be remembered of it. */
   get isResting(): boolean {
-    const { clock } = this.#parts;
-    return this.#asks.isEmpty && clock.now() >= this.#usedAt + this.#restMs;
+    return this.#asks.isEmpty && this.#parts.clock.now() >= this.#usedAt + this.#restMs;
   }
 
   /**

@@ -89,10 +89,9 @@ class Memory implements MemoryStore {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters } = this.#options;
     return claims.map((claim) =>
       this.#step(claim.resource, (queue, now) =>
-        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters }),
+        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
       ),
     );
   }

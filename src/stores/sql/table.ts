@@ -95,8 +95,7 @@ export class Table implements Rows {
 
   /** A list of the nth values of all rows, for each n. */
   #lists(rows: readonly (readonly (string | number | boolean)[])[]): string[] {
-    const { listOf } = this.#parts;
-    return (rows[0] ?? []).map((_, n) => listOf(rows.map((row) => row[n] ?? '')));
+    return (rows[0] ?? []).map((_, n) => this.#parts.listOf(rows.map((row) => row[n] ?? '')));
   }
 
   get #known(): string[] {

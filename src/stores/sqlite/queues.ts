@@ -117,10 +117,9 @@ export class Queues {
   }
 
   claim(claims: readonly Claim[]): ClaimStatus[] {
-    const { maxWaiters } = this.#parts;
     const entered = this.#quiet.enter(claims, this);
     const statuses = this.#each<ClaimStatus>(claims, entered, (claim, queue, { now, number }) =>
-      queue.enter(claim, now, { number, maxWaiters }),
+      queue.enter(claim, now, { number, maxWaiters: this.#parts.maxWaiters }),
     );
     return this.#note(claims, statuses);
   }
