@@ -38,7 +38,7 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
   'src/core/events.ts': ['LongWait', 'OfAcquisition', 'OfLease', 'OfLock'],
   'src/fences/sql/dialects.ts': ['FenceDialect'],
   'src/integrations/decorator/locked.ts': ['Fitting'],
-  'src/jobs/refresh/refresh.ts': ['Maybe'],
+  'src/jobs/refresh/index.ts': ['Maybe'],
   'src/primitives/lockable.ts': ['TryOptions'],
   'src/queue/json.ts': ['ClaimJson', 'TakeoverJson', 'TombstoneJson'],
   'src/queue/queue.ts': ['Entering'],

@@ -5,6 +5,12 @@ export interface Kept {
   readonly leftMs: number;
 }
 
+/** What is to be kept, and for how many ms from now. */
+export interface RecordTerms {
+  readonly text: string;
+  readonly ms: number;
+}
+
 /** Longest text that is kept, in bytes of UTF-8. */
 export const MAX_KEPT_BYTES: number = 16 * 1024;
 

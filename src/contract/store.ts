@@ -7,7 +7,7 @@
  * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
  */
 import type { StoreError } from './errors.ts';
-import type { Kept } from './records.ts';
+import type { Kept, RecordTerms } from './records.ts';
 
 /** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
 export type Kind = 'mutex' | 'read' | 'write' | 'permits';
@@ -259,7 +259,7 @@ export interface Store {
    * be under way beside a heartbeat. A record is in no queue: it outlives the claim, delays no
    * claim, and is not listed.
    */
-  keep?(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean>;
+  keep?(claim: Claim, record: RecordTerms): Promise<boolean>;
   /** The record of the resource; undefined if there is none. */
   recall?(resource: string): Promise<Kept | undefined>;
   list?(prefix: string): AsyncIterable<string>;

@@ -10,9 +10,7 @@ export class StaleTokenError extends LockError {
     super(
       'STALE_TOKEN',
       `Token ${token} of ${quote(resource)} is stale: the fence is at ${seen}.${detail}`,
-      {
-        resource,
-      },
+      { resource },
     );
     this.token = token;
     this.seen = seen;

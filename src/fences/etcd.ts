@@ -11,7 +11,6 @@
  * cluster than the fence.
  * Why this is not a comparison of the lock's own key: docs/design/0079-fences.md.
  */
-
 import { UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
 import { show } from '../base/show.ts';

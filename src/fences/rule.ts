@@ -75,9 +75,7 @@ export function textOf({ lineage, token, floor }: SeenToken): string {
 export function seenIn(text: string, where: string): SeenToken {
   try {
     const { lineage, token, floor } = JSON.parse(text) as Record<keyof SeenToken, string>;
-    if (typeof lineage === 'string') {
-      return { lineage, token: BigInt(token), floor: BigInt(floor) };
-    }
+    if (typeof lineage === 'string') return { lineage, token: BigInt(token), floor: BigInt(floor) };
   } catch {
     // The error below reports it.
   }

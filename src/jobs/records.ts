@@ -1,5 +1,4 @@
 /** Records of jobs in the store, as JSON with a layout number. */
-
 import { sleep } from '../base/clock.ts';
 import { show } from '../base/show.ts';
 import { StoreError, toStoreError, UnsupportedError } from '../contract/errors.ts';

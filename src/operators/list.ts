@@ -33,10 +33,7 @@ export function list(locks: Locks, prefix = ''): AsyncGenerator<string, void, vo
 }
 
 /** Full names that begin with it, reserved ones included. */
-export async function* namesFrom(
-  engine: Engine,
-  prefix: string,
-): AsyncGenerator<string, void, void> {
+export async function* namesFrom(engine: Engine, prefix: string): AsyncIterable<string> {
   engine.checkOpen();
   const { calls } = engine.services;
   const all = calls.verb('list');

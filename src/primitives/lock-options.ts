@@ -1,5 +1,4 @@
 /** The options of locks and of one lock, checked, also against those of the store. */
-
 import { type Clock, checkClock } from '../base/clock.ts';
 import { type Duration, duration, positive } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';

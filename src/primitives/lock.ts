@@ -187,10 +187,7 @@ function inContexts(scope: Scope, events: Events, lease: Lease): Scope {
     events.emit('working', { ...lease.identity(), within });
     return around;
   };
-  return {
-    inside: (work) => scope.inside(contextsOf(work)),
-    close: () => scope.close(),
-  };
+  return { inside: (work) => scope.inside(contextsOf(work)), close: () => scope.close() };
 }
 
 function runBy<T>(run: (work: () => void) => void, work: () => T): T {

@@ -1,8 +1,7 @@
 import { Fifo } from '../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
 import type { ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
-import type { Entry } from './entry.ts';
-import type { QueueState } from './state.ts';
+import type { Entry, QueueState } from './state.ts';
 
 /** What has just happened to a queue: how a hold ended, or which claim enters. */
 export interface Settling {

@@ -4,8 +4,7 @@
  */
 import { StoreError } from '../contract/errors.ts';
 import type { GoneStatus, Holder, Kind, Takeover } from '../contract/store.ts';
-import type { Entry } from './entry.ts';
-import type { KeptUntil, Tombstone, WholeState } from './state.ts';
+import type { Entry, KeptUntil, Tombstone, WholeState } from './state.ts';
 
 /** Numbers are text, because JSON has no large ones. */
 export interface QueueJson {

@@ -13,13 +13,12 @@
  * later than the time by which a holder counts its lease.
  */
 import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
-import type { Kept } from '../contract/records.ts';
+import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
-import { type Entry, entryOf } from './entry.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
-import type { QueueState, WholeState } from './state.ts';
+import { type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
 
 /** How a claim enters. */
 export interface Entering {
@@ -217,11 +216,7 @@ export class ClaimQueue {
   }
 
   /** Keeps a record for this long from now, if the claim holds; 0 ms forgets it. */
-  keep(
-    claim: Claim,
-    now: number,
-    { text, ms }: { readonly text: string; readonly ms: number },
-  ): boolean {
+  keep(claim: Claim, now: number, { text, ms }: RecordTerms): boolean {
     const holds = this.#living(claim, now, () => {}).state === 'held';
     if (holds) this.#remains.keep(ms > 0 ? { text, until: now + ms } : undefined);
     return holds;

@@ -17,7 +17,6 @@
  * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
  * claims of several parts into one batch.
  */
-
 import { type Clock, type Timer, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';

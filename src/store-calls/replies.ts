@@ -126,10 +126,8 @@ function isMember({ number, holder }: Member): boolean {
 }
 
 function garbled(answer: unknown): StoreError {
-  return new StoreError(`The store returned an invalid answer: ${show(answer)}.`, {
-    retryable: false,
-    outcome: 'unknown',
-  });
+  const message = `The store returned an invalid answer: ${show(answer)}.`;
+  return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }
 
 /** Stands in for a missing reply. */

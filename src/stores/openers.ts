@@ -20,7 +20,7 @@ type Load = () => Promise<Opener>;
 
 /** By the schemes of their URLs. */
 const STORES: readonly (readonly [schemes: string, load: Load])[] = [
-  ['memory', () => import('./memory/open-url.ts')],
+  ['memory', async () => ({ openUrl: openMemory })],
   ['sqlite', () => import('./sqlite/open-url.ts')],
   [
     'redis rediss redis+unix redis+sentinel rediss+sentinel redis+cluster rediss+cluster',
@@ -65,6 +65,11 @@ export async function openerOf(
   throw new UsageError(`There is no store for '${scheme}:'${suggest(scheme)}.`);
 }
 
+async function openMemory(_scheme: string, rest: string): Promise<Store> {
+  if (rest !== '') throw new UsageError(`'memory:' takes nothing after the colon.`);
+  return (await import('./memory/index.ts')).memoryStore();
+}
+
 /** A name is looked up from the directory that the program runs in, as `require` does there. */
 async function openModule(_scheme: string, rest: string): Promise<Store> {
   const [, name = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(rest) ?? [];
@@ -79,8 +84,7 @@ function load(name: string): unknown {
     const loaded = createRequire(join(process.cwd(), 'package.json'))(name);
     return loaded?.default ?? loaded;
   } catch (cause) {
-    const reason = messageOf(cause);
-    throw new UsageError(`The module ${name} cannot be loaded: ${reason}`, { cause });
+    throw new UsageError(`The module ${name} cannot be loaded: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -153,15 +153,11 @@ export function standingIn(line: unknown): StandingLine {
 
 /** This claim's key holds data that is not ours. */
 function refused(said: string): StoreError {
-  return new StoreError(`The store refused this claim alone: ${said}.`, {
-    retryable: false,
-    outcome: 'failed',
-  });
+  const message = `The store refused this claim alone: ${said}.`;
+  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
 export function garbled(reply: unknown): StoreError {
-  return new StoreError(`The server returned an invalid answer: ${JSON.stringify(reply)}.`, {
-    retryable: false,
-    outcome: 'unknown',
-  });
+  const message = `The server returned an invalid answer: ${JSON.stringify(reply)}.`;
+  return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { readOptions } from '../base/options.ts';
 import type { Store } from '../contract/store.ts';
 
 const NUMBERS = ['maxWaiters', 'replicas'];
@@ -55,4 +56,19 @@ export function closingAlso(store: Store, client: { end(): unknown }): Store {
       await client.end();
     },
   });
+}
+
+interface AwsSettings {
+  readonly region?: string;
+  readonly endpoint?: string;
+  /** For S3: the bucket is in the path, as services want it that are not Amazon's. */
+  readonly forcePathStyle?: boolean;
+}
+
+/** The settings of an AWS client; the rest come from the environment. @throws UsageError */
+export function awsSettings(query: string): AwsSettings {
+  const given = Object.fromEntries(new URLSearchParams(query));
+  const known = ['region', 'endpoint', 'forcePathStyle'];
+  const { forcePathStyle, ...texts } = readOptions(given, known, 'The URL');
+  return { ...texts, ...(forcePathStyle === 'true' && { forcePathStyle: true }) };
 }

@@ -1,4 +1,16 @@
-import { OPTIONAL_VERBS, type OptionalVerb, type Traits } from '../contract/store.ts';
+/** Cases: what they promise and need, and the assertions that they make. */
+import assert from 'node:assert/strict';
+import {
+  type Claim,
+  type ClaimStatus,
+  type GoneReason,
+  type GoneStatus,
+  type HeldStatus,
+  OPTIONAL_VERBS,
+  type OptionalVerb,
+  type Traits,
+  type WaitingStatus,
+} from '../contract/store.ts';
 import type { FixtureOptions } from './fixture.ts';
 import type { TestBed } from './test-bed.ts';
 
@@ -82,4 +94,44 @@ export function missing(needs: Iterable<Need>, store: Declared): string | undefi
 
 function isVerb(need: Need): need is OptionalVerb {
   return (OPTIONAL_VERBS as readonly string[]).includes(need);
+}
+
+/** A new claim, which is held at once, and how. */
+export async function hold(
+  bed: TestBed,
+  over: Partial<Claim> = {},
+): Promise<Omit<HeldStatus, 'state' | 'limit'> & { readonly claim: Claim }> {
+  const claim = bed.claim(over);
+  const { token, leftMs, waiters, takeover } = held(await bed.enter(claim));
+  return { claim, token, leftMs, waiters, takeover };
+}
+
+/** Returns the status with its type narrowed, as those below. */
+export function held(status: ClaimStatus | undefined): HeldStatus {
+  if (status?.state !== 'held') assert.fail(`expected a held claim, got ${show(status)}`);
+  assert.equal(typeof status.token, 'bigint', 'a token is a bigint');
+  assert.ok(status.leftMs > 0, `a held claim has life left, not ${status.leftMs} ms`);
+  return status;
+}
+
+export function waiting(status: ClaimStatus | undefined): WaitingStatus {
+  if (status?.state !== 'waiting') assert.fail(`expected a waiting claim, got ${show(status)}`);
+  assert.ok(status.leftMs > 0, `a waiting claim has life left, not ${status.leftMs} ms`);
+  assert.ok(status.retryInMs >= 0, `retryInMs is a delay, not ${status.retryInMs}`);
+  return status;
+}
+
+/** @param why if given, the only acceptable reason. */
+export function gone(status: ClaimStatus | undefined, why?: GoneReason): GoneStatus {
+  if (status?.state !== 'gone') assert.fail(`expected a claim that is gone, got ${show(status)}`);
+  if (why !== undefined) assert.equal(status.why, why);
+  return status;
+}
+
+export function states(statuses: readonly ClaimStatus[]): string {
+  return statuses.map((status) => status.state).join(' ');
+}
+
+export function show(value: unknown): string {
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${each}n` : each));
 }

@@ -10,13 +10,12 @@
  * program knows no better. With a clock whose chance is seeded, each run takes the same course.
  * What would break it: an error that says `failed` of a request that arrives later.
  */
-
-import type { Clock } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Store, Subscribed, Wake } from '../contract/store.ts';
 import { aroundStore, type Verb } from './around-store.ts';
-import { type Journey, sleep, undergo } from './journey.ts';
+import { type Journey, undergo } from './journey.ts';
 
 /** From least to most, in whole ms. */
 export type Range = readonly [number, number];
@@ -180,9 +179,7 @@ class Network {
     const { delayMs } = this.#weather;
     const journey = this.#journey(false);
     const { arrives, answer } = journey;
-    if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) {
-      return journey;
-    }
+    if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) return journey;
     const now = this.#clock.now();
     const due = now + arrives.lateMs + answer.lateMs;
     if (due > now + 2 * delayMs[1]) return journey;

@@ -119,10 +119,8 @@ export function register(topics: readonly Topic[], options: ConformanceOptions):
   const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
   const { anonymous = false, patienceMs = PATIENCE_MS } = options;
   const store: Declared = { traits, lacks, forgets, trusts, leaps, anonymous };
-  for (const { topic, promise, needs = [], cases } of chosen(
-    [declaration(store), ...topics],
-    options.topics,
-  )) {
+  const all = chosen([declaration(store), ...topics], options.topics);
+  for (const { topic, promise, needs = [], cases } of all) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
       const reason = missing([...needs, ...(each.needs ?? [])], store);
@@ -150,9 +148,7 @@ async function quoting(promise: string | undefined, run: Promise<void>): Promise
   try {
     await run;
   } catch (error) {
-    if (promise !== undefined && isError(error)) {
-      error.message += `\nThe contract says: ${promise}`;
-    }
+    if (promise !== undefined && isError(error)) error.message += `\nThe contract says: ${promise}`;
     throw error;
   }
 }

@@ -34,10 +34,7 @@ export function countingStore(store: Store): CountingStore {
   const count = (verb: Verb): Count => counts.get(verb) ?? { requests: 0, claims: 0 };
   const counting = aroundStore(store, ({ verb, claims }, next) => {
     const before = count(verb);
-    counts.set(verb, {
-      requests: before.requests + 1,
-      claims: before.claims + claims.length,
-    });
+    counts.set(verb, { requests: before.requests + 1, claims: before.claims + claims.length });
     return next();
   });
   return Object.assign(counting, {

@@ -6,7 +6,6 @@
  * or only when writing. The second loses updates, in numbers that the suite knows; if it lost none,
  * the orders would prove nothing about the first, which must lose none.
  */
-
 import assert from 'node:assert/strict';
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';

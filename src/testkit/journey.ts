@@ -1,6 +1,5 @@
 /** The fate of a request on its way to a store and back. */
-
-import type { Clock } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/clock.ts';
 import { isError } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
 
@@ -56,10 +55,4 @@ async function together<T>(
   const [one, other] = await Promise.allSettled([first, second]);
   if (one.status === 'rejected') return other.status === 'rejected' ? first : second;
   return other.status === 'rejected' ? first : pick(one.value, other.value);
-}
-
-export function sleep(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.setTimeout(resolve, ms);
-  });
 }

@@ -1,7 +1,7 @@
 /** The means of a case: connections to one store, fresh names, claims, and time. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, sleep, systemClock } from '../base/clock.ts';
 import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
@@ -153,6 +153,13 @@ export class TestBed {
     return inParts(store, claims, (those) => store.release(those, after));
   }
 
+  /** New claims with these terms, which enter one after the other. */
+  async entered<T extends Partial<Claim>[]>(...terms: T): Promise<{ [K in keyof T]: Claim }> {
+    const claims = terms.map((over) => this.claim(over));
+    await this.enterAll(claims);
+    return claims as unknown as { [K in keyof T]: Claim };
+  }
+
   /** Enters the claims one after the other. */
   async enterAll(claims: readonly Claim[]): Promise<ClaimStatus[]> {
     const statuses: ClaimStatus[] = [];
@@ -201,9 +208,7 @@ export class TestBed {
   }
 
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.clock.setTimeout(resolve, ms);
-    });
+    return sleep(this.clock, ms);
   }
 
   /** Lets time pass; returns how much is left then, at most, of a life that was not prolonged. */
@@ -245,9 +250,8 @@ export class TestBed {
 
   /** Renews until the claim is held, as waiters without hints do; without a queue, tries again. */
   untilHeld(claim: Claim): Promise<ClaimStatus & { state: 'held' }> {
-    const { queue } = this.store.traits;
     return this.until('the claim was held', async () => {
-      const status = await (queue ? this.beat(claim) : this.enter(claim));
+      const status = await (this.store.traits.queue ? this.beat(claim) : this.enter(claim));
       if (status.state === 'held') return status;
       assert.equal(status.state, 'waiting', `the claim must not be lost while it waits`);
       return undefined;

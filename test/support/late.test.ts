@@ -3,7 +3,7 @@ import { StoreError } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { processError } from 'vitest/internal/browser';
 import { LeaseLostError } from '../../src/core/errors.ts';
-import { held as heldStatus } from '../../src/testkit/expect.ts';
+import { held as heldStatus } from '../../src/testkit/case.ts';
 import { type Failure, isLate, isVoid } from './late.ts';
 import { paceOf } from './pace.ts';
 import { Disk } from './stalls.ts';

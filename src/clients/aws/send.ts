@@ -1,6 +1,6 @@
 /** Requests through the user's AWS client, with the clock that its replies show. */
 import { UnsupportedError } from '../../contract/errors.ts';
-import { timeIn } from '../http/date.ts';
+import { timeIn } from '../http/fate.ts';
 
 /** `DynamoDBClient`, `S3Client` and their like, of the SDK for JavaScript 3. */
 export interface AwsClient {

@@ -63,9 +63,8 @@ export class Calls {
       let attempt: CallAttempt | undefined;
       try {
         attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
-        const { path } = method;
         const metadata = metadataOf(attempt.token);
-        const answer = attempt.channel.call({ path, metadata }, message, left(end));
+        const answer = attempt.channel.call({ path: method.path, metadata }, message, left(end));
         return read(method, await answer);
       } catch (error) {
         if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);

@@ -55,8 +55,7 @@ export class EtcdChannels {
   async #open(): Promise<EtcdChannel> {
     const { signal } = this.#closing;
     if (this.#failures > 0) {
-      const ms = pauseAfter(this.#failures);
-      await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+      await sleep(pauseAfter(this.#failures), undefined, { signal, ref: false }).catch(() => {});
     }
     signal.throwIfAborted();
     try {

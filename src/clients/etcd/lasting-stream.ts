@@ -54,8 +54,7 @@ export class LastingStream {
     const { signal } = this.#closing;
     while (!this.#stream && !signal.aborted && this.#use.wanted()) {
       if (this.#failures > 1) {
-        const ms = pauseAfter(this.#failures);
-        await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+        await sleep(pauseAfter(this.#failures), undefined, { signal, ref: false }).catch(() => {});
       }
       await this.#try().catch((error: unknown) => {
         this.#failures++;

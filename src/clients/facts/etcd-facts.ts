@@ -8,7 +8,7 @@ import { EtcdChannels } from '../etcd/channels.ts';
 import { empty } from '../etcd/wire/messages.ts';
 import { decode, int64, type Message, many, message, plain, text } from '../etcd/wire/protobuf.ts';
 import { HttpClient } from '../http/client.ts';
-import { timeIn } from '../http/date.ts';
+import { timeIn } from '../http/fate.ts';
 import { type ClockOffset, clockByDate, type ServerFacts } from './server-facts.ts';
 
 interface Status {

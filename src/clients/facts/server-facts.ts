@@ -1,5 +1,7 @@
 /** What a server says of itself, for people: no grant depends on it. */
 import { describe } from '../causes.ts';
+import type { HttpReply } from '../http/client.ts';
+import { timeIn } from '../http/fate.ts';
 
 export interface ServerFacts {
   /** Such as `PostgreSQL 15.7`; its name alone if it does not tell its version. */
@@ -60,4 +62,21 @@ export function clockByDate(
   ask: () => Promise<{ readonly nowMs?: number }>,
 ): Promise<ClockOffset | undefined> {
   return clockOffset(async () => (await ask()).nowMs, 1000);
+}
+
+/**
+ * What a service over HTTP says of itself: a text, and its clock in the head of the reply.
+ * @param versionIn throws for a reply that does not tell it.
+ */
+export async function httpFacts(
+  server: string,
+  ask: () => Promise<HttpReply>,
+  versionIn: (reply: HttpReply) => string,
+): Promise<ServerFacts> {
+  let reply!: HttpReply;
+  const clock = await clockByDate(async () => {
+    reply = await ask();
+    return timeIn(reply.headers);
+  });
+  return { version: await versionOr(server, () => versionIn(reply)), clock };
 }

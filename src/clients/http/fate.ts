@@ -1,4 +1,7 @@
-/** The outcome of a request over HTTP, by the error that its client throws, or by its reply. */
+/**
+ * The outcome of a request over HTTP, by the error that its client throws, or by its reply; and the
+ * clock of the service, by the head of the reply.
+ */
 import { isLockError, type LockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { causesOf, describe } from '../causes.ts';
@@ -99,4 +102,15 @@ export function bodyOf<T>(what: string, reply: Pick<HttpReply, 'status' | 'text'
   }
   const [, said = text] = /"message":"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   throw failureOf(what, Object.assign(new Error(`HTTP ${status}: ${said}`), { status }));
+}
+
+/** How far the times in two replies may differ, in ms: `Date` counts seconds, on many machines. */
+export const DATE_SLACK_MS = 2000;
+
+/** The clock of a service, in epoch ms, by the head of its reply. */
+export function timeIn(headers: Readonly<Record<string, unknown>> = {}): {
+  readonly nowMs?: number;
+} {
+  const nowMs = Date.parse(String(headers.date));
+  return Number.isNaN(nowMs) ? {} : { nowMs };
 }

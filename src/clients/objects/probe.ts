@@ -1,5 +1,4 @@
 /** Finds services that carry out conditional writes as if they were plain ones. */
-
 import { randomId } from '../../base/random-id.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import { checkAccess, type ObjectAccess } from './access.ts';

@@ -102,8 +102,7 @@ function isFinal(fate: Fate): boolean {
 
 function checkEtag(etag: unknown, before?: string): string {
   if (typeof etag !== 'string' || etag === '' || etag.startsWith('W/')) {
-    const message = `A condition needs a strong ETag, not ${show(etag)}.`;
-    throw new UnsupportedError('ETag', message);
+    throw new UnsupportedError('ETag', `A condition needs a strong ETag, not ${show(etag)}.`);
   }
   if (etag !== before) return etag;
   const message = `The ETag ${show(etag)} stayed the same when the object was written.`;

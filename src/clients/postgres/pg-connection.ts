@@ -90,8 +90,7 @@ function connectionOf(session: PgSession): PostgresSession {
   return {
     query({ text, values = [], name }: PostgresStatement) {
       const query = { text, values: [...values], rowMode: 'array', types: AS_TEXT };
-      const asked = session.query(name === undefined ? query : { ...query, name });
-      return asked.then(rowsOf);
+      return session.query(name === undefined ? query : { ...query, name }).then(rowsOf);
     },
     get pid() {
       return session.processID ?? undefined;

@@ -8,7 +8,6 @@
  * estimates the boot's wall-clock time instead, which a step of the wall clock may disturb.
  * What would break it: two processes whose clocks differ, as in two Linux time namespaces.
  */
-
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { messageOf } from '../../base/errors.ts';

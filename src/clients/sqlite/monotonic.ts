@@ -65,9 +65,7 @@ function loadLibrary(): CLibrary | undefined {
   const bun = process.getBuiltinModule('bun:ffi') as Ffi | undefined;
   if (bun) return bun.dlopen(LIBRARY, { clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
   const { Deno: deno } = globalThis as { readonly Deno?: Ffi };
-  return deno?.dlopen(LIBRARY, {
-    clock_gettime: { parameters: ['i32', 'buffer'], result: 'i32' },
-  });
+  return deno?.dlopen(LIBRARY, { clock_gettime: { parameters: ['i32', 'buffer'], result: 'i32' } });
 }
 
 interface Ffi {

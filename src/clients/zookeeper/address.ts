@@ -1,7 +1,4 @@
-/**
- * Where ZooKeeper is, and how to connect. Mistakes are found before anything is sent.
- */
-
+/** Where ZooKeeper is, and how to connect. Mistakes are found before anything is sent. */
 import type { ConnectionOptions } from 'node:tls';
 import { type Duration, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';

@@ -56,10 +56,8 @@ export class Hosts {
     const found = await Promise.allSettled(this.#addresses.map(placesOf));
     const places = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     if (places.length > 0) return places;
-    throw new AggregateError(
-      found.map((one) => (one.status === 'rejected' ? one.reason : undefined)),
-      '',
-    );
+    const reasons = found.map((one) => (one.status === 'rejected' ? one.reason : undefined));
+    throw new AggregateError(reasons, '');
   }
 
   #pause(signal: AbortSignal): Promise<void> {

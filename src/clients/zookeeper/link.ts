@@ -217,6 +217,5 @@ export class ZookeeperLink {
 function socketTo({ ip, port, host }: ResolvedHost, tls: ConnectionOptions | undefined): Socket {
   if (tls === undefined) return connect({ host: ip, port, noDelay: true });
   const servername = host === ip ? {} : { servername: host };
-  const socket = connectTls({ ...servername, ...tls, host: ip, port });
-  return socket.setNoDelay(true);
+  return connectTls({ ...servername, ...tls, host: ip, port }).setNoDelay(true);
 }

@@ -202,8 +202,7 @@ export class ZookeeperSession extends Session {
     within: Within = {},
   ): Promise<readonly requests.StepAnswer[]> {
     if (steps.length === 0) throw new UsageError('multi needs at least one step.');
-    const full = steps.map((step) => this.#step(step));
-    const answers = await this.ask(requests.multi(full), within);
+    const answers = await this.ask(requests.multi(steps.map((step) => this.#step(step))), within);
     return answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one));
   }
 

@@ -100,11 +100,8 @@ export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, v
   }
   let looked = false;
   const fence = fenceOf<SqlTransaction, Promise<void>>(async (verb, tx, lease) => {
-    const connection = await runOnServer(
-      tx,
-      { dialect, schema },
-      entering(sql, verb, fenced(lease)),
-    );
+    const steps = entering(sql, verb, fenced(lease));
+    const connection = await runOnServer(tx, { dialect, schema }, steps);
     if (looked) return;
     // No transaction waits for another one's look. A read before the entry could fix what is read
     // after it.

@@ -62,12 +62,7 @@ const CHECKS = {
   maxWaiters,
 };
 
-const LOCK: Traits = {
-  ...PLAIN_FORM.traits,
-  permits: true,
-  tokens: undefined,
-  records: false,
-};
+const LOCK: Traits = { ...PLAIN_FORM.traits, permits: true, tokens: undefined, records: false };
 
 const TRAITS: Readonly<Record<RedissonMutex, Traits>> = {
   lock: LOCK,
@@ -94,11 +89,8 @@ const TRAITS: Readonly<Record<RedissonMutex, Traits>> = {
  * @throws UsageError as `redisStore` does.
  */
 export function redissonStore(client: RedisClient, options: RedissonOptions = {}): Store {
-  const { key, mutex, retry, maxWaiters, ...given } = checkOptions(
-    options,
-    CHECKS,
-    'redissonStore',
-  );
+  const used = checkOptions(options, CHECKS, 'redissonStore');
+  const { key, mutex, retry, maxWaiters, ...given } = used;
   const fair = mutex === 'fair';
   const unused = fair ? 'retry' : 'maxWaiters';
   if (options[unused] !== undefined) {
@@ -114,9 +106,7 @@ export function redissonStore(client: RedisClient, options: RedissonOptions = {}
   const store = new RedisStore({ ...parts, places, form, maxWaiters: fair ? maxWaiters : 0 });
   const follow = (claim: Claim, wake: () => void): Promise<AsyncDisposable> =>
     link.follow(places.keyOf(claim.resource), places.channelOf(claim), wake);
-  if (fair) {
-    return wokenByJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
-  }
+  if (fair) return wokenByJava(sharedStore(store, { retryMs: Infinity, verbs: ['watch'] }), follow);
   const more = mutex === 'lock' ? (['downgrade'] as const) : [];
   return sharedStore(store, { retryMs: retry, verbs: more, follow });
 }

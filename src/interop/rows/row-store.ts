@@ -26,7 +26,7 @@ import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
-import { each } from '../../stores/each.ts';
+import { each } from '../../stores/batch.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { needsOf, type RowLayout } from './layout.ts';
 import {
@@ -142,9 +142,7 @@ export class ForeignRowStore implements Store {
     const place = this.#placeOf(claim);
     let found: FoundRow | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      if (await this.#take(place, ttlMs)) {
-        return this.#released.find(id) ?? held(ttlMs);
-      }
+      if (await this.#take(place, ttlMs)) return this.#released.find(id) ?? held(ttlMs);
       found = await this.#look(place.key);
       if (found?.holder === place.holder) return this.#statusOf(found);
       if (found && this.#leftOf(found, +1) > 0) break;

@@ -51,11 +51,10 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
   /** @internal Made by `Election.campaign`. */
   constructor(seat: Lock, options: CampaignOptions) {
     this.#seat = seat;
-    const { closing } = seat.engine;
     const { label, signal } = options;
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
-    const forgetClosing = onAbort(closing.signal, () => this.close());
+    const forgetClosing = onAbort(seat.engine.closing.signal, () => this.close());
     this.#campaign = this.#stand(label === undefined ? {} : { label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;

@@ -96,10 +96,7 @@ class Quorum implements Store {
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = after?.ms ?? 0;
     return Promise.all(
-      claims.map((claim) => {
-        const own = this.#own(claim, Math.max(claim.ttlMs, afterMs));
-        return own.release(afterMs);
-      }),
+      claims.map((claim) => this.#own(claim, Math.max(claim.ttlMs, afterMs)).release(afterMs)),
     );
   }
 
@@ -155,10 +152,7 @@ class Quorum implements Store {
     const { permits, limit } = claim;
     if (permits >= limit) return this.#own(claim).ask('claim');
     const why = `A quorum takes claims for the whole limit only, not for ${permits} of ${limit}.`;
-    return {
-      state: 'error',
-      error: new StoreError(why, { retryable: false, outcome: 'failed' }),
-    };
+    return { state: 'error', error: new StoreError(why, { retryable: false, outcome: 'failed' }) };
   }
 
   #own(claim: Claim, keepMs = 2 * claim.ttlMs): QuorumClaim {

@@ -7,7 +7,6 @@
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
  * because a vote that is left behind keeps all others waiting for that long.
  */
-
 import { type Clock, timers } from '../../base/clock.ts';
 import { type StoreError, toStoreError } from '../../contract/errors.ts';
 import {

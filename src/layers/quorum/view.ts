@@ -6,7 +6,6 @@
  * one at a majority of the members, under the number that most of them show, which is the token;
  * otherwise as a waiter. This is for people: no grant depends on it.
  */
-
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Member, Queue } from '../../contract/store.ts';
 import { checkQueue } from '../../store-calls/replies.ts';

@@ -9,10 +9,11 @@ export interface Seal {
   readonly lasts?: number | undefined;
 }
 
-/** A record of finished work, and for how long it is kept. */
-export interface RecordTerms {
-  readonly text: string;
-  readonly ms: number;
+/** Which claim is to end, why, and whether at once or with its ttl. */
+export interface Eviction {
+  readonly number: bigint;
+  readonly reason: string;
+  readonly now: boolean;
 }
 
 export interface PlaceTerms extends Partial<Seal> {

@@ -1,7 +1,6 @@
 /** The store that a URL of Consul names: `consul://host:8500`, or `consuls:` for TLS. */
 import { UsageError } from '../../base/errors.ts';
-import { httpFacts } from '../../clients/facts/http-facts.ts';
-import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { httpFacts, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { HttpClient, type HttpReply } from '../../clients/http/client.ts';
 import { bodyOf } from '../../clients/http/fate.ts';
 import type { Store } from '../../contract/store.ts';

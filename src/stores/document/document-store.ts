@@ -5,10 +5,10 @@ import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import { each } from '../each.ts';
+import { each } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';
@@ -42,10 +42,7 @@ export function documentStore(documents: Documents, options: DocumentStoreOption
   return new DocumentStore(documents, checkOptions(options, CHECKS, 'documentStore'));
 }
 
-const CHECKS = {
-  maxWaiters: wholeNumber(0, Number.POSITIVE_INFINITY, 100),
-  clock: checkClock,
-};
+const CHECKS = { maxWaiters: wholeNumber(0, Number.POSITIVE_INFINITY, 100), clock: checkClock };
 
 /** The options of `documentStore`, and those of its documents, which refuse unknown ones. */
 export function apart<T extends DocumentStoreOptions>(
@@ -105,16 +102,14 @@ class DocumentStore implements Store {
       look: (resource, ids) =>
         this.#of(resource).look((queue, { now }) => {
           queue.tidy(now);
-          const standings = [...ids].map((id) => [id, standingOf(queue, id, now)] as const);
-          return new Map(standings);
+          return new Map([...ids].map((id) => [id, standingOf(queue, id, now)] as const));
         }),
     });
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters } = this.#options;
     return this.#statuses(claims, (queue, { now, number }, claim) =>
-      queue.enter(claim, now, { number, maxWaiters }),
+      queue.enter(claim, now, { number, maxWaiters: this.#options.maxWaiters }),
     );
   }
 
@@ -166,10 +161,7 @@ class DocumentStore implements Store {
     return this.#of(resource).change(step, { lasts: true });
   }
 
-  async keep(
-    claim: Claim,
-    record: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     const step: QueueStep<boolean> = (queue, { now }) => queue.keep(claim, now, record);
     return this.#of(claim.resource).change(step, { ttlMs: claim.ttlMs });
   }

@@ -24,8 +24,8 @@ import type { Clock } from '../../base/clock.ts';
 import { sleep, timers } from '../../base/clock.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { ClaimStatus } from '../../contract/store.ts';
-import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import type { Entry } from '../../queue/state.ts';
 import { type Ask, Asks, type AskTerms, type QueueMoment, type QueueStep } from './asks.ts';
 import { type DocumentLife, signOf } from './life.ts';
 import type { Service, StoredDocument } from './service.ts';
@@ -109,8 +109,7 @@ export class Document {
 
   /** True if it has not been used for so long that nothing is to be remembered of it. */
   get isResting(): boolean {
-    const { clock } = this.#parts;
-    return this.#asks.isEmpty && clock.now() >= this.#usedAt + this.#restMs;
+    return this.#asks.isEmpty && this.#parts.clock.now() >= this.#usedAt + this.#restMs;
   }
 
   /**

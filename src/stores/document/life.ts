@@ -17,7 +17,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Entry } from '../../queue/entry.ts';
+import type { Entry } from '../../queue/state.ts';
 
 /** How much faster one clock may run than another: 1 %. */
 const DRIFT = 0.01;

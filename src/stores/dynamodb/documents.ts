@@ -13,8 +13,13 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
-import { DATE_SLACK_MS } from '../../clients/http/date.ts';
-import { type Fate, failureOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
+import {
+  DATE_SLACK_MS,
+  type Fate,
+  failureOf,
+  isRepeated,
+  nameOf,
+} from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 
 export interface DynamodbOptions {

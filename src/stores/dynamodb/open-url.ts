@@ -1,11 +1,10 @@
 /** The store that a URL of DynamoDB names: `dynamodb://table?region=eu-west-1`. */
 import { UsageError } from '../../base/errors.ts';
-import { awsSettings } from '../../clients/aws/from-query.ts';
 import { type AwsClient, notInstalled, sendTimed } from '../../clients/aws/send.ts';
 import { clockByDate, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import type { DocumentStoreOptions } from '../document/index.ts';
-import { closingAlso, splitQuery } from '../url-options.ts';
+import { awsSettings, closingAlso, splitQuery } from '../url-options.ts';
 import { dynamodbDocuments } from './documents.ts';
 import { dynamodbStore } from './index.ts';
 

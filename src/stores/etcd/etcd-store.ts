@@ -12,7 +12,7 @@
  */
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -22,14 +22,13 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { RecordTerms } from '../consensus/terms.ts';
-import { errorStatus } from '../each.ts';
-import { grouped } from '../grouped.ts';
+import { errorStatus, grouped } from '../batch.ts';
+import type { Eviction } from '../consensus/terms.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
 import { waves } from './together.ts';
-import { downgrade, type EtcdEviction, evict } from './verbs/change.ts';
+import { downgrade, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
@@ -98,10 +97,7 @@ export class EtcdStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const ms = after?.ms ?? 0;
     const left: boolean[] = [];
     if (ms > 0) {
@@ -110,10 +106,8 @@ export class EtcdStore implements Store {
       return left;
     }
     for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const answers = await leaveAll(
-        this.#parts,
-        wave.map(([, claim]) => claim),
-      );
+      const leaving = wave.map(([, claim]) => claim);
+      const answers = await leaveAll(this.#parts, leaving);
       for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
     }
     return left;
@@ -134,7 +128,7 @@ export class EtcdStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<EtcdEviction, 'number'>): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 

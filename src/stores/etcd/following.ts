@@ -14,7 +14,6 @@
  * What would break it: changes of one revision that come in parts, a watch that skips some, or a
  * note that comes in another revision than the departure.
  */
-
 import { afterInput } from '../../base/event-loop.ts';
 import type { EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';

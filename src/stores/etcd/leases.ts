@@ -42,9 +42,7 @@ export class Leases {
   async lend(ttlMs: number): Promise<EtcdLease> {
     const seconds = Math.ceil(ttlMs / 1000);
     return this.#shared(this.#bySeconds, seconds, {
-      suits: async (lease) => {
-        return lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm());
-      },
+      suits: async (lease) => lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm()),
       begin: async () => this.#know(await this.#grant(seconds)),
     });
   }

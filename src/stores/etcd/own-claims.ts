@@ -38,10 +38,9 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   }
 
   add(claim: Claim, lease: EtcdLease): EtcdClaim {
-    const { keys } = this.#parts;
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const own = new EtcdClaim(claim, { keys, lease, until: now + claim.ttlMs });
+    const own = new EtcdClaim(claim, { keys: this.#parts.keys, lease, until: now + claim.ttlMs });
     this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;

@@ -1,5 +1,4 @@
 /** Queues, read from the server. */
-
 import type {
   KeyValue,
   Operation,

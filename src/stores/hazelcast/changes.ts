@@ -44,11 +44,8 @@ export class MapChanges {
     const keys = on(changes, 'changed', { close: ['closed'] });
     const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
     const end = (): boolean => changes.emit('closed');
-    const entries = await map.addEntryListener(
-      { added: changed, updated: changed },
-      undefined,
-      false,
-    );
+    const both = { added: changed, updated: changed };
+    const entries = await map.addEntryListener(both, undefined, false);
     const members = cluster.addMembershipListener({ memberAdded: end, memberRemoved: end });
     return {
       async close() {

@@ -103,14 +103,13 @@ export class FencedClaim {
    * @throws what the request threw.
    */
   renew(epoch: number): ClaimStatus {
-    const { session } = this.#parts;
     if (this.#hold && this.#hold.epoch !== epoch) {
       this.#giveBack(this.#hold.fence);
       this.#end('session');
     }
     if (this.#over === undefined) this.#live();
     this.#crowd = 1;
-    if (this.#hold) this.#hold = { ...this.#hold, aliveUntil: session.aliveUntil };
+    if (this.#hold) this.#hold = { ...this.#hold, aliveUntil: this.#parts.session.aliveUntil };
     return this.status();
   }
 

@@ -23,8 +23,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { each } from '../batch.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
-import { each } from '../each.ts';
 import { CpSession, type CpSessionParts } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
 import { objectName } from './proxies.ts';
@@ -85,10 +85,7 @@ export class FencedLockStore implements Store {
     });
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return Promise.all(
       claims.map((claim) => {
         // A copy of an unknown one that arrives late finds that it is over.
@@ -105,8 +102,7 @@ export class FencedLockStore implements Store {
     if (holder) {
       return { resource, limit: holder.claim.limit, holders: [holder.member], waiters: [] };
     }
-    const name = objectName(resource);
-    const locked = await this.#parts.locks.ask(name, (lock) => lock.isLocked());
+    const locked = await this.#parts.locks.ask(objectName(resource), (lock) => lock.isLocked());
     return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
   }
 

@@ -29,10 +29,8 @@ export function hazelcastStore(
 ): Store {
   const [common, own] = apart(options);
   const hazelcast = checkClient(client, 'hazelcastStore');
-  return documentStore(
-    hazelcastDocuments(async () => hazelcast, own),
-    common,
-  );
+  const documents = hazelcastDocuments(async () => hazelcast, own);
+  return documentStore(documents, common);
 }
 
 export interface FencedLockOptions {

@@ -6,7 +6,7 @@
  * a lease change its version, too, which shows.
  */
 import type { IncomingMessage } from 'node:http';
-import { DATE_SLACK_MS, timeIn } from '../../clients/http/date.ts';
+import { DATE_SLACK_MS, timeIn } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
 import type { KubernetesOptions } from './access.ts';

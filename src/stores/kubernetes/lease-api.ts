@@ -61,8 +61,7 @@ export class LeaseApi {
     onto: LeaseObject | undefined,
   ): Promise<LeaseObject | 'other'> {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name } };
-    const body = JSON.stringify({ ...lease, ...onto, spec });
-    const reply = await this.put(onto && name, body);
+    const reply = await this.put(onto && name, JSON.stringify({ ...lease, ...onto, spec }));
     const isOther = reply.status === 409 || (onto !== undefined && reply.status === 404);
     return isOther ? 'other' : read<LeaseObject>(reply);
   }

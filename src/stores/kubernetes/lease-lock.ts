@@ -4,7 +4,7 @@ import { type Duration, positive } from '../../base/duration.ts';
 import { checkOptions } from '../../base/options.ts';
 import { ClosedError, StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
-import { each } from '../each.ts';
+import { each } from '../batch.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
 import type { KubernetesOptions } from './access.ts';
 import { LeaseApi } from './lease-api.ts';
@@ -39,8 +39,7 @@ const CHECKS = { retry: positive('2s'), clock: checkClock };
 export function leaseLockStore(options: LeaseLockOptions = {}): Store {
   const { retry, clock, ...access } = Object(options) as LeaseLockOptions;
   const checked = checkOptions({ retry, clock }, CHECKS, 'leaseLockStore');
-  const leases = new LeaseApi(access, 'leaseLockStore');
-  return new LeaseLockStore(leases, checked.clock, checked.retry);
+  return new LeaseLockStore(new LeaseApi(access, 'leaseLockStore'), checked.clock, checked.retry);
 }
 
 /** What is seen of a lease is forgotten when nothing has asked for it for this long, in ms. */

@@ -1,7 +1,6 @@
 /** The store that `kubernetes:` names: leases of the cluster in which this program runs. */
 import { UsageError } from '../../base/errors.ts';
-import { httpFacts } from '../../clients/facts/http-facts.ts';
-import type { ServerFacts } from '../../clients/facts/server-facts.ts';
+import { httpFacts, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { apart } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';

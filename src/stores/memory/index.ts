@@ -10,7 +10,7 @@ import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -20,8 +20,8 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import type { Entry } from '../../queue/state.ts';
 import { ClaimWakes } from '../claim-wakes.ts';
 import { IdleQueues } from './idle-queues.ts';
 
@@ -89,10 +89,9 @@ class Memory implements MemoryStore {
   }
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { maxWaiters } = this.#options;
     return claims.map((claim) =>
       this.#step(claim.resource, (queue, now) =>
-        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters }),
+        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
       ),
     );
   }
@@ -103,10 +102,7 @@ class Memory implements MemoryStore {
     );
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return claims.map((claim) =>
       this.#step(claim.resource, (queue, now) => queue.leave(claim, now, after?.ms)),
     );
@@ -124,10 +120,7 @@ class Memory implements MemoryStore {
     return this.#step(claim.resource, (queue, now) => queue.downgrade(claim, now));
   }
 
-  async raise(
-    claims: readonly Claim[],
-    numbers: readonly bigint[],
-  ): Promise<readonly ClaimStatus[]> {
+  async raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<ClaimStatus[]> {
     return claims.map((claim, i) =>
       this.#step(claim.resource, (queue, now) => queue.raise(claim, now, numbers[i] ?? 0n)),
     );
@@ -141,10 +134,7 @@ class Memory implements MemoryStore {
     return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
   }
 
-  async keep(
-    claim: Claim,
-    record: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     return this.#step(claim.resource, (queue, now) => queue.keep(claim, now, record));
   }
 

@@ -39,9 +39,7 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
 
 async function open(scheme: string, rest: string) {
   const [, place, query = ''] = /^(\/\/[^/?#]+\/[^/?#]+)(?:\?([^#]*))?$/.exec(rest) ?? [];
-  if (place === undefined) {
-    throw FORM.malformed('it does not name a database');
-  }
+  if (place === undefined) throw FORM.malformed('it does not name a database');
   const split = splitQuery<UrlOptions>({ place, query }, ['maxWaiters', 'collection']);
   const { collection = 'holdfast', ...options } = split.options;
   const mongodb = await import('mongodb').catch(() => undefined);

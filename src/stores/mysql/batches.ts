@@ -14,7 +14,7 @@
 import { literal } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { BY_NAME, HELD_CLAIM, isOf, listOf, lives, type MysqlTables, NOW } from './fragments.ts';
 import { isDue, type KnownHistory, WRITABLE } from './history.ts';
 import { type Args, granting, NONE, WORDS } from './holding.ts';

@@ -1,6 +1,4 @@
-/**
- * Locks between machines, in MySQL or MariaDB.
- */
+/** Locks between machines, in MySQL or MariaDB. */
 import { systemClock } from '../../base/clock.ts';
 import { checkOptions } from '../../base/options.ts';
 import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';

@@ -1,5 +1,4 @@
 /** The store that a MySQL or MariaDB URL names, and its tables. */
-
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { clientByUrl, splitUrl } from '../../clients/mysql/by-url.ts';
 import { sqlFacts } from '../../clients/sql/server-facts.ts';

@@ -6,8 +6,7 @@
  * of a deletion and ignore it, which would delete a lock that is held.
  */
 import { timeOfError } from '../../clients/aws/send.ts';
-import { DATE_SLACK_MS } from '../../clients/http/date.ts';
-import { failureOf, fateOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
+import { DATE_SLACK_MS, failureOf, fateOf, isRepeated, nameOf } from '../../clients/http/fate.ts';
 import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';

@@ -1,14 +1,13 @@
 /** The store that a URL of S3 names: `s3://bucket/prefix/?region=eu-west-1`. */
 import { hostname } from 'node:os';
 import { isLockError, UsageError } from '../../base/errors.ts';
-import { awsSettings } from '../../clients/aws/from-query.ts';
 import { notInstalled } from '../../clients/aws/send.ts';
 import { clockByDate, reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import type { ObjectAccess } from '../../clients/objects/access.ts';
 import { probeObjects } from '../../clients/objects/probe.ts';
 import { s3Objects } from '../../clients/objects/s3-objects.ts';
 import type { Store } from '../../contract/store.ts';
-import { closingAlso, splitQuery } from '../url-options.ts';
+import { awsSettings, closingAlso, splitQuery } from '../url-options.ts';
 import { objectDocuments } from './documents.ts';
 import { type DocumentStoreOptions, objectStore } from './index.ts';
 

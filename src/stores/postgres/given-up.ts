@@ -8,7 +8,6 @@
  * alone, and when there are too many, begins no more until one of them is over: one program must
  * not use up the connections of all.
  */
-
 import type { PostgresSession } from '../../clients/postgres/connection.ts';
 import { StoreError } from '../../contract/errors.ts';
 

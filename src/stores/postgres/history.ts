@@ -111,10 +111,7 @@ RETURNING 'recorded'`;
 }
 
 /** All at once, or each by itself where the server refuses to tell one. */
-async function wordsOf(
-  connection: HistoryReader,
-  words: readonly string[],
-): Promise<readonly string[]> {
+async function wordsOf(connection: HistoryReader, words: readonly string[]): Promise<string[]> {
   try {
     const [row = []] = await connection.query({ text: `SELECT ${words.join(', ')}` });
     return row.map(String);

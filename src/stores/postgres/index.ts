@@ -1,6 +1,4 @@
-/**
- * Locks between machines, in PostgreSQL.
- */
+/** Locks between machines, in PostgreSQL. */
 import { systemClock } from '../../base/clock.ts';
 import { checkOptions, oneOf } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';

@@ -1,5 +1,4 @@
 /** The store that a PostgreSQL URL names, and its tables. */
-
 import { UsageError } from '../../base/errors.ts';
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { clientByUrl, splitUrl } from '../../clients/postgres/by-url.ts';

@@ -1,5 +1,4 @@
 /** The statements on the tables, over connections of a client package. */
-
 import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';

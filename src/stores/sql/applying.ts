@@ -11,7 +11,7 @@
  * ends that if this process stands still in it.
  * What would break it: a reply before the write is known to be done.
  */
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -157,9 +157,7 @@ export class Applying {
   /** By chance, so that callers do not retry at the same moment. */
   #pause(tries: number): Promise<void> {
     const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-    return new Promise((resolve) => {
-      this.#clock.setTimeout(resolve, ms * (0.5 + this.#clock.random() / 2));
-    });
+    return sleep(this.#clock, ms * (0.5 + this.#clock.random() / 2));
   }
 
   /** The tasks that waited for this name are next. */
@@ -184,12 +182,9 @@ export class Applying {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
       fail(late, new StoreError(KEPT_BUSY, { retryable: true, outcome: 'failed' }));
-      if (late.length === tasks.length) this.#follow(own, name);
-      else
-        own.set(
-          name,
-          tasks.filter((task) => !late.includes(task)),
-        );
+      const left = tasks.filter((task) => !late.includes(task));
+      if (left.length === 0) this.#follow(own, name);
+      else own.set(name, left);
     }
   }
 

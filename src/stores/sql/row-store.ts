@@ -13,7 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -104,8 +104,7 @@ export class SqlRowStore implements Store {
     const how = { lane: 'claims', since } as const;
     return this.#statuses(claims, how, taken, (claim, { queue, tags }, { now, highest }) => {
       const number = BigInt(Math.max(now, highest + 1));
-      const options = { number, maxWaiters, trusts: trust };
-      const status = queue.enter(claim, now / 1000, options);
+      const status = queue.enter(claim, now / 1000, { number, maxWaiters, trusts: trust });
       if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
       return status;
     });
@@ -169,10 +168,7 @@ export class SqlRowStore implements Store {
     );
   }
 
-  async keep(
-    claim: Claim,
-    { text, ms }: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
     const record = { text: toText(text), ms: Math.ceil(ms) };
     const terms = { lane: 'claims' as const, withinMs: claim.ttlMs };
     if (await this.#table.keep(claim, 0, record)) return true;

@@ -9,9 +9,9 @@
  * lose the rest.
  */
 import type { Claim, Takeover } from '../../contract/store.ts';
-import { type Entry, entryOf } from '../../queue/entry.ts';
 import { fromJson, type QueueJson } from '../../queue/json.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
+import { type Entry, entryOf } from '../../queue/state.ts';
 
 /** Times are µs by the server's clock. */
 export interface LockColumns {
@@ -179,12 +179,8 @@ function entryIn(
   tags: Map<string, string>,
 ): Entry {
   tags.set(id, tag);
-  const claim = { ...terms, id, resource: '', queue: true, ttlMs: Number(ttl) };
-  const entry = entryOf(
-    { ...claim, holder: JSON.parse(holder) },
-    BigInt(number ?? 0),
-    Number(until) / 1000,
-  );
+  const own = { id, resource: '', queue: true, ttlMs: Number(ttl), holder: JSON.parse(holder) };
+  const entry = entryOf({ ...terms, ...own }, BigInt(number ?? 0), Number(until) / 1000);
   entry.trusts = trusts === 't';
   return entry;
 }

@@ -3,7 +3,7 @@
  * steps after it, so that all take effect in their order.
  */
 import type { Claim } from '../../contract/store.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 
 /** The first claim of each lock. */
 export function firsts(claims: readonly Claim[]): Claim[] {

@@ -1,10 +1,9 @@
 /** The statements on the table of locks, with what they take and return. */
-
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { StoreError } from '../../contract/errors.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { garbled } from '../status-lines.ts';
 import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
@@ -79,11 +78,9 @@ export class Table implements Rows {
     if (!first) return new Map();
     const withinMs = leftMs(shortest(asked.map(({ claim }) => claim)));
     const rows = [...runs.values()].flatMap((run) => run.map((each, i) => termsOf(each, i + 1)));
-    const lines = await this.link.call(
-      more.length > 0 ? 'take_all' : 'take',
-      [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)],
-      { ...CLAIMS, withinMs },
-    );
+    const args = [...this.#lists(rows), trust ? 't' : 'f', ...this.#known, String(maxWaiters)];
+    const call = more.length > 0 ? 'take_all' : 'take';
+    const lines = await this.link.call(call, args, { ...CLAIMS, withinMs });
     if (asked.length === 1) this.#noteCrowd(first.claim.resource, lines);
     return new Map(lines.flatMap((line) => takenIn(line, runs)));
   }
@@ -98,8 +95,7 @@ export class Table implements Rows {
 
   /** A list of the nth values of all rows, for each n. */
   #lists(rows: readonly (readonly (string | number | boolean)[])[]): string[] {
-    const { listOf } = this.#parts;
-    return (rows[0] ?? []).map((_, n) => listOf(rows.map((row) => row[n] ?? '')));
+    return (rows[0] ?? []).map((_, n) => this.#parts.listOf(rows.map((row) => row[n] ?? '')));
   }
 
   get #known(): string[] {
@@ -191,7 +187,7 @@ export class Table implements Rows {
   async keep(
     { resource, id, ttlMs }: Claim,
     rev: number,
-    { text, ms }: { readonly text: string; readonly ms: number },
+    { text, ms }: RecordTerms,
   ): Promise<boolean> {
     const args = [toText(resource), id, String(rev), text, String(ms)];
     const kept = await this.link.call('keep', args, { ...CLAIMS, withinMs: ttlMs });

@@ -1,6 +1,4 @@
-/**
- * Locks between the processes of one machine, in an SQLite file.
- */
+/** Locks between the processes of one machine, in an SQLite file. */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../base/clock.ts';

@@ -15,9 +15,8 @@
  * the queue, or a rule that looks past a waiter that does not fit.
  */
 import type { SqliteStatement } from '../../clients/sqlite/connection.ts';
-import type { Entry } from '../../queue/entry.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
-import type { Tombstone } from '../../queue/state.ts';
+import type { Entry, Tombstone } from '../../queue/state.ts';
 import {
   type ClaimRow,
   changingOf,

@@ -17,7 +17,7 @@ import type { Machine } from '../../clients/sqlite/machine.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
 import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
 import { Quiet } from './quiet.ts';
@@ -117,10 +117,9 @@ export class Queues {
   }
 
   claim(claims: readonly Claim[]): ClaimStatus[] {
-    const { maxWaiters } = this.#parts;
     const entered = this.#quiet.enter(claims, this);
     const statuses = this.#each<ClaimStatus>(claims, entered, (claim, queue, { now, number }) =>
-      queue.enter(claim, now, { number, maxWaiters }),
+      queue.enter(claim, now, { number, maxWaiters: this.#parts.maxWaiters }),
     );
     return this.#note(claims, statuses);
   }
@@ -147,10 +146,8 @@ export class Queues {
 
   release(claims: readonly Claim[], afterMs: number): boolean[] {
     const alone = afterMs > 0 ? [] : claims.filter(this.#isAlone);
-    const left = this.#quiet.leave(
-      alone.filter(({ unanswered }) => !unanswered),
-      this,
-    );
+    const answered = alone.filter(({ unanswered }) => !unanswered);
+    const left = this.#quiet.leave(answered, this);
     const found = this.#each<boolean>(claims, left, (claim, queue, { now }) =>
       queue.leave(claim, now, afterMs),
     );

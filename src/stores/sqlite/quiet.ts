@@ -8,7 +8,6 @@
  * half as long again for the other's claims.
  * What would break it: a number from a base that is no longer the file's, so that is compared.
  */
-
 import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Claim, HeldStatus } from '../../contract/store.ts';

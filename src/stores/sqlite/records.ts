@@ -16,11 +16,10 @@
  * clock, minutes after the boot; or a reboot recognised by `base` in the meta row, which a program
  * that knows nothing of records changes without moving their ends.
  */
-
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim } from '../../contract/store.ts';
 import { toUs } from './rows.ts';
 
@@ -56,10 +55,7 @@ export class Records {
   }
 
   /** False, and nothing is kept, unless the claim's row shows that it holds. */
-  keep(
-    { resource, id }: Claim,
-    { text, ms }: { readonly text: string; readonly ms: number },
-  ): boolean {
+  keep({ resource, id }: Claim, { text, ms }: RecordTerms): boolean {
     const name = toText(resource);
     const now = this.#machine.nowUs();
     const kept = [name, now + toUs(ms), toText(text)] as const;

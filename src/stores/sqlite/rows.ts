@@ -10,7 +10,7 @@ import { show } from '../../base/show.ts';
 import { ADDRESS } from '../../clients/sqlite/wake-file.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, Holder, Kind, Takeover } from '../../contract/store.ts';
-import type { Entry } from '../../queue/entry.ts';
+import type { Entry } from '../../queue/state.ts';
 import { KINDS } from '../status-lines.ts';
 
 /** The columns that are read. */

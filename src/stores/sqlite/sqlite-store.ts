@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -73,10 +73,7 @@ export class SqliteStore implements Store {
     return this.#noted(claims, (queues) => queues.renew(claims));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const [alone] = claims;
     // On the program's own connection it could be part of a transaction of the program.
     if (claims.length === 1 && alone && !after?.ms && !this.#parts.database) {
@@ -106,10 +103,7 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.evict(resource, number, options));
   }
 
-  async keep(
-    claim: Claim,
-    record: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     if (!this.#database.checkNow()) return false;
     // A claim whose turn has come is not a holder by its row before a step has seen that.
     return this.#step(

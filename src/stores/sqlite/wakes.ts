@@ -8,11 +8,10 @@
  * so one that is older than the last known status of its claim is ignored.
  * What would break it: a time that is not in the order of the commits, as without the write lock.
  */
-
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
-import { grouped } from '../grouped.ts';
+import { grouped } from '../batch.ts';
 import { statusIn } from '../status-lines.ts';
 import { Subscription } from '../subscription.ts';
 import type { ClaimWake } from './queues.ts';

@@ -87,8 +87,7 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   const quoted = quoteTable(table);
   const sql = statementsFor(dialect, quoted);
   const checked = columnsOnce(connection, quoted, NEEDS);
-  const schema = tableSchema(dialect, table);
-  const needs = `tableStore needs its table. Create it once:\n${schema}`;
+  const needs = `tableStore needs its table. Create it once:\n${tableSchema(dialect, table)}`;
 
   /** All values are texts. */
   async function send<T>(work: (bound: unknown[]) => Promise<T>, texts: string[]): Promise<T> {

@@ -2,7 +2,6 @@
  * The store that `table+postgres:`, `table+mysql:` or `table+mariadb:` names, and its table: a URL
  * of that database, with `table` in its query.
  */
-
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import * as mysql from '../../clients/mysql/by-url.ts';
 import * as postgres from '../../clients/postgres/by-url.ts';
@@ -26,8 +25,10 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 /** @throws TransactionError and what `openUrl` throws. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const db = await read(scheme, rest).client();
-  const making = connectionOf(db).count(table ?? migrationText(scheme, rest));
-  await making.finally(() => db.end());
+  const statement = table ?? migrationText(scheme, rest);
+  await connectionOf(db)
+    .count(statement)
+    .finally(() => db.end());
 }
 
 /** What a server on which the store works says of itself. */

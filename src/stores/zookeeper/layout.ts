@@ -4,7 +4,6 @@
  * lineage of tokens, its children are the tombstones of evicted claims. The records of finished
  * work are below `<root>/%kept`, no name either, in folders, so that no list is long.
  */
-
 import { randomBytes } from 'node:crypto';
 import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';
 import { nodeName } from '../../clients/zookeeper/paths.ts';

@@ -1,5 +1,4 @@
 /** The store that a ZooKeeper URL names. No message repeats any part of the URL. */
-
 import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { zookeeperFacts } from '../../clients/facts/zookeeper-facts.ts';
 import type { Store } from '../../contract/store.ts';

@@ -156,11 +156,7 @@ export function noteIn(data: Buffer): NodeNote | undefined {
   const [, reason, token, sequence] =
     /^(released|evicted) (\d+) (-?\d+) *$/.exec(data.toString()) ?? [];
   if (reason === undefined || token === undefined) return undefined;
-  return {
-    reason: reason as Takeover['reason'],
-    token: BigInt(token),
-    sequence: Number(sequence),
-  };
+  return { reason: reason as Takeover['reason'], token: BigInt(token), sequence: Number(sequence) };
 }
 
 /** The note in this queue is on an eviction. */

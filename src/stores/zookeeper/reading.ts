@@ -1,5 +1,4 @@
 /** Queues, read from the server. */
-
 import { unlessMissing } from '../../clients/zookeeper/errors.ts';
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import { QueueView } from '../consensus/queue-view.ts';
@@ -49,10 +48,8 @@ export async function listQueue(
   // Slower, but it never overflows.
   const found = await detailed(kept, path, places);
   found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
-  return new QueueView(
-    found.map(([place]) => place),
-    { note },
-  );
+  const inOrder = found.map(([place]) => place);
+  return new QueueView(inOrder, { note });
 }
 
 /** A claim that is writer and reader in one place comes first as the writer. */
@@ -93,8 +90,7 @@ export async function readDetails(
   path: string,
   watch?: NodeWatcher,
 ): Promise<Details | undefined> {
-  const asked = kept.session.getData(path, { ...kept.within, watch });
-  const found = await asked.catch(unlessMissing);
+  const found = await kept.session.getData(path, { ...kept.within, watch }).catch(unlessMissing);
   return found && detailsIn(found);
 }
 

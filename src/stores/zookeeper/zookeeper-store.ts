@@ -10,12 +10,11 @@
  * What would break it: clocks of different rates, at the leader that ends a session and in the
  * process that counts on it. Then the fence holds, in a `multi` that checks its version.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
 import { EXPIRED } from '../../contract/gone.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
@@ -25,12 +24,13 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { errorStatus } from '../each.ts';
+import { errorStatus } from '../batch.ts';
+import type { Eviction } from '../consensus/terms.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
-import { downgrade, evict, type NodeEviction } from './verbs/change.ts';
+import { downgrade, evict } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
@@ -123,10 +123,7 @@ export class ZookeeperStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const releases = claims.map((claim) => release(this.#parts, claim, after?.ms ?? 0));
     // All are tried, even if one fails.
     await Promise.allSettled(releases);
@@ -149,11 +146,11 @@ export class ZookeeperStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<NodeEviction, 'number'>): Promise<boolean> {
+  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
     return evict(this.#parts, resource, { number, ...options });
   }
 
-  keep(claim: Claim, record: { readonly text: string; readonly ms: number }): Promise<boolean> {
+  keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     return this.#keeping.keep(claim, record);
   }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, states } from '../expect.ts';
+import { gone, held, states, type Topic } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 
 export const batches: Topic = {

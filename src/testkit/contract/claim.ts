@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_DURATION_MS } from '../../base/duration.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, show, states, waiting } from '../expect.ts';
+import { gone, held, hold, show, states, type Topic, waiting } from '../case.ts';
 
 export const claim: Topic = {
   topic: 'claim',
@@ -10,8 +9,7 @@ export const claim: Topic = {
     {
       name: 'the first claim is held at once and lives for its TTL at most',
       async run(bed) {
-        const a = bed.claim();
-        const { leftMs, waiters } = held(await bed.enter(a));
+        const { claim: a, leftMs, waiters } = await hold(bed);
         assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
         assert.equal(waiters, 0);
       },
@@ -55,8 +53,7 @@ export const claim: Topic = {
       name: 'repeating a waiting claim keeps its place and never extends it',
       needs: ['queue'],
       async run(bed) {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll([a, b, c]);
+        const [a, b, c] = await bed.entered({}, {}, {});
         const first = waiting(await bed.enter(b));
         const most = await bed.age(first.leftMs);
         const { leftMs } = waiting(await bed.enter(b));
@@ -100,8 +97,7 @@ export const claim: Topic = {
       name: 'the first waiter need not ask before the holder can be dead, nor later',
       needs: ['queue'],
       async run(bed) {
-        const a = bed.claim({ ttlMs: 10 * bed.ttlMs });
-        const { leftMs } = held(await bed.enter(a));
+        const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
         const { retryInMs } = waiting(await bed.enter(bed.claim()));
         assert.ok(retryInMs > 0, 'asking at once would be polling');
         assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
@@ -121,8 +117,7 @@ export const claim: Topic = {
     {
       name: 'a claim lives as long as it asked to, even for weeks',
       async run(bed) {
-        const a = bed.claim({ ttlMs: MAX_DURATION_MS });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
         // A minute is far longer than any reply takes; too small a type would cut off far more.
         const least = a.ttlMs - 60_000;
         for (const status of [await bed.enter(a), await bed.beat(a)]) {
@@ -137,8 +132,7 @@ export const claim: Topic = {
       name: 'a claim is shown with all that it asked for, even with weeks',
       needs: ['holders as they are'],
       async run(bed) {
-        const a = bed.claim({ ttlMs: MAX_DURATION_MS });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
         const [holder] = (await bed.look()).holders;
         assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
       },

@@ -1,8 +1,7 @@
 /** A store that has lost its data grants nothing until all its earlier grants have ended. */
 import assert from 'node:assert/strict';
 import { MAX_PERMITS, type Store } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** Long enough to differ from no quarantine, on a machine under load. */
@@ -23,8 +22,7 @@ const CASES: readonly Case[] = [
   {
     name: 'holders and waiters are told that the store was reset',
     async run(bed) {
-      const [a, b] = [bed.claim(), bed.claim()];
-      await bed.enterAll([a, b]);
+      const [a, b] = await bed.entered({}, {});
       await bed.forget();
       gone(await bed.beat(a), 'store-reset');
       gone(await bed.beat(b), 'store-reset');
@@ -52,8 +50,7 @@ const CASES: readonly Case[] = [
     async run(bed) {
       const from = bed.clock.now();
       await bed.forget();
-      const [a, b] = [bed.claim(), bed.claim()];
-      await bed.enterAll([a, b]);
+      const [a, b] = await bed.entered({}, {});
       const { takeover } = await bed.untilHeld(a);
       const passed = bed.clock.now() - from;
       assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
@@ -64,8 +61,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is repeated has to wait as well',
     async run(bed) {
-      const a = bed.claim();
-      held(await bed.enter(a));
+      const { claim: a } = await hold(bed);
       await bed.forget();
       assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
     },
@@ -73,8 +69,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a claim from before that is released does not come back',
     async run(bed) {
-      const a = bed.claim();
-      held(await bed.enter(a));
+      const { claim: a } = await hold(bed);
       await bed.forget();
       assert.equal(await bed.leave({ ...a, unanswered: true }), false);
       gone(await bed.enter(a));
@@ -93,8 +88,7 @@ const CASES: readonly Case[] = [
       }
       const { lineage } = bed.store;
       await bed.forget();
-      const claim = bed.claim();
-      await bed.enter(claim);
+      const [claim] = await bed.entered({});
       const { token } = await bed.untilHeld(claim);
       assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
     },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { gone, held, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 
@@ -49,10 +48,8 @@ export const downgrade: Topic = {
         const [w, next, r] = [write(bed), write(bed), read(bed)];
         await bed.enterAll([w, next, r]);
         waiting(await down(bed, next));
-        assert.deepEqual(
-          (await bed.look()).waiters.map(({ kind }) => kind),
-          ['write', 'read'],
-        );
+        const kinds = (await bed.look()).waiters.map(({ kind }) => kind);
+        assert.deepEqual(kinds, ['write', 'read']);
         await bed.leave(w);
         held(await bed.beat(next));
         waiting(await bed.beat(r));

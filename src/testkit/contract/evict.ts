@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gone, held } from '../expect.ts';
+import { gone, held, hold, type Topic } from '../case.ts';
 import { watchAll } from './hints.ts';
 
 export const evict: Topic = {
@@ -35,8 +34,7 @@ export const evict: Topic = {
         const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
         for (const now of [false, true]) {
           const resource = bed.name(String(now));
-          const [a, b] = [bed.claim({ resource }), bed.claim({ resource })];
-          await bed.enterAll([a, b]);
+          const [a, b] = await bed.entered({ resource }, { resource });
           const { holders, waiters } = await bed.look(resource);
           for (const { number } of [...waiters, ...holders]) {
             await bed.store.evict?.(resource, number, { reason, now });
@@ -50,9 +48,8 @@ export const evict: Topic = {
       name: 'evicted now, a holder makes way at once',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { claim: a, token } = await hold(bed);
+        const [b] = await bed.entered({});
         assert.equal(await bed.evict({ token, now: true }), true);
         held(await bed.beat(b));
         gone(await bed.beat(a), 'evicted');
@@ -63,9 +60,8 @@ export const evict: Topic = {
       name: 'an evicted claim that still holds may be evicted now',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { claim: a, token } = await hold(bed);
+        const [b] = await bed.entered({});
         await bed.evict({ token, now: false });
         assert.equal(await bed.evict({ token, now: true }), true);
         assert.equal(await bed.evict({ token, now: true }), false);
@@ -77,8 +73,7 @@ export const evict: Topic = {
       name: 'an evicted waiter leaves the queue and is told',
       needs: ['queue'],
       async run(bed) {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll([a, b, c]);
+        const [a, b, c] = await bed.entered({}, {}, {});
         const [first] = (await bed.look()).waiters;
         assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
         gone(await bed.beat(b), 'evicted');
@@ -89,11 +84,9 @@ export const evict: Topic = {
     {
       name: 'evicting a claim that is not there returns false and harms no other',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await hold(bed);
         assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
-        const elsewhere = await bed.evict({ resource: bed.name('other'), token, now: true });
-        assert.equal(elsewhere, false);
+        assert.equal(await bed.evict({ resource: bed.name('other'), token, now: true }), false);
         held(await bed.beat(a));
       },
     },
@@ -101,8 +94,7 @@ export const evict: Topic = {
       name: 'an evicted claim cannot come back by the same id',
       async run(bed) {
         for (const now of [false, true]) {
-          const claim = bed.claim({ resource: bed.name(`now ${now}`) });
-          const { token } = held(await bed.enter(claim));
+          const { claim, token } = await hold(bed, { resource: bed.name(`now ${now}`) });
           await bed.evict({ resource: claim.resource, token, now });
           gone(await bed.enter(claim), 'evicted');
         }
@@ -112,9 +104,8 @@ export const evict: Topic = {
       name: 'an evicted holder may still release',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { claim: a, token } = await hold(bed);
+        const [b] = await bed.entered({});
         await bed.evict({ token, now: false });
         assert.equal(await bed.leave(a), true);
         held(await bed.beat(b));

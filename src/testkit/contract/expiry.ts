@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_BATCH } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, type Topic, waiting } from '../case.ts';
 
 const MINUTE = 60_000;
 /** Far above a minute, after which a store may clear up old data. */
@@ -37,8 +36,7 @@ export const expiry: Topic = {
       name: 'a dead holder makes way for the first waiter',
       needs: ['queue'],
       async run(bed) {
-        const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
-        await bed.enterAll([dead, b, c]);
+        const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
         await bed.untilHeld(b);
         waiting(await bed.beat(c));
       },
@@ -66,8 +64,7 @@ export const expiry: Topic = {
       name: 'to be admitted does not extend a claim',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
+        const [a, b] = await bed.entered({}, {});
         const { leftMs } = waiting(await bed.enter(b));
         const most = await bed.age(leftMs);
         await bed.leave(a);
@@ -79,8 +76,7 @@ export const expiry: Topic = {
       name: 'a dead waiter that was admitted makes way within its own TTL',
       needs: ['queue'],
       async run(bed) {
-        const [a, dying, c] = [bed.claim(), bed.claim({ ttlMs: 2 * bed.ttlMs }), bed.claim()];
-        await bed.enterAll([a, dying, c]);
+        const [a, dying, c] = await bed.entered({}, { ttlMs: 2 * bed.ttlMs }, {});
         await bed.leave(a);
         await bed.untilHeld(c);
         gone(await bed.beat(dying));
@@ -110,8 +106,7 @@ export const expiry: Topic = {
       name: 'a holder whose answer was lost blocks the others for one TTL at most',
       needs: ['queue'],
       async run(bed) {
-        const lost = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(lost);
+        const [lost] = await bed.entered({ ttlMs: bed.ttlMs });
         const b = bed.claim();
         waiting(await bed.enter(b));
         // The client repeats its claim, which is no heartbeat.

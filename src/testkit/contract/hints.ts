@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { held, show, waiting } from '../expect.ts';
+import { held, show, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 import { PAIRS } from './names.ts';
 
@@ -29,8 +28,7 @@ export const hints: Topic = {
     {
       name: 'a release tells exactly the admitted and the new first waiter, out of twelve',
       async run(bed) {
-        const claims = Array.from({ length: 13 }, () => bed.claim());
-        const watched = await watchAll(bed, claims);
+        const watched = await watchAll(bed, Array.from({ length: 13 }, () => bed.claim()));
         await bed.leave(watched.claim(0));
         assert.deepEqual(await watched.settled(2), [1, 2]);
         await bed.leave(watched.claim(1));

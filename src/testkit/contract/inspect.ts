@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { held } from '../expect.ts';
+import { held, hold, type Topic } from '../case.ts';
 
 export const inspect: Topic = {
   topic: 'inspect and list',
@@ -63,15 +62,12 @@ export const inspect: Topic = {
         const granted = (await bed.enterAll(claims)).slice(0, 2).map((each) => held(each).token);
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [2, 10]);
-        assert.deepEqual(
-          holders.map((member) => member.number),
-          granted,
-        );
+        const numbers = holders.map((member) => member.number);
+        assert.deepEqual(numbers, granted);
         const shown = [...holders, ...waiters];
-        assert.deepEqual(
-          shown.map((member) => member.holder.label),
-          claims.map((claim) => claim.holder.label),
-        );
+        const labels = claims.map(({ holder }) => holder.label);
+        const seen = shown.map(({ holder }) => holder.label);
+        assert.deepEqual(seen, labels);
         for (const [i, { number }] of shown.entries()) {
           const last = shown[i - 1]?.number ?? 0n;
           assert.ok(number > last, `${number} after ${last}`);
@@ -81,8 +77,7 @@ export const inspect: Topic = {
     {
       name: 'a heartbeat is seen by others',
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         const look = async (): Promise<number> => (await bed.look()).holders[0]?.leftMs ?? 0;
         let [before, after] = [0, 0];
         // Longer after each try, as looks may be late.
@@ -98,8 +93,7 @@ export const inspect: Topic = {
     {
       name: 'a look extends nothing',
       async run(bed) {
-        const a = bed.claim();
-        const { leftMs } = held(await bed.enter(a));
+        const { leftMs } = await hold(bed);
         const most = await bed.age(leftMs);
         await bed.look();
         const [holder] = (await bed.look()).holders;
@@ -114,10 +108,8 @@ export const inspect: Topic = {
         await bed.enterAll([bed.claim(), bed.claim()]);
         const [mine, theirs] = [await bed.look(), await other.inspect(bed.name())];
         const numbers = [...mine.holders, ...mine.waiters].map((member) => member.number);
-        assert.deepEqual(
-          [...theirs.holders, ...theirs.waiters].map((member) => member.number),
-          numbers,
-        );
+        const seen = [...theirs.holders, ...theirs.waiters].map((member) => member.number);
+        assert.deepEqual(seen, numbers);
       },
     },
     {

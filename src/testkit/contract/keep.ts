@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/records.ts';
 import type { Claim } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** Longer than any case, in ms. */
@@ -50,8 +49,7 @@ export const keep: Topic = {
     {
       name: 'the last record counts, for its own time, and 0 ms forgets it',
       async run(bed) {
-        const a = bed.claim();
-        held(await bed.enter(a));
+        const { claim: a } = await hold(bed);
         const say = (text: string, ms: number) => bed.store.keep?.(a, { text, ms });
         assert.equal(await say('first', MINUTE), true);
         assert.equal(await say('second', 2 * MINUTE), true);
@@ -81,8 +79,7 @@ export const keep: Topic = {
     {
       name: 'a record may be kept for ten years',
       async run(bed) {
-        const a = bed.claim();
-        held(await bed.enter(a));
+        const { claim: a } = await hold(bed);
         assert.equal(await bed.store.keep?.(a, { text: 'done', ms: MAX_KEPT_MS }), true);
         const { leftMs = 0 } = (await bed.store.recall?.(a.resource)) ?? {};
         const most = MAX_KEPT_MS * 1.2;
@@ -102,8 +99,7 @@ export const keep: Topic = {
         const { holders, waiters } = await bed.look();
         assert.deepEqual([holders.length, waiters.length], [0, 0]);
         // A claim of another kind, where the store has one.
-        const b = bed.claim(bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
-        held(await bed.enter(b));
+        await hold(bed, bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
         assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
       },
     },
@@ -137,8 +133,7 @@ export const keep: Topic = {
         name: `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
         needs: NEEDS[how],
         async run(bed) {
-          const a = bed.claim();
-          const { token } = held(await bed.enter(a));
+          const { claim: a, token } = await hold(bed);
           assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
           if (how === 'released') await bed.leave(a, { ms: LONG_MS });
           else await bed.evict({ token, now: false });
@@ -152,8 +147,7 @@ export const keep: Topic = {
     {
       name: 'keeping is no heartbeat',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        held(await bed.enter(a));
+        const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
         await bed.until('the claim was dead', async () => {
           return (await bed.store.keep?.(a, { text: 'still here', ms: MINUTE })) === false;
         });
@@ -168,11 +162,8 @@ export const keep: Topic = {
         );
         for (const status of await bed.enterBatch(claims)) held(status);
         const say = (claim: Claim) => bed.store.keep?.(claim, { text: claim.resource, ms: MINUTE });
-        const said = await Promise.all(claims.map(say));
-        assert.ok(
-          said.every((kept) => kept === true),
-          'each record must be kept',
-        );
+        const all = (await Promise.all(claims.map(say))).every((kept) => kept === true);
+        assert.ok(all, 'each record must be kept');
         for (const { resource } of claims) {
           assert.equal((await bed.store.recall?.(resource))?.text, resource);
         }
@@ -189,8 +180,7 @@ async function without(
   const claim = bed.claim(how === 'expired' ? { ttlMs: bed.ttlMs } : {});
   if (how === 'never entered') return { claim };
   if (how === 'waiting') {
-    const holder = bed.claim();
-    held(await bed.enter(holder));
+    const { claim: holder } = await hold(bed);
     waiting(await bed.enter(claim));
     return { claim, holder };
   }

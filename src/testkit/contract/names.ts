@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic } from '../case.ts';
 
 /** Pairs of names that a store might take for one. */
 export const PAIRS: readonly (readonly [string, string, string])[] = [
@@ -72,8 +71,7 @@ export const names: Topic = {
         for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f512}']) {
           const text = letter.repeat(Math.floor(most / Buffer.byteLength(letter)));
           const resource = bed.name(text);
-          const claim = bed.claim({ resource });
-          held(await bed.enter(claim));
+          const { claim } = await hold(bed, { resource });
           held(await bed.beat(claim));
           assert.equal((await bed.look(resource)).resource, resource);
           held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));

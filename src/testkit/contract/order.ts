@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gone, held, states, waiting } from '../expect.ts';
+import { gone, held, states, type Topic, waiting } from '../case.ts';
 
 export const order: Topic = {
   topic: 'order',
@@ -54,8 +53,7 @@ export const order: Topic = {
     {
       name: 'a waiter that died is passed over',
       async run(bed) {
-        const [a, dead, c] = [bed.claim(), bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        await bed.enterAll([a, dead, c]);
+        const [a, dead, c] = await bed.entered({}, { ttlMs: bed.ttlMs }, {});
         await bed.untilDead(dead);
         waiting(await bed.beat(c));
         await bed.leave(a);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { held, states, waiting } from '../expect.ts';
+import { held, states, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 export const permits: Topic = {

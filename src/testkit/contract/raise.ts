@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { ENDINGS, type TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
@@ -15,8 +14,7 @@ export const raise: Topic = {
     {
       name: 'a raised holder has at least that number, others see it, and no other raise lowers it',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await hold(bed);
         const raised = held(await lift(bed, a, token + FAR)).token;
         assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
         for (const status of [await bed.beat(a), await bed.enter(a)]) {
@@ -37,8 +35,7 @@ export const raise: Topic = {
           const { token } = held(await bed.enter(a));
           const raised = held(await lift(bed, a, token + FAR)).token;
           await bed.end(end, a, raised);
-          const b = bed.claim();
-          const { token: next, takeover } = held(await bed.enter(b));
+          const { claim: b, token: next, takeover } = await hold(bed);
           assert.ok(next > raised, `${next} after ${raised}`);
           if (end === 'expired') assert.equal(takeover?.token, raised);
           await bed.leave(b);
@@ -67,9 +64,8 @@ export const raise: Topic = {
       name: 'a waiter is not raised, and raises no other claim',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { claim: a, token } = await hold(bed);
+        const [b] = await bed.entered({});
         waiting(await lift(bed, b, token + FAR));
         assert.equal(held(await bed.beat(a)).token, token);
         waiting(await bed.beat(b));
@@ -79,8 +75,7 @@ export const raise: Topic = {
       name: 'raising a claim that is gone returns gone and creates nothing',
       async run(bed) {
         gone(await lift(bed, bed.claim(), FAR));
-        const released = bed.claim();
-        await bed.enter(released);
+        const [released] = await bed.entered({});
         await bed.leave(released);
         gone(await lift(bed, released, FAR));
         assert.equal((await bed.look()).holders.length, 0);
@@ -89,8 +84,7 @@ export const raise: Topic = {
     {
       name: 'raising is no heartbeat',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await hold(bed);
         const most = await bed.age(a.ttlMs);
         const { leftMs } = held(await lift(bed, a, token + FAR));
         assert.ok(leftMs <= most, `${leftMs} ms are left`);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type Kind, MAX_PERMITS } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, states, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, states, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** A kind, and those that may not be in one queue with it. */
@@ -94,8 +93,7 @@ export const readWrite: Topic = {
     {
       name: 'a mismatch leaves the queue and its holder as they were',
       async run(bed) {
-        const a = bed.claim();
-        const { leftMs } = held(await bed.enter(a));
+        const { claim: a, leftMs } = await hold(bed);
         const stranger = of(bed, 'permits');
         gone(await bed.enter(stranger), 'mismatch');
         gone(await bed.beat(stranger));
@@ -119,8 +117,7 @@ export const readWrite: Topic = {
     {
       name: 'a dead claim of another kind is no mismatch',
       async run(bed) {
-        const dead = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(dead);
+        const [dead] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.untilDead(dead);
         held(await bed.enter(of(bed, 'permits')));
       },

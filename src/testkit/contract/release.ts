@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../contract/store.ts';
-import type { Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 
@@ -12,8 +11,7 @@ export const release: Topic = {
     {
       name: 'releasing returns true once, then false, and frees the resource',
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         assert.equal(await bed.leave(a), true);
         assert.equal(await bed.leave(a), false);
         held(await bed.enter(bed.claim()));
@@ -22,8 +20,7 @@ export const release: Topic = {
     {
       name: 'releasing by another id frees nothing',
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         assert.equal(await bed.leave(bed.claim()), false);
         held(await bed.beat(a));
         gone(await bed.enter(bed.claim({ queue: false })), 'refused');
@@ -57,8 +54,7 @@ export const release: Topic = {
         gone(await bed.enter(late));
         gone(await bed.enter({ ...late, queue: false }));
         assert.equal((await bed.look()).holders.length, 0);
-        const other = bed.claim();
-        held(await bed.enter(other));
+        const { claim: other } = await hold(bed);
         gone(await bed.enter(late));
         held(await bed.beat(other));
       },
@@ -67,8 +63,7 @@ export const release: Topic = {
       name: 'a late copy of an unanswered waiter is refused after its release',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
+        const [, b] = await bed.entered({}, {});
         await bed.leave({ ...b, unanswered: true });
         gone(await bed.enter(b));
         assert.equal((await bed.look()).waiters.length, 0);
@@ -78,8 +73,7 @@ export const release: Topic = {
       name: 'a late copy is refused for as long as the claim could have lived',
       async run(bed) {
         const ttlMs = 16 * bed.ttlMs;
-        const a = bed.claim({ ttlMs });
-        held(await bed.enter(a));
+        const { claim: a } = await hold(bed, { ttlMs });
         assert.equal(await bed.leave({ ...a, unanswered: true }), true);
         const late = bed.claim({ resource: bed.name('late'), ttlMs });
         await bed.leave(late);
@@ -94,8 +88,7 @@ export const release: Topic = {
     {
       name: 'a late copy of a claim that has died is refused after its release',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        held(await bed.enter(a));
+        const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
         await bed.untilDead(a);
         assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
         gone(await bed.enter(a));
@@ -106,8 +99,7 @@ export const release: Topic = {
       name: 'released with `after`, a claim keeps the resource that long and no longer',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
+        const [a, b] = await bed.entered({}, {});
         const from = bed.clock.now();
         assert.equal(await bed.leave(a, { ms: bed.ttlMs }), true);
         const { leftMs } = (await bed.look()).holders[0] ?? assert.fail('it is still held');
@@ -122,8 +114,7 @@ export const release: Topic = {
     {
       name: 'released with `after`, a claim may end later than its TTL',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.leave(a, { ms: 20 * bed.ttlMs });
         // Past the TTL, and the rounding of the store's clock.
         await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
@@ -135,8 +126,7 @@ export const release: Topic = {
       name: 'a waiter behind a hold that was released with `after` is told when it ends',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
+        const [a, b] = await bed.entered({}, {});
         const ms = 10 * bed.ttlMs;
         await bed.leave(a, { ms });
         const { retryInMs } = waiting(await bed.beat(b));
@@ -176,8 +166,7 @@ export const release: Topic = {
     {
       name: 'released with `after`, a claim is final: no release, heartbeat or copy prolongs it',
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         const ms = 10 * bed.ttlMs + bed.pauseMs;
         await bed.leave(a, { ms });
         const [before] = (await bed.look()).holders;
@@ -196,8 +185,7 @@ export const release: Topic = {
       name: 'a waiter released with `after` leaves at once',
       needs: ['queue'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
+        const [a, b] = await bed.entered({}, {});
         await bed.leave(b, { ms: 10 * bed.ttlMs });
         assert.equal((await bed.look()).waiters.length, 0);
         await bed.leave(a);

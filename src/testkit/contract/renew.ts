@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Case, Topic } from '../case.ts';
-import { gone, held, waiting } from '../expect.ts';
+import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
 
 export const renew: Topic = {
   topic: 'renew',
@@ -55,13 +54,11 @@ export const renew: Topic = {
     {
       name: 'renewing an expired holder never revives it',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.untilDead(a);
         gone(await bed.beat(a));
         assert.equal((await bed.look()).holders.length, 0);
-        const next = bed.claim();
-        const { token } = held(await bed.enter(next));
+        const { claim: next, token } = await hold(bed);
         gone(await bed.beat(a));
         assert.equal(held(await bed.beat(next)).token, token);
       },
@@ -69,8 +66,7 @@ export const renew: Topic = {
     {
       name: 'renewing too late is refused even without a look in between',
       async run(bed) {
-        const a = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(a);
+        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
         // Past the TTL, and the rounding of the store's clock.
         await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
         gone(await bed.beat(a));
@@ -81,8 +77,7 @@ export const renew: Topic = {
       async run(bed) {
         const other = await bed.connect();
         for (let round = 0; round < 10; round++) {
-          const a = bed.claim();
-          held(await bed.enter(a));
+          const { claim: a } = await hold(bed);
           const beats = [bed.beat(a, other), bed.beat(a), bed.beat(a, other)];
           await Promise.all([...beats, bed.leave(a), bed.beat(a), bed.beat(a, other)]);
           gone(await bed.beat(a));
@@ -100,10 +95,8 @@ export const renew: Topic = {
         held(await bed.beat({ ...a, permits: 1 }));
         waiting(await bed.beat({ ...b, permits: 1 }));
         const { holders, waiters } = await bed.look();
-        assert.deepEqual(
-          [...holders, ...waiters].map((member) => member.permits),
-          [2, 2],
-        );
+        const permits = [...holders, ...waiters].map((member) => member.permits);
+        assert.deepEqual(permits, [2, 2]);
       },
     },
   ],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Case, Topic } from '../case.ts';
-import { held, waiting } from '../expect.ts';
+import { type Case, held, hold, type Topic, waiting } from '../case.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
@@ -29,8 +28,7 @@ export const takeover: Topic = {
         name: `a newcomer learns that the last holder died${looked}`,
         needs: ['traces of the dead'],
         async run(bed) {
-          const a = bed.claim({ ttlMs: bed.ttlMs });
-          const { token } = held(await bed.enter(a));
+          const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
           if (looked) await bed.untilDead(a);
           // Past the TTL, and the rounding of the store's clock.
           else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
@@ -43,9 +41,8 @@ export const takeover: Topic = {
       name: 'a waiter learns that the hold before it was evicted',
       needs: ['evict'],
       async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
+        const { token } = await hold(bed);
+        const [b] = await bed.entered({});
         await bed.evict({ token, now: true });
         assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
       },
@@ -65,8 +62,7 @@ export const takeover: Topic = {
       name: 'a newcomer learns that the last holder was evicted',
       needs: ['evict'],
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { token } = await hold(bed);
         await bed.evict({ token, now: true });
         const { takeover } = held(await bed.enter(bed.claim()));
         assert.deepEqual(takeover, { reason: 'evicted', token });
@@ -75,8 +71,7 @@ export const takeover: Topic = {
     {
       name: 'a holder learns of the hold before its own, not of older ones',
       async run(bed) {
-        const [dead, b, c] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim(), bed.claim()];
-        await bed.enterAll([dead, b, c]);
+        const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
         const { token } = await bed.untilHeld(b);
         await bed.leave(b);
         assert.deepEqual(held(await bed.beat(c)).takeover, { reason: 'released', token });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_PERMITS } from '../../contract/store.ts';
-import type { Case, Topic } from '../case.ts';
-import { held } from '../expect.ts';
+import { type Case, held, hold, type Topic } from '../case.ts';
 import { ENDINGS } from '../test-bed.ts';
 
 export const tokens: Topic = {
@@ -16,8 +15,7 @@ export const tokens: Topic = {
         async run(bed) {
           let last = 0n;
           for (let i = 0; i < 3; i++) {
-            const claim = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-            const { token } = held(await bed.enter(claim));
+            const { claim, token } = await hold(bed, end === 'expired' ? { ttlMs: bed.ttlMs } : {});
             assert.ok(token > last, `${token} after ${last}`);
             last = token;
             await bed.end(end, claim, token);
@@ -76,8 +74,7 @@ export const tokens: Topic = {
         for (const kind of kinds) {
           const whole = kind === 'write' ? MAX_PERMITS : 1;
           const limit = kind === 'mutex' ? 1 : kind === 'permits' ? 5 : MAX_PERMITS;
-          const claim = bed.claim({ kind, permits: whole, limit });
-          const { token } = held(await bed.enter(claim));
+          const { claim, token } = await hold(bed, { kind, permits: whole, limit });
           assert.ok(token > last, `${token} after ${last}`);
           last = token;
           await bed.leave(claim);
@@ -102,8 +99,7 @@ export const tokens: Topic = {
     {
       name: 'a hold keeps one token, and it is the number that others see',
       async run(bed) {
-        const a = bed.claim();
-        const { token } = held(await bed.enter(a));
+        const { claim: a, token } = await hold(bed);
         for (const status of [await bed.beat(a), await bed.enter(a), await bed.beat(a)]) {
           assert.equal(held(status).token, token);
         }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Topic } from '../case.ts';
-import { gone, held, states, waiting } from '../expect.ts';
+import { gone, held, states, type Topic, waiting } from '../case.ts';
 
 export const tries: Topic = {
   topic: 'try',
@@ -10,8 +9,7 @@ export const tries: Topic = {
       name: 'a refused try leaves nothing behind, and may be repeated',
       needs: ['atomic try'],
       async run(bed) {
-        const a = bed.claim();
-        await bed.enter(a);
+        const [a] = await bed.entered({});
         const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
         for (const each of [once, again, again]) gone(await bed.enter(each), 'refused');
         const queue = await bed.look();
@@ -64,8 +62,7 @@ export const tries: Topic = {
       name: 'a try after the death of the holder is held',
       needs: ['atomic try'],
       async run(bed) {
-        const dead = bed.claim({ ttlMs: bed.ttlMs });
-        await bed.enter(dead);
+        const [dead] = await bed.entered({ ttlMs: bed.ttlMs });
         await bed.untilDead(dead);
         held(await bed.enter(bed.claim({ queue: false })));
       },

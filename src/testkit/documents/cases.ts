@@ -127,10 +127,9 @@ export const CASES: readonly DocumentsCase[] = [
       for (let round = 0; round < ROUNDS; round++) {
         const { version } = await (all[0] as Documents).get(key());
         const texts = Array.from({ length: WRITERS }, (_, n) => `{"round":${round},"n":${n}}`);
-        const puts = texts.map((text, n) => {
-          const documents = all[n % all.length] as Documents;
-          return documents.put(key(), text, version);
-        });
+        const puts = texts.map((text, n) =>
+          (all[n % all.length] as Documents).put(key(), text, version),
+        );
         const outcomes = await Promise.allSettled(puts);
         const won = texts.filter((_, n) => isWon(outcomes[n]));
         const doubtful = texts.filter((_, n) => isDoubtful(outcomes[n]));

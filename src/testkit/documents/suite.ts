@@ -7,7 +7,6 @@
  * a link of one chain; a write whose reply is lost must never be reported as one that was not
  * carried out.
  */
-
 import assert from 'node:assert/strict';
 import { isError } from '../../base/errors.ts';
 import type { Documents } from '../../stores/document/documents.ts';
@@ -70,11 +69,8 @@ export function documentsSuite(options: DocumentsSuiteOptions): void {
         const { slackMs, remove, list, watch } = documents;
         for (const [part, own] of Object.entries({ nowMs: slackMs, remove, list, watch })) {
           const told = has.includes(part as Optional);
-          assert.equal(
-            own !== undefined,
-            told,
-            `has must name ${part} if the documents have it, and only then`,
-          );
+          const message = `has must name ${part} if the documents have it, and only then`;
+          assert.equal(own !== undefined, told, message);
         }
         return documents;
       };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import type { ObjectAccess } from 'holdfast/objects';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { httpFacts } from '../../../src/clients/facts/http-facts.ts';
+import { httpFacts } from '../../../src/clients/facts/server-facts.ts';
 import { versionAt } from '../../../src/clients/facts/zookeeper-facts.ts';
 import { versionIn } from '../../../src/stores/consul/open-url.ts';
 import { dynamodbFacts, hazardsOf } from '../../../src/stores/dynamodb/open-url.ts';

@@ -64,7 +64,7 @@ export const COMMENTS: readonly Scenario[] = [
   ...ofPage('src/operators/evict.ts', {
     'evict(locks': { before: holdShortly('report'), after: nobodyHolds('report') },
   }),
-  ...ofPage('src/jobs/election/election.ts', {
+  ...ofPage('src/jobs/election/index.ts', {
     'await lead(': { before: resignInTime, after: ledThrice },
     'election.observe()': {
       async meanwhile(world) {

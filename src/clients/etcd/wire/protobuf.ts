@@ -153,9 +153,7 @@ function readAll(reader: Reader, { fields, byNumber }: FieldTable): Record<strin
       reader.skip(wire);
       continue;
     }
-    if (wire !== field.kind.wire) {
-      throw new MalformedError(`${field.name} has the wrong wire type`);
-    }
+    if (wire !== field.kind.wire) throw new MalformedError(`${field.name} has the wrong wire type`);
     const found = field.kind.read(reader);
     if (field.repeated) (value[field.name] as unknown[]).push(found);
     else value[field.name] = found;

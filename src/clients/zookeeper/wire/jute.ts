@@ -3,7 +3,6 @@
  * their count. The reader trusts no length: one that points beyond the end of the frame, or that no
  * frame could hold, throws before anything of that size is allocated.
  */
-
 import type { Head } from '../../frames.ts';
 
 /** The bytes do not follow the protocol; the connection is of no use any more. */

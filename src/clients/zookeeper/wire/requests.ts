@@ -1,5 +1,4 @@
 /** The requests of ZooKeeper, as bytes. Paths are those of the server. */
-
 import type { Acl, Auth } from '../address.ts';
 import { refused } from '../errors.ts';
 import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';

@@ -140,9 +140,7 @@ export class ClaimAttempt {
     }
     // The reason has gone before it asked.
     if (queue) return this.#tryAgain(undefined);
-    if (!view.admits(this.#claim)) {
-      return this.#leave(view.misfit(this.#claim.kind) ?? REFUSED);
-    }
+    if (!view.admits(this.#claim)) return this.#leave(view.misfit(this.#claim.kind) ?? REFUSED);
     return this.#tryAgain(revision);
   }
 

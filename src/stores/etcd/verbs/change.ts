@@ -1,8 +1,8 @@
 /** Downgrades and evictions; each compares with what was read. */
-
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import type { Eviction } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
@@ -30,17 +30,11 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
   throw tooBusy(BUSY);
 }
 
-export interface EtcdEviction {
-  readonly number: bigint;
-  readonly reason: string;
-  readonly now: boolean;
-}
-
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
   parts: EtcdParts,
   resource: string,
-  { number, reason, now }: EtcdEviction,
+  { number, reason, now }: Eviction,
 ): Promise<boolean> {
   const { client, keys, leases } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {

@@ -5,7 +5,7 @@
  */
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { errorStatus } from '../../each.ts';
+import { errorStatus } from '../../batch.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { ClaimAttempt, sent } from './attempt.ts';
 

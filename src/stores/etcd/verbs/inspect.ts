@@ -1,5 +1,4 @@
 /** For people: the claims of a resource, and the claimed resources. */
-
 import type { Member, Queue } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';
@@ -16,16 +15,11 @@ export async function inspect(parts: EtcdParts, resource: string): Promise<Queue
       leases.map(async (lease) => [lease, await parts.client.timeToLive(lease)] as const),
     ),
   );
-  return view.shown(
-    resource,
-    view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0)),
-  );
+  const members = view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0));
+  return view.shown(resource, members);
 }
 
-export async function* list(
-  { client, keys }: EtcdParts,
-  prefix: string,
-): AsyncGenerator<string, void, void> {
+export async function* list({ client, keys }: EtcdParts, prefix: string): AsyncIterable<string> {
   let { key, end } = keys.beginning(prefix);
   let last: string | undefined;
   for (let full = true; full; ) {

@@ -6,7 +6,6 @@
  * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
  * release puts the claim on a lease of its own without keep-alives.
  */
-
 import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';

@@ -3,12 +3,10 @@
  *
  * A live lease is not enough: a key may have been deleted while its lease lives on for others.
  */
-
 import type { Txn } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
-import { each, errorStatus } from '../../each.ts';
-import { grouped } from '../../grouped.ts';
+import { each, errorStatus, grouped } from '../../batch.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { placeOf } from '../places.ts';

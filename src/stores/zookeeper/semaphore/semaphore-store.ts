@@ -21,7 +21,7 @@ import {
   type Traits,
   type Wake,
 } from '../../../contract/store.ts';
-import { errorStatus } from '../../each.ts';
+import { errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
@@ -62,10 +62,7 @@ export class SemaphoreStore implements Store {
     return Promise.all(asked.map(({ parts, settle }) => settle(statuses.splice(0, parts.length))));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     return Promise.all(
       claims.map(async (claim) => {
         if (refusalOf(claim)) return false;

@@ -1,10 +1,10 @@
 /** Downgrades and evictions; each writes only if the claim is still as it was read. */
-
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import type { ClaimStatus } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import type { Eviction } from '../../consensus/terms.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
@@ -19,8 +19,7 @@ export async function downgrade(
   const sentAt = parts.clock.now();
   const { session, within } = own.kept;
   const queue = parts.own.queue(own.claim.resource);
-  const view = await queue.look(own.kept);
-  const place = view.at(own.id);
+  const place = (await queue.look(own.kept)).at(own.id);
   if (!place || own.path === undefined || own.sealed || own.left) return undefined;
   // An earlier attempt may have lost its reply.
   const path = `${queue.path}/${asReader(place.name)}`;
@@ -41,17 +40,11 @@ export async function downgrade(
   return own.status(sentAt);
 }
 
-export interface NodeEviction {
-  readonly number: bigint;
-  readonly reason: string;
-  readonly now: boolean;
-}
-
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
   parts: ZookeeperParts,
   resource: string,
-  { number, reason, now }: NodeEviction,
+  { number, reason, now }: Eviction,
 ): Promise<boolean> {
   const kept = await parts.sessions.any();
   const queue = parts.tree.queue(resource);

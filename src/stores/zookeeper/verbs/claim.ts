@@ -6,7 +6,6 @@
  * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
  * other tries, so concurrent tries, and only those, may fail although nothing is held.
  */
-
 import { failedWith, unlessMissing, unlessThere } from '../../../clients/zookeeper/errors.ts';
 import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
 import { StoreError } from '../../../contract/errors.ts';

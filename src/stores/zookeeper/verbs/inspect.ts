@@ -1,5 +1,4 @@
 /** For people: the claims of a resource, and the claimed resources. */
-
 import { resourceIn } from '../../../clients/zookeeper/paths.ts';
 import type { Member, Queue } from '../../../contract/store.ts';
 import { QueueView } from '../../consensus/queue-view.ts';

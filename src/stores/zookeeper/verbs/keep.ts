@@ -17,13 +17,11 @@
  * A holder reads over the session that admitted it, which has seen all earlier writes; any other
  * session has to catch up with the leader first.
  */
-
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
-import type { Kept } from '../../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { RecordTerms } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -97,9 +95,8 @@ export class NodeRecords {
   async #look(claim: Claim, kept: KeptSession): Promise<NodeHold | undefined> {
     const queue = this.#parts.tree.queue(claim.resource);
     const view = await listQueue(kept, queue);
-    const index = view.find(uuidOf(claim));
-    const place = view.places[index];
-    if (!place || index >= view.admitted) return undefined;
+    const place = view.holder(uuidOf(claim));
+    if (!place) return undefined;
     const path = `${queue}/${place.name}`;
     const details = await readDetails(kept, path);
     return details && !details.sealed ? { kept, path, version: details.version } : undefined;

@@ -8,7 +8,6 @@
  * delayed release stays where it is if its session is sure to live that long without this process;
  * otherwise it goes to a session of its own.
  */
-
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { UNKNOWN } from '../../../contract/gone.ts';
@@ -157,8 +156,7 @@ async function leaveLater(
 ): Promise<boolean> {
   if (own.sealed || own.path === undefined) return true;
   const sentAt = parts.clock.now();
-  const seal = { sealed: 'unknown', lasts: ms, number: own.number } as const;
-  const data = dataOf(own.claim, seal);
+  const data = dataOf(own.claim, { sealed: 'unknown', lasts: ms, number: own.number });
   const { session, within } = own.kept;
   const { path, version } = own;
   try {

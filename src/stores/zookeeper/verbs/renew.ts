@@ -8,13 +8,11 @@
  * While the connection is down, nothing is sent: claims get an error at once, as nothing confirms
  * them.
  */
-
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import { StoreError } from '../../../contract/errors.ts';
 import { EXPIRED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { each, errorStatus } from '../../each.ts';
-import { grouped } from '../../grouped.ts';
+import { each, errorStatus, grouped } from '../../batch.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
@@ -92,8 +90,7 @@ async function changed(
   own: ZookeeperClaim,
 ): Promise<ClaimStatus | undefined> {
   const queue = parts.own.queue(own.claim.resource);
-  const view = await queue.look(own.kept);
-  const place = view.at(own.id);
+  const place = (await queue.look(own.kept)).at(own.id);
   // A downgrade with an unknown outcome may have renamed it.
   if (place) own.path = `${queue.path}/${place.name}`;
   const details = place && (await readDetails(own.kept, own.path ?? ''));
@@ -133,8 +130,7 @@ async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus
   const index = view.find(uuidOf(claim));
   const place = view.places[index];
   if (!place) return parts.tombstones.epitaph(claim, kept);
-  const path = `${parts.tree.queue(claim.resource)}/${place.name}`;
-  const details = await readDetails(kept, path);
+  const details = await readDetails(kept, `${parts.tree.queue(claim.resource)}/${place.name}`);
   if (!details) return EXPIRED;
   if (details.sealed) return details.sealed;
   const { waiters } = view;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Candidate } from '../../../../src/jobs/election/candidate.ts';
-import { createElection } from '../../../../src/jobs/election/election.ts';
+import { createElection } from '../../../../src/jobs/election/index.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 
 export const election: Topic = {

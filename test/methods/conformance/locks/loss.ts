@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { isLockError } from '../../../../src/base/errors.ts';
 import type { LeaseLostError } from '../../../../src/core/errors.ts';
 import { evict } from '../../../../src/operators/evict.ts';
-import type { Topic } from '../../../../src/testkit/case.ts';
-import { waiting } from '../../../../src/testkit/expect.ts';
+import { type Topic, waiting } from '../../../../src/testkit/case.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Leases that end before they are released. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../../../src/base/errors.ts';
-import { once } from '../../../../src/jobs/once/once.ts';
-import { refresh } from '../../../../src/jobs/refresh/refresh.ts';
+import { once } from '../../../../src/jobs/once/index.ts';
+import { refresh } from '../../../../src/jobs/refresh/index.ts';
 import { evict } from '../../../../src/operators/evict.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { gate, Occupancy } from '../../../support/gate.ts';

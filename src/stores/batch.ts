@@ -1,3 +1,4 @@
+/** The claims of one batch: a step for each of them, and those that belong together. */
 import { toStoreError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../contract/store.ts';
 
@@ -12,4 +13,15 @@ export function each(
 /** Only this claim failed. */
 export function errorStatus(error: unknown): ClaimStatus {
   return { state: 'error', error: toStoreError(error) };
+}
+
+/** Groups items with equal keys, in order. */
+export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }
