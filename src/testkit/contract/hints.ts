@@ -28,7 +28,10 @@ export const hints: Topic = {
     {
       name: 'a release tells exactly the admitted and the new first waiter, out of twelve',
       async run(bed) {
-        const watched = await watchAll(bed, Array.from({ length: 13 }, () => bed.claim()));
+        const watched = await watchAll(
+          bed,
+          Array.from({ length: 13 }, () => bed.claim()),
+        );
         await bed.leave(watched.claim(0));
         assert.deepEqual(await watched.settled(2), [1, 2]);
         await bed.leave(watched.claim(1));
