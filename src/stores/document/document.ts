@@ -236,7 +236,7 @@ export class Document {
       .map((entry) => [entry, queue.statusOf(entry, moment.now)] as const);
     for (const entry of queue.claims) {
       const sign = signOf(entry);
-      if (!signs.has(sign) && !this.#sent.has(sign)) this.#sent.set(sign, entry.expiresAt);
+      if (!signs.has(sign)) this.#sent.set(sign, entry.expiresAt);
     }
     const changed = JSON.stringify(queue) !== before;
     const write = nextWrite();

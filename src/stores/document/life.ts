@@ -8,12 +8,13 @@
  * outlast it; it has ended when the lower estimate, less the slack between two servers of the
  * service, reaches its end.
  * Observed (`watchedTime`): no clock is common, and none is compared. Each sign of life raises the
- * `beat` of its claim. A reader counts from the reply that first showed a beat. If the beat stays
- * the same for the life of the claim, and 1 % more for the rates of clocks, the holder's own count
- * is over too, because it began earlier, when the holder sent the write. A process knows when it
- * sent the writes of its own claims.
+ * `beat` of its claim. A reader counts from the reply that first showed a sign. If it stays the
+ * same for the life of the claim, and 1 % more for the rates of clocks, the holder's own count is
+ * over too, because it began earlier, when the holder sent the write. A process counts for its own
+ * claims from its last write that brings the sign into the text.
  * What would break it: a reply that is older than its request (a cache), a clock of the service
- * that is wrong by more than its slack, or a rate that is off by more than 1 %.
+ * that is wrong by more than its slack, a rate that is off by more than 1 %, or a sign that comes
+ * again. A claim that died and enters anew begins with its first beat, hence the number in the sign.
  */
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';
@@ -24,14 +25,14 @@ const DRIFT = 0.01;
 
 /** When claims end by this process's clock, by `signOf` their last sign of life. */
 export interface Signs {
-  /** When this process sent its writes; the first try of each counts. */
-  readonly sent: ReadonlyMap<string, number>;
+  /** When this process sent its writes; the last try of each counts. */
+  readonly sent: Map<string, number>;
   /** When a reply first showed the signs of all others. */
   readonly seen: Map<string, number>;
 }
 
-export function signOf({ id, beat }: Pick<Entry, 'id' | 'beat'>): string {
-  return `${id} ${beat}`;
+export function signOf({ id, number, beat }: Pick<Entry, 'id' | 'number' | 'beat'>): string {
+  return `${id} ${number} ${beat}`;
 }
 
 export interface DocumentLife {
@@ -41,7 +42,7 @@ export interface DocumentLife {
   saw(nowMs: number | undefined, sentAt: number): void;
   /** The time by which claims end, and by how much it may be later; in epoch ms. */
   time(): { readonly now: number; readonly lead: number };
-  /** Dates the ends of claims that have just been read. */
+  /** Dates the ends of claims that have just been read, and forgets other signs. */
   date(claims: Iterable<Entry>, signs: Signs): void;
 }
 
@@ -87,7 +88,9 @@ function watchedTime(clock: Clock): DocumentLife {
         entry.expiresAt = known ?? now + entry.lifeMs * (1 + DRIFT);
         if (known === undefined) seen.set(sign, entry.expiresAt);
       }
-      for (const sign of seen.keys()) if (!current.has(sign)) seen.delete(sign);
+      for (const signs of [sent, seen]) {
+        for (const sign of signs.keys()) if (!current.has(sign)) signs.delete(sign);
+      }
     },
   };
 }

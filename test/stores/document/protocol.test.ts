@@ -192,6 +192,39 @@ it.each([0, undefined])('removes what says no more than the time does, %s', asyn
   expect(shelf.texts.size).toBe(slackMs === undefined ? 1 : 0);
 });
 
+it.each(['the process that sent it', 'another, which has seen it'])(
+  'takes a claim that died before it was answered, and came again, for alive: %s',
+  async (who) => {
+    const { clock, documents, open } = bed(undefined);
+    let silent = false;
+    const store = open({
+      async put(key, text, onto) {
+        const reply = await documents.put(key, text, onto);
+        if (silent) throw new Error('no reply');
+        return reply;
+      },
+      async get(key) {
+        if (silent) throw new Error('away');
+        return documents.get(key);
+      },
+    });
+    const rival = who.startsWith('another') ? open() : store;
+    const claim = claimOf();
+    await store.release([claimOf()]);
+    silent = true;
+    expect(states(await store.claim([claim]))).toBe('error');
+    silent = false;
+    await rival.inspect('r');
+    await clock.sleep(claim.ttlMs * 1.02);
+    const [again] = await store.claim([claim]);
+    expect(again).toMatchObject({ state: 'held', leftMs: claim.ttlMs });
+    await clock.sleep(claim.ttlMs * 0.9);
+    expect(states(await rival.claim([claimOf()]))).toBe('waiting');
+    await clock.sleep(claim.ttlMs * 1.02);
+    expect(states(await rival.claim([claimOf()]))).toBe('held');
+  },
+);
+
 it('takes a dead holder for alive until it has watched it for its TTL', async () => {
   const { clock, open } = bed(undefined);
   await open().claim([claimOf({ ttlMs: 1_000 })]);
