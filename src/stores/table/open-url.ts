@@ -28,11 +28,9 @@ export async function migrate(scheme: string, rest: string, table?: string): Pro
   const { options, client } = read(scheme, rest);
   const db = await client();
   const connection = connectionOf(db);
-  const make = async (): Promise<void> => {
-    await connection.count(table ?? migrationText(scheme, rest));
-    if (table === undefined) await checkTable(connection, options.table);
-  };
-  await make().finally(() => db.end());
+  const made = connection.count(table ?? migrationText(scheme, rest));
+  const making = table ? made : made.then(() => checkTable(connection, options.table));
+  await making.finally(() => db.end());
 }
 
 /** What a server on which the store works says of itself. */
