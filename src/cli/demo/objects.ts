@@ -4,7 +4,7 @@
  * Node opens to a child, so the demo needs nothing that Node does not bring.
  */
 import type { ChildProcess } from 'node:child_process';
-import type { ConditionalPut, ObjectAccess, StoredObject } from '../../clients/objects/access.ts';
+import type { ConditionalPut, ObjectAccess, StoredObject } from '../../stores/objects/index.ts';
 
 interface ObjectRequest {
   readonly id: number;

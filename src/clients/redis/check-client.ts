@@ -50,20 +50,23 @@ function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
 
 interface PrefixOptions {
   readonly keyPrefix?: unknown;
-  /** The options for the nodes of a cluster. */
+  /** The options for the nodes of a cluster of ioredis. */
   readonly redisOptions?: PrefixOptions;
-  readonly defaults?: PrefixOptions;
 }
 
 /**
  * Keys that the caller's programs have in common are given in full: the store's connections add no
- * prefix, and with one of the client's the others would have other keys.
+ * prefix, and with one of the client's the others would have other keys. Every client of node-redis
+ * that has prefixes (version 6) shows its own as `_keyPrefix`, also where its options are private.
  * @throws UsageError
  */
 export function refuseKeyPrefix(client: unknown): void {
-  const { options } = (client ?? {}) as { readonly options?: PrefixOptions };
-  const all = [options, options?.redisOptions, options?.defaults].map((each) => each?.keyPrefix);
-  const prefix = all.find((each) => typeof each === 'string' && each !== '');
+  const { options, _keyPrefix } = (client ?? {}) as {
+    readonly options?: PrefixOptions;
+    readonly _keyPrefix?: unknown;
+  };
+  const all = [_keyPrefix, options?.keyPrefix, options?.redisOptions?.keyPrefix];
+  const prefix = all.map((each) => String(each ?? '')).find((each) => each !== '');
   if (prefix === undefined) return;
   throw new UsageError(
     `The client begins keys with ${show(prefix)}, and Holdfast uses them as they are named:` +

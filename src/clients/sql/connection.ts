@@ -61,7 +61,9 @@ export class SqlConnection {
   /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
     if (this.#client.custom && this.single && !counting.has(this.#db)) {
-      // The same statement, so that it meets no row: a wrong answer is known before a write.
+      // The same statement, so that it meets no row: a wrong answer is known before a write. An
+      // INSERT has no such form, and through a pool only stores send one, of a claim: the error
+      // refuses the claim, and its row ends by its TTL.
       if (/^(UPDATE|DELETE)/.test(sql)) {
         await this.#send('count', `${sql} AND 1 = 0`, values);
         counting.add(this.#db);

@@ -13,7 +13,8 @@ export interface Documents {
   /**
    * Writes if the version under the key is still `onto`; undefined: if nothing is there. `other`:
    * something else is there, and nothing was written. The client must retry nothing by itself. What
-   * it throws counts as unanswered, unless it is a `StoreError` with the outcome `failed`.
+   * it throws counts as unanswered, unless it is a `UsageError`, or a `StoreError` with the outcome
+   * `failed`.
    */
   put(
     key: string,

@@ -14,7 +14,7 @@
  * claims from its last write that brings the sign into the text.
  * What would break it: a reply that is older than its request (a cache), a clock of the service
  * that is wrong by more than its slack, a rate that is off by more than 1 %, or a sign that comes
- * again. A claim that died and enters anew begins with its first beat, hence the number in the sign.
+ * again: a claim that died and enters anew begins with its first beat, but has another number.
  */
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../contract/errors.ts';

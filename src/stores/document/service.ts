@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { isLockError } from '../../base/errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
 import { StoreError, toStoreError } from '../../contract/errors.ts';
 import type { Documents } from './documents.ts';
 import type { DocumentLife } from './life.ts';
@@ -12,6 +12,15 @@ export interface StoredDocument {
 
 /** What became of a write; `unknown`: there was no reply, and a copy of it may still arrive. */
 export type Wrote = { readonly version: string | undefined } | 'other' | 'unknown';
+
+const WANTED = {
+  get: '{ text, version } as strings, or neither of them where nothing is',
+  put: "{ version } as a string, {} or 'other'",
+};
+
+const FIELD = /^(text|version|nowMs)$/;
+/** Of text and version. Kubernetes has a version where somebody else's lease is. */
+const KINDS = ['string string', 'undefined string', 'undefined undefined'];
 
 /** The service, within a time, and with the time that it tells. */
 export class Service {
@@ -30,6 +39,7 @@ export class Service {
     const sentAt = this.#clock.now();
     try {
       const reply = await this.#within(limitMs, this.#documents.get(key));
+      this.#check('get', reply);
       this.#life.saw(reply.nowMs, sentAt);
       return { text: reply.text, version: reply.version };
     } catch (cause) {
@@ -38,7 +48,7 @@ export class Service {
     }
   }
 
-  /** @throws StoreError if nothing was written and never will be. */
+  /** @throws StoreError if nothing was written and never will be, or it is misused. */
   async put(
     key: string,
     text: string,
@@ -48,9 +58,14 @@ export class Service {
     try {
       const reply = await this.#within(limitMs, this.#documents.put(key, text, onto));
       if (reply === 'other') return 'other';
+      this.#check('put', reply);
       this.#life.saw(reply.nowMs, sentAt);
       return { version: reply.version };
     } catch (error) {
+      if (isLockError(error, 'USAGE')) {
+        const terms = { cause: error, retryable: false, outcome: 'unknown' } as const;
+        throw new StoreError(error.message, terms);
+      }
       if (isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed') throw error;
       return 'unknown';
     }
@@ -63,6 +78,18 @@ export class Service {
     } catch {
       // It only takes up room.
     }
+  }
+
+  /** A reply of another shape would look like a free lock, or a write. @throws UsageError */
+  #check(verb: keyof typeof WANTED, reply: unknown): void {
+    const { text, version } = Object(reply) as Readonly<Record<string, unknown>>;
+    const fields = Object.keys(Object(reply));
+    // Others are of what a client returns for its own statements or requests.
+    const known = fields.length === 0 || fields.some((field) => FIELD.test(field));
+    const fits = KINDS.includes(`${typeof text} ${typeof version}`);
+    if (kindOf(reply) === 'Object' && known && fits) return;
+    const what = `${verb}() of the documents ${this.#documents.name}`;
+    throw new UsageError(`${what} must return ${WANTED[verb]}, not ${kindsOf(reply)}.`);
   }
 
   /** A client may be silent for ever. */
@@ -78,4 +105,15 @@ export class Service {
       reply.then(resolve, reject).finally(over);
     });
   }
+}
+
+/** No values, because a text has the ids of claims. */
+function kindsOf(reply: unknown): string {
+  if (kindOf(reply) !== 'Object') return kindOf(reply);
+  const fields = Object.entries(reply as object);
+  return `{ ${fields.map(([name, value]) => `${name}: ${kindOf(value)}`).join(', ')} }`;
+}
+
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }

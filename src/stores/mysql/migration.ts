@@ -3,13 +3,15 @@
  *
  * In MySQL each such statement is a transaction of its own, so they run one after the other under a
  * named lock, since programs of a deployment may do it at the same time. Tables that a newer
- * version made stay as they are.
+ * version made stay as they are, and so do others' tables of the same names: a program may have a
+ * `shop_lock` or a `shop_store`.
  */
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';
 import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge, MYSQL, numberOf } from '../../clients/mysql/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
+import { columnOf } from '../../clients/sql/session.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { checkPrefix, PREFIX } from './fragments.ts';
 import { historyOf, LAYOUT } from './history.ts';
@@ -21,6 +23,8 @@ export interface MysqlMigrationOptions {
 }
 
 const CONNECT_MS = 5000;
+/** The tables, each with a column that no other table of that name is likely to have. */
+const OURS = { store: 'open_at', lock: 'crowd', news: 'nth', kept: 'until' } as const;
 /** How long another program's migration may take, in s. */
 const TURN_S = 30;
 /** How long a statement may wait for a table that is in use, in s. */
@@ -29,7 +33,8 @@ const IN_USE_S = 30;
 const NO_TABLE = 1146;
 
 /**
- * The SQL that `migrateMysql` runs, for the program `mysql` or `mariadb`.
+ * The SQL that `migrateMysql` runs, for the program `mysql` or `mariadb`. It does not notice other
+ * tables of the same names, which `migrateMysql` refuses.
  *
  * @example
  * import { mysqlMigration } from 'holdfast/mysql';
@@ -84,6 +89,7 @@ async function migrate(connection: MysqlSession, prefix: string): Promise<void> 
     const message = 'Another program has been migrating the database for too long.';
     throw new StoreError(message, { retryable: true, outcome: 'failed' });
   }
+  await refuseOthers(connection, prefix);
   const [[layout = '0'] = []] = await connection
     .query(`SELECT COALESCE(MAX(layout), 0) FROM ${prefix}store`)
     .catch((error: unknown) => {
@@ -95,6 +101,22 @@ async function migrate(connection: MysqlSession, prefix: string): Promise<void> 
   for (const statement of textOf(prefix).split(/;$/m)) {
     if (statement.trim() !== '') await connection.query(statement);
   }
+}
+
+/** The statements would take tables of others for those of before. @throws StoreError */
+async function refuseOthers(connection: MysqlSession, prefix: string): Promise<void> {
+  const ours = Object.entries(OURS).map(([name, has]) => [`'${prefix}${name}'`, `'${has}'`]);
+  const names = ours.map(([name]) => name).join(', ');
+  const columns = ours.map((both) => `(${both.join(', ')})`).join(', ');
+  const others = await connection.query(`SELECT table_name FROM information_schema.columns
+  WHERE table_schema = DATABASE() AND table_name IN (${names})
+  GROUP BY table_name HAVING SUM((table_name, column_name) IN (${columns})) = 0
+  ORDER BY table_name`);
+  if (others.length === 0) return;
+  const found = columnOf(others).join(', ');
+  const message = `There are other tables with the names of Holdfast's: ${found}.`;
+  const advice = 'Give Holdfast another prefix.';
+  throw new StoreError(`${message} ${advice}`, { retryable: false, outcome: 'failed' });
 }
 
 function textOf(prefix: string): string {

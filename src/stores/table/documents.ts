@@ -14,8 +14,8 @@ import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
-import { type ColumnNeed, columnsOnce } from '../../clients/sql/columns.ts';
-import { connectionOf } from '../../clients/sql/connection.ts';
+import { type ColumnNeed, checkColumns, columnsOnce } from '../../clients/sql/columns.ts';
+import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import type { TransactionError } from '../../clients/sql/errors.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
@@ -67,6 +67,20 @@ export function tableSchema(dialect: 'postgres' | 'mysql', table: string = TABLE
   if (dialect === 'mysql') return `${inDialect(dialect, made)} ENGINE = InnoDB`;
   // Half of each page is left free, so that an update keeps a row on its page.
   return `${made} WITH (fillfactor = 50)`;
+}
+
+/**
+ * The statement of `tableSchema` takes a table of others for its own.
+ * @throws UsageError for one, StoreError
+ */
+export async function checkTable(connection: SqlConnection, table: string = TABLE): Promise<void> {
+  const quoted = quoteTable(table);
+  try {
+    await connection.rows(`SELECT name, text, version FROM ${quoted} WHERE 1 = 0`);
+    await checkColumns(connection, quoted, NEEDS);
+  } catch (error) {
+    throw storeErrorOf(error, `There is another table ${quoted}. Give the locks their own.`);
+  }
 }
 
 interface Written {

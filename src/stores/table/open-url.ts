@@ -10,7 +10,7 @@ import { connectionOf } from '../../clients/sql/connection.ts';
 import { sqlFacts } from '../../clients/sql/server-facts.ts';
 import type { Store } from '../../contract/store.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
-import { TABLE } from './documents.ts';
+import { checkTable, TABLE } from './documents.ts';
 import { type TableStoreOptions, tableSchema, tableStore } from './index.ts';
 
 const OPTIONS = ['table', 'maxWaiters'];
@@ -22,13 +22,14 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return closingAlso(tableStore(db, options), db);
 }
 
-/** @throws TransactionError and what `openUrl` throws. */
+/** @throws TransactionError and what `checkTable` and `openUrl` throw. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
-  const db = await read(scheme, rest).client();
-  const statement = table ?? migrationText(scheme, rest);
-  await connectionOf(db)
-    .count(statement)
-    .finally(() => db.end());
+  const { options, client } = read(scheme, rest);
+  const db = await client();
+  const connection = connectionOf(db);
+  const made = connection.count(table ?? migrationText(scheme, rest));
+  const making = table ? made : made.then(() => checkTable(connection, options.table));
+  await making.finally(() => db.end());
 }
 
 /** What a server on which the store works says of itself. */

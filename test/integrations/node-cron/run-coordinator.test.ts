@@ -21,7 +21,7 @@ function twoCoordinators() {
 it('lets one of two instances run', async () => {
   const { one, two } = twoCoordinators();
   const asked = [one, two].map((each) => each.shouldRun(RUN, LEASE_MS));
-  expect(await Promise.all(asked)).toEqual([true, false]);
+  expect((await Promise.all(asked)).filter(Boolean)).toEqual([true]);
   expect(await two.shouldRun(NEXT, LEASE_MS)).toBe(true);
 });
 

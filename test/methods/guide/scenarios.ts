@@ -162,7 +162,7 @@ const GUIDE: readonly Scenario[] = [
     },
   }),
   // The server asks nobody for a password.
-  ...ofPage('docs/stores/postgres.md', { orThese: { uncalled: ['readToken'] } }),
+  ...ofPage('docs/stores/postgres.md', { 'drizzle(': { uncalled: ['readToken'] } }),
   ...ofPage('docs/guide/which-lock.md', {
     'tryRun(': {
       before: hold('nightly-report'),

@@ -134,6 +134,46 @@ it.each(['{', '{"any":1}', '{"holdfast":2,"resource":"r","write":"x"}', '[]'])(
   },
 );
 
+it.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['the text alone', 'secret'],
+  ['a list', []],
+  ['a row of its own', { body: 'secret', etag: 'v' }],
+  ['a reply of fetch', new Response()],
+  ['a number as version', { text: 'secret', version: 1 }],
+  ['a text without a version', { text: 'secret' }],
+  ['null as text', { text: null, version: 'v' }],
+  ['null as version', { version: null }],
+])('refuses get() that returns %s, before it writes', async (_, found) => {
+  const { shelf, open } = bed(undefined);
+  const store = open({ get: async () => found as never });
+  const [status] = await store.claim([claimOf()]);
+  const message = expect.stringMatching(/get\(\) of the documents shelf must return .*, not /);
+  const cause = { code: 'USAGE', message };
+  const error = { outcome: 'failed', retryable: false, cause };
+  expect(status).toMatchObject({ state: 'error', error });
+  expect(JSON.stringify(status)).not.toContain('secret');
+  expect(shelf.requests).toBe(0);
+});
+
+it.each([
+  ['nothing', undefined],
+  ['false', false],
+  ['no rows', []],
+  ['a count', { rowCount: 0 }],
+  ['a reply of fetch', new Response()],
+  ['a number as version', { version: 1 }],
+])('takes no put() that returns %s for a write', async (_, reply) => {
+  const { open } = bed(undefined);
+  const store = open({ put: async () => reply as never });
+  const [status] = await store.claim([claimOf()]);
+  const message = expect.stringMatching(/put\(\) .* must return .*, not /);
+  const cause = { code: 'USAGE', message };
+  const error = { outcome: 'unknown', retryable: false, cause };
+  expect(status).toMatchObject({ state: 'error', error });
+});
+
 it('refuses a text that goes by another clock, or that is damaged', async () => {
   const { shelf, open } = bed(0);
   await open().claim([claimOf()]);

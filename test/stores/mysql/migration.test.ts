@@ -86,6 +86,21 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     for (const locks of all) await locks.close();
   });
 
+  test('tables of others with the same names are left alone', async () => {
+    await server.query('create database shop');
+    for (const made of ['table shop_store (id int)', 'view shop_news as select 1 as id']) {
+      await server.query(`create ${made}`, [], { database: 'shop' });
+    }
+    const before = await shape('shop');
+    const message = expect.stringContaining("Holdfast's: shop_news, shop_store. Give");
+    await expect(migrateMysql(clientOf('shop'), { prefix: 'shop_' })).rejects.toMatchObject({
+      ...{ code: 'STORE', retryable: false, message },
+    });
+    expect(await shape('shop')).toEqual(before);
+    await migrateMysql(clientOf('shop'));
+    await works('shop');
+  });
+
   test('the text for other tools does the same', async () => {
     await server.query('create database printed');
     await server.query(mysqlMigration(), [], { database: 'printed' });

@@ -175,6 +175,9 @@ describe.each(SHARING)('%s', (_name, share) => {
     ['a cluster of ioredis', () => new Cluster([], { ...PREFIX, lazyConnect: true })],
     ['nodes of ioredis', () => new Cluster([], { redisOptions: PREFIX, lazyConnect: true })],
     ['node-redis', () => createClient(PREFIX)],
+    ['node-redis, of bytes', () => createClient({ keyPrefix: Buffer.from('shop:') })],
+    ['a cluster of node-redis', () => createCluster({ ...PREFIX, rootNodes })],
+    ['Sentinels of node-redis', () => createSentinel({ ...PREFIX, ...sentinels })],
   ])('refuses the key prefix of %s, for others would have other keys', async (_, make) => {
     const refused = expect.objectContaining({
       code: 'USAGE',

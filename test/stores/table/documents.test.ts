@@ -36,6 +36,16 @@ describe.each(PRODUCTS)('$name', ({ start, clients, plain }) => {
     expect(tables?.says).toBe('up to date, the table by_url');
   });
 
+  test.each([
+    ['shop', 'id integer, body text', /another table "shop"/],
+    ['short', 'name varchar(9), text varchar(9), version varchar(9)', /ALTER TABLE/],
+  ])('its URL refuses a table of others: %s', async (table, columns, says) => {
+    await on(client.db).count(`CREATE TABLE ${table} (${columns})`);
+    const [scheme = '', ...rest] = `table+${server.url}?table=${table}`.split(':');
+    const refused = { code: 'USAGE', message: expect.stringMatching(says) };
+    await expect(migrate(scheme, rest.join(':'))).rejects.toMatchObject(refused);
+  });
+
   /** They own the client. */
   function documents(open: Open, url = server.url) {
     const own = open(url);
