@@ -18,7 +18,7 @@ import type { Dialect } from './sql.ts';
 /** `knex`, TypeORM's `dataSource`, `sequelize`, MikroORM's `em`, or Drizzle's `db`. */
 export type OrmWithPool =
   | { readonly client: object; batchInsert(...rows: never[]): unknown }
-  | { readonly manager: object; getRepository(...target: never[]): unknown }
+  | { readonly isInitialized: boolean; getRepository(...target: never[]): unknown }
   | { authenticate(...options: never[]): Promise<void>; getQueryInterface(): object }
   | MikroEntities
   | (DrizzleDatabase & { readonly $client: object });

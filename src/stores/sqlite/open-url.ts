@@ -15,7 +15,10 @@ export function openUrl(_scheme: string, rest: string): Store {
   return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
 }
 
-/** The locks make their own tables. Others may be at work on the file for 5 s. @throws StoreError */
+/**
+ * The locks make their own tables. Others may be at work on the file for 5 s.
+ * @throws StoreError
+ */
 export async function migrate(_scheme: string, rest: string, table = ''): Promise<void> {
   const { file } = read(rest);
   const database = await openSqlite(file);
