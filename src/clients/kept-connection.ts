@@ -199,12 +199,12 @@ export class KeptConnection<W extends Wire> {
     const late = (): void => {
       if (this.#waiting.delete(request)) request.fail(this.#failure ?? this.#notYet());
     };
-    const longer = withinMs - CONNECT_MS;
     const connected = (): void => {
-      if (this.#wire && longer > 0) request.timer = setTimeout(() => afterInput(late), longer);
-      else afterInput(late);
+      if (!this.#wire || withinMs <= CONNECT_MS) late();
+      else if (this.#waiting.has(request))
+        request.timer = setTimeout(afterInput, withinMs - CONNECT_MS, late);
     };
-    request.timer = setTimeout(connected, Math.min(withinMs, CONNECT_MS));
+    request.timer = setTimeout(afterInput, Math.min(withinMs, CONNECT_MS), connected);
     this.#waiting.add(request);
     this.#next();
   }

@@ -220,6 +220,18 @@ test('a call waits for a connection for a second, for its turn longer', async ()
   expect(line.calls).toHaveLength(4);
 });
 
+test('a call has its turn on a connection that comes with the last input', async () => {
+  vi.useFakeTimers();
+  const { session, lines } = scene((line) => {
+    line.answer = () => new Promise((resolve) => setTimeout(resolve, 500, []));
+    return new Promise((resolve) => setTimeout(resolve, 1000));
+  });
+  const all = ['a', 'b'].map((name) => session.call('look', [name], { withinMs: 20_000 }));
+  await pass(2000);
+  await Promise.all(all);
+  expect(lines[0]?.calls).toEqual(['look a', 'look b']);
+});
+
 test('a call that has not had its turn in time has failed, and is never made', async () => {
   vi.useFakeTimers();
   const { session, line } = await opened();

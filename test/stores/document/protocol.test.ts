@@ -1,9 +1,10 @@
-import type { Store } from 'holdfast';
+import { type Store, systemClock } from 'holdfast';
 import { type Documents, documentStore } from 'holdfast/document';
 import type { Claim } from 'holdfast/store';
 import { simulatedClock } from 'holdfast/testkit';
 import { expect, it } from 'vitest';
 import { claimOf as anyClaim } from '../../methods/faults/bed.ts';
+import { until } from '../../support/until.ts';
 import { Shelf } from './shelf.ts';
 
 const claimOf = (over: Partial<Claim> = {}): Claim => anyClaim('r', { ttlMs: 9_000, ...over });
@@ -220,6 +221,29 @@ it('gives up a request that gets no reply, and the next one goes on', async () =
   expect(clock.now() - from).toBe(claim.ttlMs / 3);
   silent = false;
   expect(states(await store.claim([claim]))).toBe('held');
+});
+
+it('watches again where it was refused, and wakes those that missed a change', async () => {
+  // The next try comes by the real clock.
+  const documents = new Shelf({ clock: systemClock(), slackMs: 0, watches: true }).connect();
+  const other = documentStore(documents);
+  let tries = 0;
+  const store = documentStore({
+    ...documents,
+    async watch(key, changed) {
+      if (tries++ === 0) throw new Error('refused');
+      return (await documents.watch?.(key, changed)) as AsyncDisposable;
+    },
+  });
+  const [holds, waits] = [claimOf(), claimOf()];
+  await other.claim([holds]);
+  const told: (string | undefined)[] = [];
+  await store.watch?.(waits, (status) => told.push(status?.state));
+  expect(states(await store.claim([waits]))).toBe('waiting');
+  await other.release([holds]);
+  await until('was it woken', async () => told.length > 0);
+  expect({ tries, told }).toEqual({ tries: 2, told: ['held'] });
+  await Promise.all([store.close?.(), other.close?.()]);
 });
 
 it.each([0, undefined])('removes what says no more than the time does, %s', async (slackMs) => {
