@@ -5,6 +5,7 @@ import type { Fixture, FixtureOptions } from 'holdfast/testkit';
 import { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { type SuiteOptions, suite } from '../../../methods/conformance/suite.ts';
+import { claimOf } from '../../../methods/faults/bed.ts';
 import type { ProgramName } from '../../../servers/programs.ts';
 import { RedisServer } from '../../../servers/redis-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
@@ -99,14 +100,24 @@ async function forgetful(
     return Math.min(...upMs) >= quarantineMs + 1000;
   });
   // After a restart with data, another server may have granted: the wait is three times as long.
-  const maxTtl = forget === restartSetBack ? Math.round(quarantineMs / 3) : quarantineMs;
+  const setsBack = forget === restartSetBack;
+  const maxTtl = setsBack ? Math.round(quarantineMs / 3) : quarantineMs;
   const given = { maxTtl, ...(maxWaiters && { maxWaiters }) };
+  if (setsBack) await leaveRecord(connect(client, given));
   return {
     connect: () => connect(client, given),
     trusting: () => connect(client, { ...given, afterDataLoss: 'trust' }),
     forget: () => forget(servers).then(() => {}),
     dispose: () => close().then(() => {}),
   };
+}
+
+/** A server without the store's record would be taken for a new one. */
+async function leaveRecord(store: Store): Promise<void> {
+  const claim = claimOf('before', { ttlMs: 100 });
+  await store.claim([claim]);
+  await store.release([claim]);
+  await store.close?.();
 }
 
 export interface Connected {
