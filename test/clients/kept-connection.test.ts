@@ -222,9 +222,11 @@ test('a call waits for a connection for a second, for its turn longer', async ()
 
 test('a call has its turn on a connection that comes with the last input', async () => {
   vi.useFakeTimers();
-  const { session, lines } = scene((line) => {
+  const { session, lines } = scene(async (line) => {
     line.answer = () => new Promise((resolve) => setTimeout(resolve, 500, []));
-    return new Promise((resolve) => setTimeout(resolve, 1000));
+    // After those of both calls.
+    await undefined;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
   });
   const all = ['a', 'b'].map((name) => session.call('look', [name], { withinMs: 20_000 }));
   await pass(2000);

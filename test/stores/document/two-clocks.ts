@@ -94,10 +94,6 @@ async function live({ documents, clock, world, chance, rate, holds }: Living): P
     };
     const end = (): number => world.now() + (deadline - clock.now()) / rate;
     let status = await ask('claim');
-    for (let tries = 0; status?.state === 'error' && tries < 5; tries++) {
-      await world.sleep(chance.below(TTL_MS));
-      status = await ask('claim');
-    }
     for (let beats = chance.below(8); beats > 0; beats--) {
       const over = held !== undefined && clock.now() >= deadline;
       if (over || status?.state === 'gone') break;
