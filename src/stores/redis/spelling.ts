@@ -8,7 +8,8 @@
  * and the records. Then the first to come writes it anew, and waits for as long as leases may live;
  * the others wait as well, since their records are gone, and meanwhile see it and stop.
  * What breaks it: the key alone is lost, so that the others do not wait, and they have a ttl of
- * more than 20 s; or they cannot reach its server, and the first can.
+ * more than 20 s; they cannot reach its server, and the first can; or after a flush of one server
+ * the first has no tag and a smaller maxTtl.
  */
 import { abortable, limited } from '../../clients/abortable.ts';
 import type { RedisLink } from '../../clients/redis/link.ts';
@@ -53,7 +54,7 @@ export class Spelling {
   async #look(): Promise<void> {
     const at = performance.now();
     const first = this.#lookedAt === Number.NEGATIVE_INFINITY;
-    const brief = () => limited(LOOK_MS, [], (signal) => abortable(signal, this.#found()));
+    const brief = () => limited(LOOK_MS, [], (signal) => abortable(signal, this.#late()));
     const found = await (first ? this.#found() : brief().catch(() => this.#own));
     if (found === this.#own) {
       this.#lookedAt = at;
@@ -61,6 +62,13 @@ export class Spelling {
     }
     this.#lookedAt = Number.NEGATIVE_INFINITY;
     throw this.#another(found);
+  }
+
+  /** An answer that comes when nobody waits for it counts as well. */
+  async #late(): Promise<string> {
+    const found = await this.#found();
+    if (found !== this.#own) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    return found;
   }
 
   /** What the key says, once it says something. */

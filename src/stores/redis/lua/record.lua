@@ -9,10 +9,10 @@
 -- p: another server may still grant. This one was a replica, or has data of another process, as
 --    either side of a fail-over has that starts again. Sentinel leaves the old primary its writes
 --    for up to 12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
--- In a cluster, or under one hash tag, a replaced primary stops in time (n), and all ask for 30 s
--- or more (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
--- What breaks it: redis.md; whoever asks first after a flush with a smaller maxTtl than others; a
--- server that is promoted, and starts again without its data while the old primary still grants.
+-- In a cluster a replaced primary stops in time (n), and all ask for 30 s or more, as under a hash
+-- tag (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
+-- What breaks it: redis.md; whoever asks first after a flush with a smaller maxTtl than others; of
+-- the two sides of a fail-over, one that starts again without its data while the other grants.
 
 -- The record keeps the greatest maxTtl. One script raises it and grants, and prolongs the wait for
 -- the last loss, so no copy of the data has the grant alone; programs remember the greatest, too.
@@ -129,8 +129,8 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
     local since, reason, seen = string.match(word, '^(%d+)(%a):(%S+)$')
     -- After a promotion a further loss on the same server must not shorten the wait.
     local alone = record and stayed and how ~= 'p' or not record and primary
-    -- The records of a cluster, and that of a hash tag, have braces in their names.
-    local many = string.find(KEYS[1], '{', 1, true)
+    -- The names of a cluster's records end with a brace; a hash tag may be on one server.
+    local many = sub(KEYS[1], -1) == '}' or string.find(info, 'cluster_enabled:1', 1, true)
     if seen == state and (reason == 'n' or not record) then
       how = reason
     elseif not record and word ~= 'known' and up >= maxTtl and primary and total == 0 then
