@@ -45,7 +45,9 @@ const LASTING: Advice = {
   NOAUTH: 'requires a password. Give the client one',
   WRONGPASS: 'does not know this user name and password. Check those that the client was given',
   NOPERM: `does not permit this user to do that. ${PERMISSIONS} has the ACL that is needed`,
-  CROSSSLOT: 'is part of a cluster and was asked for keys of several slots',
+  CROSSSLOT:
+    'is part of a cluster and was asked for keys of several slots. Give the store a cluster' +
+    ' client or, where the cluster has one endpoint, a hashTag',
   WRONGTYPE: 'has data of another type under the key. Use another namespace for the locks',
   'ERR unknown command':
     'does not know this command: it is older than Redis 7.0 or Valkey 7.2, or has renamed it',
