@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { expectNoForgery } from '../../methods/faults/forged.ts';
 import { Bed } from '../../stores/redis/bed.ts';
-import { READER, readerOn } from '../../stores/redis/reader.ts';
+import { READER, readerOn, settled } from '../../stores/redis/reader.ts';
 import { optionsOf } from './open.ts';
 
 /** Where a note (lua/line.lua) has the tag of its claim. */
@@ -22,10 +22,6 @@ test('a user that may only read and publish makes nobody hold a fair lock', asyn
   };
   const [holder, waiter] = [locks(), locks()];
   const notes = (name: string) => redis.hgetall(`holdfast:!notes:${name}`);
-  const settled = async () => {
-    await waiter.inspect('gold');
-    await waiter.inspect('gold');
-  };
   await expectNoForgery(
     { holder, waiter },
     {
@@ -35,6 +31,6 @@ test('a user that may only read and publish makes nobody hold a fair lock', asyn
       words: async (name) => Object.keys(await notes(name)),
       send,
     },
-    settled,
+    () => settled(waiter),
   );
 });

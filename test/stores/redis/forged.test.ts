@@ -2,7 +2,7 @@
 import { test } from 'vitest';
 import { expectNoForgery } from '../../methods/faults/forged.ts';
 import { Bed } from './bed.ts';
-import { READER, readerOn } from './reader.ts';
+import { READER, readerOn, settled } from './reader.ts';
 
 test('a user that may only read and publish makes nobody hold a lock', async () => {
   await using bed = new Bed();
@@ -13,10 +13,6 @@ test('a user that may only read and publish makes nobody hold a lock', async () 
     return Object.values(fields).map((field) => field.toString('latin1'));
   };
   const [holder, waiter] = [bed.patientLocks(server), bed.patientLocks(server)];
-  const settled = async () => {
-    await waiter.inspect('gold');
-    await waiter.inspect('gold');
-  };
   await expectNoForgery(
     { holder, waiter },
     {
@@ -25,6 +21,6 @@ test('a user that may only read and publish makes nobody hold a lock', async () 
       words: async (name) => (await rows(name)).flatMap((row) => row.match(/[0-9a-f]{32}/g) ?? []),
       send,
     },
-    settled,
+    () => settled(waiter),
   );
 });

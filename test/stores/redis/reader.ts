@@ -1,4 +1,5 @@
 /** A user that may read all keys and send messages, but write nothing. */
+import type { Locks } from 'holdfast';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import type { RedisServer } from '../../servers/redis-server.ts';
@@ -26,4 +27,10 @@ export async function readerOn(bed: Bed, { host, port }: RedisServer): Promise<R
       }
     },
   };
+}
+
+/** Resolves when this process has heard all messages so far: two replies came after them. */
+export async function settled(waiter: Locks): Promise<void> {
+  await waiter.inspect('gold');
+  await waiter.inspect('gold');
 }
