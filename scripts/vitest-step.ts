@@ -49,7 +49,7 @@ export function tests(name: string, options: VitestOptions): Step {
   };
 }
 
-/** A file counts as done when it is, its tests as failed as soon as they have. */
+/** A file counts as done when it is, its tests as failed as soon as they have; then says why. */
 function watcher(tell: (progress: Progress) => void): Reporter {
   const now = { done: 0, all: 0, failed: 0 };
   const change = (part: Partial<typeof now>): void => tell(Object.assign(now, part));
@@ -57,7 +57,10 @@ function watcher(tell: (progress: Progress) => void): Reporter {
     onTestRunStart: (specifications) => change({ done: 0, all: specifications.length }),
     onTestModuleEnd: () => change({ done: now.done + 1 }),
     onTestCaseResult: (test) => {
-      if (test.result().state === 'failed') change({ failed: now.failed + 1 });
+      const { state, errors } = test.result();
+      if (state !== 'failed') return;
+      console.log(`✗ ${test.fullName}: ${errors?.[0]?.stack ?? errors?.[0]?.message}`);
+      change({ failed: now.failed + 1 });
     },
   };
 }

@@ -19,6 +19,7 @@ export class Crowd {
   readonly #last = new Map<string, Lease>();
   readonly #tasks: Promise<void>[];
   readonly #strict: boolean;
+  readonly #givenUp = new AbortController();
   #over = false;
 
   /** One task for each of these locks and resources; they begin at once. */
@@ -41,19 +42,29 @@ export class Crowd {
 
   /** Ends it: none was granted what another held, and tokens grew. */
   async expectOrder(): Promise<void> {
+    this.#over = true;
+    let ended = false;
+    void Promise.allSettled(this.#tasks).then(() => {
+      ended = true;
+    });
+    await until('did all who wait get in', () => ended);
     await this.close();
     expect(this.#violations).toEqual([]);
   }
 
+  /** Who still waits goes. */
   async close(): Promise<void> {
     this.#over = true;
+    this.#givenUp.abort();
     await Promise.all(this.#tasks);
   }
 
   async #work(locks: Locks, name: string): Promise<void> {
     this.#grants.set(name, 0);
+    const { signal } = this.#givenUp;
     while (!this.#over) {
-      const lease = await locks.mutex(name, { fair: true }).acquire().catch(this.#doubt);
+      const mutex = locks.mutex(name, { fair: true });
+      const lease = await mutex.acquire({ signal }).catch(this.#doubt);
       if (lease) {
         this.#see(name, lease);
         await sleep(Math.random() * 10);
@@ -78,6 +89,7 @@ export class Crowd {
 
   /** A store that does not answer for a TTL is an error, and the program tries again. */
   readonly #doubt = (error: unknown): undefined => {
+    if (this.#givenUp.signal.aborted) return;
     if (!isLockError(error, 'STORE')) throw error;
     if (this.#strict) this.#violations.push(String(error));
   };

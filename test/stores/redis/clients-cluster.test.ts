@@ -156,12 +156,19 @@ describe.each(packages)('$name', (its) => {
     let resumed = 0;
     const heard: string[] = [];
     const wake = (message?: string) => (message === undefined ? resumed++ : heard.push(message));
-    // So many that some are sure to be at the server that goes.
-    const listeners = Array.from({ length: 12 }, () => links.to(its.cluster(cluster.addresses)));
+    const name = 'mourner';
+    const listeners = Array.from({ length: 12 }, () =>
+      links.to(its.cluster(cluster.addresses, { name })),
+    );
     await Promise.all(listeners.map((each) => each.follow('k', 'news', wake, 'cluster')));
-    const key = `killed ${its.name}`;
+    let key: string;
+    let gone: RedisServer;
+    let i = 0;
+    do {
+      key = `killed ${its.name} ${i++}`;
+      gone = await cluster.primaryOf(slotOf(key));
+    } while ((await gone.listeners(name)).length === 0);
     await link.send(key, ['SET', key, '1']);
-    const gone = await cluster.primaryOf(slotOf(key));
     await gone.kill();
     const failures: unknown[] = [];
     await until('found the replica', async () => {

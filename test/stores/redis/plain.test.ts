@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import Redlock from 'redlock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
+import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { Bed, settle } from './bed.ts';
@@ -260,7 +260,7 @@ it('a majority of them is what node-redlock takes on the same servers', async ()
   const clients = servers.map((server) => new Redis(bed.serve(server).url));
   for (const client of clients) bed.use({ close: () => client.disconnect() });
   const members = clients.map((client) => plainRedisStore(client, { afterDataLoss: 'trust' }));
-  const locks = bed.locksOn(quorum(members), LONG_TTL_MS);
+  const locks = bed.locksOn(quorum(members), 30_000);
   const redlock = new Redlock(clients, { retryCount: 0 });
 
   const ours = await locks.mutex('a').acquire();
