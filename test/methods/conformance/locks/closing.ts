@@ -22,26 +22,6 @@ export function closing({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'closing lets running work finish and then releases',
-        async run(bed) {
-          const locks = bed.locks({}, await bed.connect());
-          const [entered, done] = [gate(), gate()];
-          const run = of(locks, bed.name()).run(async ({ signal }) => {
-            entered.open();
-            await done.opened;
-            return signal.aborted;
-          });
-          await entered.opened;
-          const closed = locks.close();
-          await bed.quiet();
-          assert.equal((await bed.look()).holders.length, 1);
-          done.open();
-          assert.equal(await run, false);
-          await closed;
-          assert.equal((await bed.look()).holders.length, 0);
-        },
-      },
-      {
         name: 'work that does not settle keeps the resource until its TTL',
         async run(bed) {
           const locks = bed.locks({ ttl: 4 * bed.ttlMs }, await bed.connect());
@@ -58,15 +38,6 @@ export function closing({ name, of }: LockOf): Topic {
           assert.equal((await next).takeover?.reason ?? 'expired', 'expired');
           done.open();
           await rejected;
-        },
-      },
-      {
-        name: 'the locks of others on the same store stay open',
-        async run(bed) {
-          const store = await bed.connect();
-          const [one, other] = [bed.locks({}, store), bed.locks({}, store)];
-          await one.close();
-          assert.ok((await of(other, bed.name()).acquire()).held);
         },
       },
     ],
