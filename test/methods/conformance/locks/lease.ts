@@ -20,19 +20,6 @@ export function lease({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'renew asks the store and prolongs the lease',
-        async run(bed) {
-          const lease = await of(bed.locks(), bed.name()).acquire();
-          // Many times the rounding of a store's clock, and no time for a heartbeat.
-          await bed.sleep(100 + 5 * bed.slackMs);
-          // However long the reply takes.
-          const end = (): number => bed.clock.now() + lease.remainingMs;
-          const before = end();
-          await lease.renew();
-          assert.ok(end() > before);
-        },
-      },
-      {
         name: 'the token of a lease is the number that others see',
         needs: ['tokens'],
         async run(bed) {

@@ -3,7 +3,6 @@ import type { Topic } from '../../../../src/testkit/case.ts';
 import { acquire } from './acquire.ts';
 import { all } from './all.ts';
 import { bounds } from './bounds.ts';
-import { closing } from './closing.ts';
 import { doubt } from './doubt.ts';
 import { election } from './election.ts';
 import { lease } from './lease.ts';
@@ -17,7 +16,7 @@ import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
 
 /** All locks with one holder at a time. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, sharing, bounds, closing];
+const EXCLUSIVE = [acquire, lease, loss, doubt, sharing, bounds];
 
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
