@@ -6,8 +6,9 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, standing, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
 
 const table = 'stock';
@@ -33,13 +34,13 @@ describe.each(PRODUCTS)('$name', (product) => {
     }
 
     test('a deadlock ends one of the two', async () => {
-      const has = [new Signal(), new Signal()] as const;
+      const has = [gate(), gate()] as const;
       const ids = ['a', 'b'] as const;
       const outcomes = await both(async (tx, me) => {
         const other = me === 0 ? 1 : 0;
         await lock(tx, ids[me]);
-        has[me].give();
-        await has[other].given;
+        has[me].open();
+        await has[other].opened;
         await lock(tx, ids[other]);
       });
       const failed = outcomes.filter(({ status }) => status === 'rejected');

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { changeState, type LockWait, retrying, rowLock, type SqlTransaction } from 'holdfast/sql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TcpProxy } from '../servers/tcp-proxy.ts';
+import { gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, standing, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import {
   type Client,
   MYSQL_CLIENTS,
@@ -120,17 +121,17 @@ describe.each(PRODUCTS)('$name', (product) => {
       await holder.release();
     });
 
-    /** Two that run again until both are done. The second attempt finds all signals given. */
+    /** Two that run again until both are done. The second attempt finds all gates open. */
     async function both(
       work: (tx: SqlTransaction, me: 0 | 1, meet: () => Promise<void>) => Promise<unknown>,
       isolation?: 'serializable',
     ): Promise<number> {
-      const here = [new Signal(), new Signal()] as const;
+      const here = [gate(), gate()] as const;
       const attempts = [0, 0];
       const run = (me: 0 | 1) => {
         const meet = (): Promise<void> => {
-          here[me].give();
-          return here[me === 0 ? 1 : 0].given;
+          here[me].open();
+          return here[me === 0 ? 1 : 0].opened;
         };
         return retrying((attempt) => {
           attempts[me] = attempt;

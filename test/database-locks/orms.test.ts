@@ -9,7 +9,8 @@ import {
   transactionLock,
 } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { gate } from '../support/gate.ts';
+import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, numberLeft, on } from './clients.ts';
 import { fetchOrms, ORMS, type Orm } from './orms.ts';
 
@@ -40,13 +41,13 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
       rowLock(tx, { table, key: { id }, ...more });
 
     test('a deadlock ends one of the two, which may run again', async () => {
-      const has = [new Signal(), new Signal()] as const;
+      const has = [gate(), gate()] as const;
       const ids = ['a', 'b'] as const;
       const work = (me: 0 | 1) =>
         orm.transaction(async (tx) => {
           await lock(tx, ids[me]);
-          has[me].give();
-          await has[me === 0 ? 1 : 0].given;
+          has[me].open();
+          await has[me === 0 ? 1 : 0].opened;
           await lock(tx, ids[me === 0 ? 1 : 0]);
         });
       const outcomes = await Promise.allSettled([work(0), work(1)]);

@@ -4,7 +4,7 @@
  */
 import { type LockWait, retrying, rowLock, type SqlTransaction } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
 
 const table = 'stock';
@@ -28,13 +28,7 @@ describe.each(PRODUCTS)('$name', (product) => {
     });
 
     test('none without end', async () => {
-      const [has, done] = [new Signal(), new Signal()];
-      const holder = admin.transaction(async (tx) => {
-        await lock(tx, 'a');
-        has.give();
-        await done.given;
-      });
-      await has.given;
+      const holder = await standing(admin, (tx) => lock(tx, 'a'));
       const attempts: number[] = [];
       const nowait = (attempt: number) => {
         attempts.push(attempt);
@@ -48,8 +42,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         cause: expect.objectContaining({ reason: 'lock-timeout' }),
       });
       expect(attempts).toEqual([1, 2, 3]);
-      done.give();
-      await holder;
+      await holder.release();
     });
 
     test('none for another reason', async () => {
