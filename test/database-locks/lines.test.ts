@@ -133,14 +133,14 @@ describe.each(PRODUCTS)('$name', (product) => {
           here[me].open();
           return here[me === 0 ? 1 : 0].opened;
         };
-        return retrying(() =>
-          client
-            .transaction((tx) => work(tx, me, meet), isolation)
-            .catch((error: unknown) => {
-              failures.push(error);
-              throw error;
-            }),
-        );
+        return retrying(async () => {
+          try {
+            await client.transaction((tx) => work(tx, me, meet), isolation);
+          } catch (error) {
+            failures.push(error);
+            throw error;
+          }
+        });
       };
       await Promise.all([run(0), run(1)]);
       return failures;
