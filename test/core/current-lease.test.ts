@@ -1,6 +1,7 @@
 import { createLocks, currentLease, evict, type Lease, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gate } from '../support/gate.ts';
 
 let locks: Locks;
 
@@ -47,14 +48,11 @@ describe('the lease around the running code', () => {
 
   it('is not there for what is left behind', async () => {
     let later: Promise<Lease | undefined> | undefined;
-    let settled = (): void => {};
-    const over = new Promise<void>((resolve) => {
-      settled = resolve;
-    });
+    const over = gate();
     await locks.mutex('a').run(() => {
-      later = over.then(() => currentLease());
+      later = over.opened.then(() => currentLease());
     });
-    settled();
+    over.open();
     expect(await later).toBe(undefined);
   });
 

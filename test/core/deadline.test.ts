@@ -178,15 +178,16 @@ describe('a heartbeat', () => {
 
   it('that is ambiguous extends nothing, and is doubt, not loss', async () => {
     const { clock, store, locks } = setUp();
-    const events: number[] = [];
-    locks.on('unconfirmed', ({ remainingMs }) => events.push(remainingMs));
+    const told: unknown[] = [];
+    locks.on('unconfirmed', ({ remainingMs, cause }) => told.push(remainingMs > 0, cause));
     const lease = await locks.mutex('a').acquire();
-    store.onRenew = () => Promise.reject(failure());
+    const error = failure();
+    store.onRenew = () => Promise.reject(error);
     await clock.advance(10_000 / 3);
     expect(lease.state).toBe('unconfirmed');
     expect(lease.remainingMs).toBeCloseTo(LIFE_MS - 10_000 / 3, 6);
     await clock.advance(10_000 / 3);
-    expect(events, 'one event a doubt').toHaveLength(1);
+    expect(told, 'one event a doubt').toEqual([true, error]);
     store.onRenew = () => held();
     await clock.advance(10_000 / 3 - 200);
     expect(lease.held).toBe(true);

@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import type { LockEventName, StoreError } from 'holdfast';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/core/events.ts';
@@ -73,18 +72,6 @@ describe('events', () => {
     await clock.advance(60_000);
     expect(outcomes.every(({ done }) => done)).toBe(true);
     expect(outcomes.length).toBeGreaterThan(20);
-  });
-
-  it('are on diagnostics_channel, for all locks of the process', async () => {
-    const { clock, locks } = setUp();
-    const seen: unknown[] = [];
-    const hear = (event: unknown): void => void seen.push(event);
-    const heard = channel('holdfast:acquired');
-    heard.subscribe(hear);
-    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
-    heard.unsubscribe(hear);
-    await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
-    expect(seen).toMatchObject([{ resource: 'a', kind: 'mutex', token: 1024n }]);
   });
 
   it('cost nothing when nobody listens: none is made', async () => {

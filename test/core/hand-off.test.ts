@@ -307,7 +307,11 @@ describe('a downgraded write lock', () => {
   it('is refused for other kinds and stores that cannot', async () => {
     const bed = setUp();
     const mutex = await bed.locks.mutex('a').acquire();
-    await expect(downgrade(mutex)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    const permit = await bed.locks.semaphore('s', { limit: 2 }).acquire();
+    for (const lease of [mutex, permit]) {
+      await expect(downgrade(lease)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+      expect(lease.held).toBe(true);
+    }
     Object.assign(bed.store, { downgrade: undefined });
     const writer = await bed.locks.rwLock('rw').write.acquire();
     await expect(downgrade(writer)).rejects.toMatchObject({ code: 'UNSUPPORTED' });

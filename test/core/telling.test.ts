@@ -217,16 +217,23 @@ it('tells of each request of the heartbeat, and how many of its claims failed', 
   ]);
 });
 
-it('is heard on the channels of the process as well', async () => {
+it('is heard on the channels of the process as well, until nobody listens', async () => {
   const { clock, locks } = setUp();
-  const seen: string[] = [];
+  const seen: unknown[] = [];
   const subscribed = LIFE.map((name) => {
-    const subscriber = (): void => void seen.push(name);
+    const subscriber = (event: unknown): void => void seen.push([name, event]);
     const source = channel(`holdfast:${name}`);
     source.subscribe(subscriber);
     return () => source.unsubscribe(subscriber);
   });
   await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
   for (const stop of subscribed) stop();
-  expect(seen).toEqual(['acquiring', 'acquired', 'working', 'released']);
+  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+  const lease = { resource: 'a', kind: 'mutex', token: 1024n };
+  expect(seen).toMatchObject([
+    ['acquiring', { resource: 'a' }],
+    ['acquired', lease],
+    ['working', { resource: 'a' }],
+    ['released', lease],
+  ]);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { startMariadb } from '../servers/mariadb-server.ts';
 import { startMysql } from '../servers/mysql-server.ts';
 import { startPostgres } from '../servers/postgres-server.ts';
+import { gate } from '../support/gate.ts';
 import { type Client, MYSQL_CLIENTS, type Open, on, POSTGRES_CLIENTS } from './clients.ts';
 
 export interface Server {
@@ -57,33 +58,21 @@ export function useServer({ start, plain }: Product): { readonly url: string } {
   return bed;
 }
 
-/** A promise that is settled from outside. */
-export class Signal {
-  readonly given: Promise<void>;
-  give: () => void = () => {};
-
-  constructor() {
-    this.given = new Promise((resolve) => {
-      this.give = resolve;
-    });
-  }
-}
-
 /** Begins a transaction that stands still after this work, until it is released. */
 export async function standing(
   client: Client,
   work: (tx: SqlTransaction) => Promise<unknown>,
 ): Promise<{ release(): Promise<void> }> {
-  const [has, end] = [new Signal(), new Signal()];
+  const [has, end] = [gate(), gate()];
   const done = client.transaction(async (tx) => {
     await work(tx);
-    has.give();
-    await end.given;
+    has.open();
+    await end.opened;
   });
-  await Promise.race([has.given, done]);
+  await Promise.race([has.opened, done]);
   return {
     async release() {
-      end.give();
+      end.open();
       await done;
     },
   };

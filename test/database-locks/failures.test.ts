@@ -1,4 +1,7 @@
-/** What goes wrong in a database, provoked on real servers and told by every client. */
+/**
+ * What goes wrong in a database, provoked on real servers and told by every client: beside the
+ * deadlocks of lines.test.ts.
+ */
 import { sqlFence } from 'holdfast/fence';
 import { changeState, rowLock, type SqlTransaction, transactionLock } from 'holdfast/sql';
 import { createConnection as createMariadb } from 'mariadb';
@@ -7,7 +10,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, standing, useServer } from './bed.ts';
+import { PRODUCTS, standing, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';
 
 const table = 'stock';
@@ -22,36 +25,9 @@ describe.each(PRODUCTS)('$name', (product) => {
     const postgres = () => client.dialect === 'postgres';
     beforeAll(async () => {
       client = open(server.url);
-      for (const id of ['a', 'b']) await client.transaction((tx) => lock(tx, id));
+      await client.transaction((tx) => lock(tx, 'a'));
     });
     afterAll(() => client.close());
-
-    /** What two transactions come to that begin together. */
-    async function both(work: (tx: SqlTransaction, me: 0 | 1) => Promise<unknown>) {
-      const all = ([0, 1] as const).map((me) => client.transaction((tx) => work(tx, me)));
-      return Promise.allSettled(all);
-    }
-
-    test('a deadlock ends one of the two', async () => {
-      const has = [new Signal(), new Signal()] as const;
-      const ids = ['a', 'b'] as const;
-      const outcomes = await both(async (tx, me) => {
-        const other = me === 0 ? 1 : 0;
-        await lock(tx, ids[me]);
-        has[me].give();
-        await has[other].given;
-        await lock(tx, ids[other]);
-      });
-      const failed = outcomes.filter(({ status }) => status === 'rejected');
-      expect(failed).toEqual([
-        expect.objectContaining({
-          reason: expect.objectContaining({
-            ...{ code: 'TRANSACTION', reason: 'deadlock', retryable: true, outcome: 'failed' },
-            cause: expect.anything(),
-          }),
-        }),
-      ]);
-    });
 
     test('a snapshot that is too old', async () => {
       const work = client.transaction(async (tx) => {

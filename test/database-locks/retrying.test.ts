@@ -1,9 +1,11 @@
-/** Transactions that run again, and those that must not: with every client, on every server. */
-import { changeState, type LockWait, retrying, rowLock, type SqlTransaction } from 'holdfast/sql';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../support/until.ts';
-import { PRODUCTS, Signal, useServer } from './bed.ts';
-import { type Client, numberLeft, on } from './clients.ts';
+/**
+ * When transactions stop running again, with every client, on every server; lines.test.ts has those
+ * that run again, and COMMIT without an answer.
+ */
+import { type LockWait, retrying, rowLock, type SqlTransaction } from 'holdfast/sql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PRODUCTS, standing, useServer } from './bed.ts';
+import { type Client, on } from './clients.ts';
 
 const table = 'stock';
 const lock = (tx: SqlTransaction, id: string, wait: LockWait = 'block') =>
@@ -12,98 +14,21 @@ const lock = (tx: SqlTransaction, id: string, wait: LockWait = 'block') =>
 describe.each(PRODUCTS)('$name', (product) => {
   const server = useServer(product);
 
-  describe.each(Object.entries(product.clients))('%s', (name, open) => {
+  describe.each(Object.entries(product.clients))('%s', (_, open) => {
     let client: Client;
     let admin: Client;
-    const postgres = () => client.dialect === 'postgres';
     beforeAll(async () => {
       client = open(server.url);
       admin = product.plain(server.url);
-      for (const id of ['a', 'b']) await client.transaction((tx) => lock(tx, id));
+      await client.transaction((tx) => lock(tx, 'a'));
     });
-    beforeEach(() => on(admin.db).count('UPDATE stock SET n = 10'));
     afterAll(async () => {
       await client.close();
       await admin.close();
     });
 
-    test('one that a deadlock has ended', async () => {
-      const has = [new Signal(), new Signal()] as const;
-      const ids = ['a', 'b'] as const;
-      const attempts = [0, 0];
-      const work = (me: 0 | 1) =>
-        retrying((attempt) => {
-          attempts[me] = attempt;
-          return client.transaction(async (tx) => {
-            await lock(tx, ids[me]);
-            has[me].give();
-            // A second attempt finds both given.
-            await has[me === 0 ? 1 : 0].given;
-            await lock(tx, ids[me === 0 ? 1 : 0]);
-          });
-        });
-      await Promise.all([work(0), work(1)]);
-      expect(Math.max(...attempts)).toBeGreaterThan(1);
-    });
-
-    test('one that is not serializable, at whatever statement or at COMMIT', async () => {
-      const read = [new Signal(), new Signal()] as const;
-      const attempts = [0, 0];
-      const sell = (me: 0 | 1) =>
-        retrying((attempt) => {
-          attempts[me] = attempt;
-          return client.transaction(async (tx) => {
-            const [row] = await on(tx).rows('SELECT n FROM stock WHERE id = ?', ['a']);
-            read[me].give();
-            await read[me === 0 ? 1 : 0].given;
-            await on(tx).count('UPDATE stock SET n = ? WHERE id = ?', [Number(row?.n) - 1, 'a']);
-          }, 'serializable');
-        });
-      await Promise.all([sell(0), sell(1)]);
-      expect(await numberLeft(admin.db, 'a')).toBe(8);
-      expect(Math.max(...attempts)).toBeGreaterThan(1);
-    });
-
-    test('none whose COMMIT has no answer', async ({ skip }) => {
-      skip(
-        /postgres$/.test(name),
-        'not promised: postgres itself throws where nobody can catch it',
-      );
-      let attempts = 0;
-      const work = retrying(() => {
-        attempts += 1;
-        return client.transaction(async (tx) => {
-          const own = postgres() ? 'pg_backend_pid()' : 'CONNECTION_ID()';
-          const [me] = await on(tx).rows(`SELECT ${own} AS "id"`);
-          await changeState(tx, { table, key: { id: 'a' }, from: { n: 10 }, to: { n: 9 } });
-          await end(Number(me?.id));
-        });
-      });
-      await expect(work).rejects.toMatchObject({
-        ...{ code: 'TRANSACTION', reason: 'connection', outcome: 'unknown', retryable: false },
-        cause: expect.anything(),
-      });
-      expect(attempts).toBe(1);
-    });
-
-    /** Ends a session, and waits until the server has forgotten it. */
-    async function end(id: number): Promise<void> {
-      if (postgres()) await on(admin.db).rows(`SELECT pg_terminate_backend(${id})`);
-      else await on(admin.db).count(`KILL CONNECTION ${id}`);
-      const left = postgres()
-        ? `SELECT 1 FROM pg_stat_activity WHERE pid = ${id}`
-        : `SELECT 1 FROM information_schema.processlist WHERE id = ${id}`;
-      await until('is gone', async () => (await on(admin.db).rows(left)).length === 0);
-    }
-
     test('none without end', async () => {
-      const [has, done] = [new Signal(), new Signal()];
-      const holder = admin.transaction(async (tx) => {
-        await lock(tx, 'a');
-        has.give();
-        await done.given;
-      });
-      await has.given;
+      const holder = await standing(admin, (tx) => lock(tx, 'a'));
       const attempts: number[] = [];
       const nowait = (attempt: number) => {
         attempts.push(attempt);
@@ -117,8 +42,7 @@ describe.each(PRODUCTS)('$name', (product) => {
         cause: expect.objectContaining({ reason: 'lock-timeout' }),
       });
       expect(attempts).toEqual([1, 2, 3]);
-      done.give();
-      await holder;
+      await holder.release();
     });
 
     test('none for another reason', async () => {

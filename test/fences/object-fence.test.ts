@@ -7,6 +7,7 @@ import {
 } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
+import { gate } from '../support/gate.ts';
 import { until } from '../support/until.ts';
 import { changesAtOnce } from './at-once.ts';
 import { at, fixtureOf, httpObjects, numbers, numbersIn, through, valueIn } from './numbers.ts';
@@ -55,17 +56,17 @@ describe('a reply that is lost', () => {
 
   test('of a write whose successor has entered is told as too late, and was read', async () => {
     const service = await ObjectServer.start();
-    const { promise, resolve } = gate();
+    const { opened, open } = gate();
     let loses = false;
     const fetchAndLose = async (url: string, init: RequestInit): Promise<Response> => {
       const response = await fetch(url, init);
       if (!loses || init.method !== 'PUT') return response;
       loses = false;
-      resolve();
+      open();
       await entered;
       throw new TypeError('fetch failed');
     };
-    const entered = promise.then(() => numbers(service.url).enter({ ...at('a'), token: 2n }));
+    const entered = opened.then(() => numbers(service.url).enter({ ...at('a'), token: 2n }));
     const objects = httpObjects({ url: service.url, fetch: fetchAndLose });
     const older = await numbersIn(objects).enter({ ...at('a'), token: 1n });
     loses = true;
@@ -81,15 +82,15 @@ describe('a reply that is lost', () => {
       const service = await ObjectServer.start();
       const entry = await numbers(service.url).enter({ ...at('a'), token: 1n });
       const arrive = gate();
-      service.mishaps.push({ late: arrive.promise }, ...Array(5).fill({ status: 503 }));
+      service.mishaps.push({ late: arrive.opened }, ...Array(5).fill({ status: 503 }));
       await expect(entry.write(1)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
       expect(entry.value).toBe(0);
       if (when === 'before') {
-        arrive.resolve();
+        arrive.open();
         await until('was carried out', async () => valueIn(service, 'a') === 1);
       }
       await entry.write(2);
-      arrive.resolve();
+      arrive.open();
       // Of the entry, of the late one, and of the last; refused once, if the late one was first.
       const puts = when === 'before' ? 4 : 3;
       await until('all had come', async () => {
@@ -120,14 +121,6 @@ test('what was carried out, and could not be read then, is told as unknown', asy
   await expect(eager.write(2)).rejects.toMatchObject({ code: 'STORE', outcome: 'unknown' });
   expect(valueIn(other, 'a')).toBe(2);
 });
-
-function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 test('statuses mean what they mean: not carried out, later, never', async () => {
   const service = await ObjectServer.start();

@@ -259,16 +259,3 @@ describe('closing the locks', () => {
     expect(bed.store.sent('release')).toHaveLength(2);
   });
 });
-
-describe('the standings', () => {
-  const holder = { host: 'there', pid: 7, since: 0 };
-  const member = (number: bigint) =>
-    ({ number, kind: 'permits', permits: 1, ttlMs: 1, leftMs: 1, holder }) as const;
-
-  it('are who leads and who stands by, with tokens as leases have them', async () => {
-    const { locks, store } = setUp();
-    store.onInspect = async () => ({ holders: [member(1n)], waiters: [member(2n)] });
-    const { leaders, standbys } = await createElection(locks, 'e').standings();
-    expect([leaders[0]?.number, standbys[0]?.number]).toEqual([1024n, 2048n]);
-  });
-});

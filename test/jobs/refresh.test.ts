@@ -1,6 +1,7 @@
 import { createLocks } from 'holdfast';
 import { type RefreshOptions, refresh } from 'holdfast/refresh';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../support/gate.ts';
 import { watchOutcome } from '../support/scripted-store.ts';
 import { type Bed, lost, setUp } from './bed.ts';
 
@@ -38,14 +39,6 @@ class Token {
     const { n, until = 0 } = this.value ?? {};
     return this.#bed.clock.now() < until + graceMs ? n : undefined;
   }
-}
-
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
 }
 
 describe('refresh', () => {

@@ -115,18 +115,6 @@ describe('run', () => {
     await clock.advance(60_000);
     expect([ran.value, store.sent('release').length]).toEqual([5, 1]);
   });
-
-  it('tries only once when asked to try', async () => {
-    const { clock, store, locks } = setUp();
-    const ran = locks.mutex('a').tryRun(() => 'done');
-    await clock.rest();
-    expect(await ran).toEqual({ acquired: true, value: 'done' });
-    store.onClaim = () => ({ state: 'gone', why: 'refused' });
-    expect(await locks.mutex('a').tryRun(() => 'done')).toMatchObject({
-      acquired: false,
-      holders: [],
-    });
-  });
 });
 
 describe('release', () => {

@@ -16,7 +16,16 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { cases } from '../support/cases.ts';
 import { setUp } from '../support/scripted-store.ts';
 
-/** Values that a program in JavaScript may pass by mistake. */
+/** Values that a program in JavaScript may pass by mistake; each test tries them all. */
+const KNOWN: readonly unknown[] = [
+  ...[Number.NaN, -0, -1, 0.5, 2 ** 31, 2 ** 53, Number.POSITIVE_INFINITY, Symbol('s'), 0n, -5n],
+  ...['', ' ', '5', '5 s', '-5s', '1e3s', '5S', '٥s', 'Infinity', '99999d', '\ud800', '\0'],
+  ...[null, [], {}, () => 1, new Date(Number.NaN), Object.create(null), 'x'.repeat(2_000)],
+  ...[1, 2, 3, 4, 99, 100, 30_000, 30_001, 2 ** 30, 2 ** 30 + 1, 2 ** 31 - 1, true, 1n],
+  ...['x'.repeat(512), 'x'.repeat(513), 'ü'.repeat(64), 'ü'.repeat(65), `${'x'.repeat(511)}ü`],
+  ...[undefined, '10 seconds', 'NaN', '\udc00a', '€'.repeat(171), ['a', 'b']],
+];
+
 const HOSTILE = fc.oneof(
   fc.anything({
     withBigInt: true,
@@ -26,13 +35,7 @@ const HOSTILE = fc.oneof(
     withSparseArray: true,
     withTypedArray: true,
   }),
-  fc.constantFrom<unknown>(
-    ...[Number.NaN, -0, -1, 0.5, 2 ** 31, 2 ** 53, Number.POSITIVE_INFINITY, Symbol('s'), 0n, -5n],
-    ...['', ' ', '5', '5 s', '-5s', '1e3s', '5S', '٥s', 'Infinity', '99999d', '\ud800', '\0'],
-    ...[null, [], {}, () => 1, new Date(Number.NaN), Object.create(null), 'x'.repeat(2_000)],
-    ...[1, 2, 3, 4, 99, 100, 30_000, 30_001, 2 ** 30, 2 ** 30 + 1, 2 ** 31 - 1, true, 1n],
-    ...['x'.repeat(512), 'x'.repeat(513), 'ü'.repeat(64), 'ü'.repeat(65), `${'x'.repeat(511)}ü`],
-  ),
+  fc.constantFrom<unknown>(...KNOWN),
   // Nearly durations.
   fc.string({ unit: fc.constantFrom(...'0159. msmhd', '٥', 'e', '+', '_', '\n'), maxLength: 6 }),
 );
@@ -189,6 +192,10 @@ function usage(error: unknown): boolean {
 }
 
 describe('bad input', () => {
+  const some = cases<[unknown]>(100);
+  const numRuns = KNOWN.length + (some.numRuns ?? 0);
+  const all = { ...some, numRuns, examples: KNOWN.map((value): [unknown] => [value]) };
+
   for (const [what, call] of Object.entries(CALLS)) {
     it(`is a UsageError at once, and nothing is sent: ${what}`, async () => {
       await fc.assert(
@@ -206,7 +213,7 @@ describe('bad input', () => {
             expect(isLockError(rejected) && !usage(rejected), String(rejected)).toBe(true);
           }
         }),
-        cases(100),
+        all,
       );
     });
   }

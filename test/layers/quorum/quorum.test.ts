@@ -4,6 +4,7 @@ import { type QuorumOptions, quorum } from 'holdfast/quorum';
 import { aroundStore } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 import { flush } from '../../support/fake-clock.ts';
+import { gate } from '../../support/gate.ts';
 import { beat, claimOf, enter, type Member, type Scene, scene, within } from './member-stores.ts';
 
 const memories = (count: number): Store[] => Array.from({ length: count }, () => memoryStore());
@@ -94,12 +95,9 @@ describe('a member that does not answer', () => {
     const { members, clock } = scene();
     const [lowest, , last] = members as [Member, Member, Member];
     await lowest.memory.claim([claimOf()]);
-    let answer: () => void = () => {};
-    const late = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const late = gate();
     const slow = aroundStore(last, async ({ verb }, next) => {
-      if (verb === 'claim') await late;
+      if (verb === 'claim') await late.opened;
       return next();
     });
     const far = quorum([lowest, members[1] as Member, slow], { clock });
@@ -107,7 +105,7 @@ describe('a member that does not answer', () => {
       state: 'gone',
       why: 'refused',
     });
-    answer();
+    late.open();
     await clock.rest();
     expect(await holderAt(last)).toBe(undefined);
   });

@@ -1,4 +1,5 @@
 /** One of the processes of a history: its tasks take locks, count behind them, and write a log. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AcquireOptions,
   createLocks,
@@ -176,10 +177,6 @@ function look(lease: Lease, call: number): boolean {
   const held = without === 'lease' || lease.held;
   if (held) log.held(call, at);
   return held;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Nothing of this process runs meanwhile, heartbeats included. */

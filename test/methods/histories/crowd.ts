@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { simulatedClock } from 'holdfast/testkit';
 import { HANG_MS, paced } from '../../support/this-run.ts';
 import { Counters } from './counters.ts';
@@ -228,8 +229,4 @@ async function stopServer(server: Sufferer | undefined, ms: number): Promise<voi
   server?.pause();
   await sleep(ms);
   server?.resume();
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

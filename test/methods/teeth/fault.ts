@@ -23,6 +23,9 @@ export interface Fault {
   readonly by: Notice;
 }
 
+/** Each by its name. */
+export type Faults = Readonly<Record<string, Omit<Fault, 'name'>>>;
+
 /** The test of this name, in groups of these names, notices it. */
 export function inTest(file: string, ...names: readonly string[]): Notice {
   return { file, test: names.join(' > ') };

@@ -5,6 +5,7 @@ import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, hasWaiter, sleep } from '../../methods/faults/bed.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { gate } from '../../support/gate.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed as AnyBed, ask, WRITE } from './fault-bed.ts';
@@ -40,15 +41,12 @@ test.concurrent('a claim that is over while it is entered leaves no node', async
   const claim = claimOf('a', { ttlMs: TTL_MS });
   strike('createProtected', 'lost');
   expect(await ask(store, claim)).toMatchObject(UNKNOWN);
-  let send = (): void => {};
-  const sent = new Promise<void>((resolve) => {
-    send = resolve;
-  });
-  strike('createProtected', sent);
+  const send = gate();
+  strike('createProtected', send.opened);
   const answer = ask(store, claim);
   // Until nobody needs it any more, and it is swept away.
   await sleep(TTL_MS + 200);
-  send();
+  send.open();
   expect(await answer).toMatchObject({ state: 'gone' });
   await until('was it gone', async () => (await bed.count('a')) === 0);
 });

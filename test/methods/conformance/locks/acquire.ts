@@ -64,20 +64,6 @@ export function acquire({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'run returns the value of its work and releases',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          const value = await lock.run(async (lease) => {
-            assert.ok(lease.held);
-            assert.equal((await bed.look()).holders.length, 1);
-            return 42;
-          });
-          assert.equal(value, 42);
-          assert.equal(await lock.run(() => 'no promise'), 'no promise');
-          assert.equal((await bed.look()).holders.length, 0);
-        },
-      },
-      {
         name: 'tryRun tells who holds when the lock is not free',
         needs: ['holders as they are'],
         async run(bed) {

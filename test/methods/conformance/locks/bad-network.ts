@@ -8,10 +8,6 @@ export const BROKEN: StoreError = new StoreError('The connection broke.', {
   outcome: 'unknown',
 });
 export const BUSY: StoreError = new StoreError('Busy.', { retryable: true, outcome: 'failed' });
-export const REFUSED: StoreError = new StoreError('Bad request.', {
-  retryable: false,
-  outcome: 'failed',
-});
 
 /** Locks on a store that a case can break. The TTL leaves room for three tries under load. */
 export function faulty(bed: TestBed, ttl: number = 5 * bed.ttlMs): Broken {

@@ -2,27 +2,11 @@ import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import type { LockOf } from './lock-of.ts';
 
-/** The longest and the shortest hold. */
+/** The shortest hold. */
 export function bounds({ name, of }: LockOf): Topic {
   return {
-    topic: `${name}, maxHold and minHold`,
+    topic: `${name}, minHold`,
     cases: [
-      {
-        name: 'a lease is lost at maxHold although it is kept alive',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name(), { maxHold: 200 });
-          const from = bed.clock.now();
-          const lease = await lock.acquire();
-          const { signal } = lease;
-          assert.ok(lease.remainingMs <= 200);
-          await bed.until('the lease was lost', () => signal.aborted);
-          assert.ok(bed.clock.now() - from >= 199 - bed.slackMs);
-          assert.equal(lease.held, false);
-          assert.equal(lease.loss?.reason, 'max-hold');
-          await lease.release();
-          assert.ok((await of(bed.locks(), bed.name()).acquire()).held);
-        },
-      },
       {
         name: 'a lease that is released early keeps the resource until minHold',
         async run(bed) {

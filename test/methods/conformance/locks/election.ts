@@ -63,57 +63,5 @@ export const election: Topic = {
         assert.equal(second.state, 'leader');
       },
     },
-    {
-      name: 'a standby that resigns leaves the queue',
-      async run(bed) {
-        const election = createElection(bed.locks(), bed.name());
-        const leader = election.campaign();
-        await bed.until('it led', () => leader.state === 'leader');
-        const standby = election.campaign();
-        await bed.until('it stood by', async () => (await bed.look()).waiters.length === 1);
-        await standby.resign();
-        assert.equal(standby.state, 'resigned');
-        await bed.until('it had left', async () => (await bed.look()).waiters.length === 0);
-        assert.equal(leader.state, 'leader');
-      },
-    },
-    {
-      name: 'observers see who leads, and what has changed',
-      async run(bed) {
-        const locks = bed.locks();
-        const election = createElection(locks, bed.name());
-        const aborter = new AbortController();
-        const seen: string[] = [];
-        const observing = (async () => {
-          const news = election.observe({ every: 20, signal: aborter.signal });
-          for await (const { leaders, standbys, missed } of news) {
-            assert.equal(missed, seen.length > 0);
-            seen.push(`${leaders.length}+${standbys.length}`);
-          }
-        })();
-        await bed.until('no leader was seen', () => seen.at(-1) === '0+0');
-        const first = election.campaign();
-        await bed.until('a leader was seen', () => seen.at(-1) === '1+0');
-        const second = election.campaign();
-        await bed.until('a standby was seen', () => seen.at(-1) === '1+1');
-        await first.resign();
-        await bed.until('the change was seen', () => seen.at(-1) === '1+0');
-        await second.resign();
-        await bed.until('no leader was seen', () => seen.at(-1) === '0+0');
-        aborter.abort();
-        await observing;
-      },
-    },
-    {
-      name: 'a candidate for another kind of lock is told',
-      async run(bed) {
-        const locks = bed.locks();
-        await locks.mutex(bed.name()).acquire();
-        const candidate = createElection(locks, bed.name()).campaign();
-        const terms = candidate[Symbol.asyncIterator]();
-        await assert.rejects(terms.next(), { code: 'MISMATCH' });
-        assert.equal(candidate.state, 'resigned');
-      },
-    },
   ],
 };

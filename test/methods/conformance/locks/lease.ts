@@ -20,49 +20,6 @@ export function lease({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'a released lease is not held, and says so',
-        async run(bed) {
-          const lease = await of(bed.locks(), bed.name()).acquire();
-          await lease.release();
-          assert.deepEqual([lease.held, lease.remainingMs, lease.state], [false, 0, 'released']);
-          assert.throws(() => lease.assertHeld(), { code: 'LEASE_LOST' });
-          await assert.rejects(lease.renew(), { code: 'LEASE_LOST' });
-        },
-      },
-      {
-        name: 'a lease counts as released from the moment of the call',
-        async run(bed) {
-          const lease = await of(bed.locks(), bed.name()).acquire();
-          const released = lease.release();
-          assert.equal(lease.held, false);
-          await released;
-        },
-      },
-      {
-        name: 'the end of a block releases',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          {
-            await using lease = await lock.acquire();
-            assert.ok(lease.held);
-          }
-          assert.equal((await bed.look()).holders.length, 0);
-        },
-      },
-      {
-        name: 'renew asks the store and prolongs the lease',
-        async run(bed) {
-          const lease = await of(bed.locks(), bed.name()).acquire();
-          // Many times the rounding of a store's clock, and no time for a heartbeat.
-          await bed.sleep(100 + 5 * bed.slackMs);
-          // However long the reply takes.
-          const end = (): number => bed.clock.now() + lease.remainingMs;
-          const before = end();
-          await lease.renew();
-          assert.ok(end() > before);
-        },
-      },
-      {
         name: 'the token of a lease is the number that others see',
         needs: ['tokens'],
         async run(bed) {

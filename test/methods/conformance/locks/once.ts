@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../../../src/base/errors.ts';
 import { once } from '../../../../src/jobs/once/index.ts';
 import { refresh } from '../../../../src/jobs/refresh/index.ts';
-import { evict } from '../../../../src/operators/evict.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { gate, Occupancy } from '../../../support/gate.ts';
 
@@ -93,35 +91,6 @@ export const onceCases: Topic = {
         assert.equal(later.state, 'done');
       },
     },
-    {
-      name: 'when the time of a record is over, the work is done again',
-      async run(bed) {
-        const locks = bed.locks();
-        const keepFor = `${2 * bed.ttlMs}ms` as const;
-        await once(locks, bed.name(), { keepFor }, () => 1);
-        await bed.until('it was done anew', async () => {
-          return (await once(locks, bed.name(), { keepFor: '1m' }, () => 2)).state === 'ran';
-        });
-      },
-    },
-    {
-      name: 'a caller that lost its lease has not done the work, and the next one does it',
-      needs: ['evict', 'tokens'],
-      async run(bed) {
-        const locks = bed.locks();
-        const late = once(locks, bed.name(), { keepFor: '1m' }, async (lease) => {
-          await evict(locks, `once:${bed.name()}`, {
-            token: lease.token,
-            reason: 'test',
-            now: true,
-          });
-          return 'late';
-        });
-        await assert.rejects(late, (error) => isLockError(error, 'LEASE_LOST'));
-        const next = await once(locks, bed.name(), { keepFor: '1m' }, () => 'next');
-        assert.deepEqual(next, { state: 'ran', value: 'next' });
-      },
-    },
   ],
 };
 
@@ -153,60 +122,6 @@ export const refreshCases: Topic = {
           for (const got of await Promise.all(asked)) assert.equal(got, round);
         }
         assert.deepEqual([room.entries, room.most], [3, 1]);
-      },
-    },
-    {
-      name: 'a failure is told to all waiters, and not repeated for each',
-      needs: ['keep', 'recall'],
-      async run(bed) {
-        const locks = [bed.locks(), bed.locks({}, await bed.connect())];
-        let loads = 0;
-        const options = {
-          read: () => undefined,
-          load: async () => {
-            loads++;
-            await bed.sleep(5);
-            throw new Error('the door is shut');
-          },
-          // Longer than this machine may stand still.
-          retryAfter: '20s',
-        } as const;
-        const asked = Array.from({ length: 20 }, (_, i) =>
-          refresh(locks[i % 2]!, bed.name(), options),
-        );
-        const results = await Promise.allSettled(asked);
-        assert.equal(loads, 1);
-        for (const [i, result] of results.entries()) {
-          assert.equal(result.status, 'rejected', `caller ${i}`);
-          const shut = /the door is shut/.test(String(result.reason));
-          assert.ok(shut || isLockError(result.reason, 'REFRESH'), String(result.reason));
-        }
-      },
-    },
-    {
-      name: 'a caller that may use the old value does not wait for the new one',
-      async run(bed) {
-        const [begun, go] = [gate(), gate()];
-        let value: string | undefined;
-        const options = {
-          read: () => value,
-          load: async () => {
-            begun.open();
-            await go.opened;
-            value = 'new';
-            return value;
-          },
-          staleWhileRefreshing: () => 'old',
-        };
-        const first = bed.locks();
-        const loading = refresh(first, bed.name(), options);
-        await begun.opened;
-        assert.equal(await refresh(first, bed.name(), options), 'old');
-        const other = bed.locks({}, await bed.connect());
-        assert.equal(await refresh(other, bed.name(), options), 'old');
-        go.open();
-        assert.equal(await loading, 'new');
-        assert.equal(await refresh(other, bed.name(), options), 'new');
       },
     },
   ],

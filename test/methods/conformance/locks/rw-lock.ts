@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { downgrade } from '../../../../src/primitives/downgrade.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import { Occupancy } from '../../../support/gate.ts';
 
 export const rwLock: Topic = {
@@ -77,49 +76,6 @@ export const rwLock: Topic = {
         await bed.sleep(1.5 * ttl);
         assert.ok(lease.held);
         assert.equal((await bed.look()).holders[0]?.kind, 'read');
-      },
-    },
-    {
-      name: 'a downgraded lease is not handed on to a writer of the same process',
-      needs: ['downgrade'],
-      async run(bed) {
-        const locks = bed.locks();
-        const { read, write } = locks.rwLock(bed.name());
-        const lease = await write.acquire();
-        const writer = bed.later(write.acquire());
-        await downgrade(lease);
-        const reader = await bed.locks().rwLock(bed.name()).read.acquire();
-        await lease.release();
-        await bed.quiet();
-        assert.ok(reader.held);
-        assert.equal((await bed.look()).holders.length, 1);
-        await reader.release();
-        assert.ok((await writer).held);
-        assert.equal(await read.tryAcquire(), null);
-      },
-    },
-    {
-      name: 'a downgrade without an answer is not waited for longer than the lease could last',
-      needs: ['downgrade'],
-      async run(bed) {
-        const store = faultyStore(bed.store, bed.clock);
-        // The TTL leaves room for three tries under load.
-        const locks = bed.locks({ ttl: 3 * bed.ttlMs }, store);
-        const lease = await locks.rwLock(bed.name()).write.acquire();
-        store.inject({ verb: 'downgrade', answer: 'never' });
-        await assert.rejects(downgrade(lease));
-      },
-    },
-    {
-      name: 'only a writer can be downgraded',
-      async run(bed) {
-        const locks = bed.locks();
-        const mutex = await locks.mutex(bed.name('mutex')).acquire();
-        const permit = await locks.semaphore(bed.name('permit'), { limit: 2 }).acquire();
-        for (const lease of [mutex, permit]) {
-          await assert.rejects(downgrade(lease), { code: 'UNSUPPORTED' });
-          assert.ok(lease.held);
-        }
       },
     },
     {

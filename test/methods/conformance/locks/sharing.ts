@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { partOf } from '../../../../src/store-calls/replies.ts';
-import type { Case, Topic } from '../../../../src/testkit/case.ts';
+import type { Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
 import { Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
 
 /** Exclusion and order, inside one process and between several `Locks` on one store. */
-export function sharing(lockOf: LockOf): Topic {
-  const { name, of } = lockOf;
+export function sharing({ name, of }: LockOf): Topic {
   return {
     topic: `${name}, sharing`,
     cases: [
@@ -92,22 +91,6 @@ export function sharing(lockOf: LockOf): Topic {
         },
       },
       {
-        name: 'a process that never stops asking does not starve another',
-        needs: ['queue'],
-        async run(bed) {
-          const [greedy, modest] = [bed.locks(), bed.locks({}, await bed.connect())];
-          let done = false;
-          const ask = async (): Promise<void> => {
-            while (!done) await of(greedy, bed.name()).run(() => bed.sleep(1));
-          };
-          const asking = Promise.all([ask(), ask(), ask()]);
-          for (let i = 0; i < 3; i++) await of(modest, bed.name()).run(() => undefined);
-          done = true;
-          await asking;
-        },
-      },
-      ...(lockOf.handsOn ? [handOffs(lockOf)] : []),
-      {
         name: 'a waiter is woken by a hint, not by polling',
         needs: ['queue', 'watch'],
         async run(bed) {
@@ -143,21 +126,5 @@ export function sharing(lockOf: LockOf): Topic {
         },
       },
     ],
-  };
-}
-
-/** Tasks of one process share a claim, and are more than the tokens of one claim. */
-function handOffs({ of }: LockOf): Case {
-  return {
-    name: 'tokens grow over more hand-offs in one process than one claim has tokens for',
-    needs: ['tokens'],
-    async run(bed) {
-      const lock = of(bed.locks(), bed.name());
-      const tokens: bigint[] = [];
-      const task = () => lock.run(({ token }) => void tokens.push(token));
-      await Promise.all(Array.from({ length: 1_100 }, task));
-      assert.equal(tokens.length, 1_100);
-      for (const [i, token] of tokens.entries()) assert.ok(token > (tokens[i - 1] ?? 0n));
-    },
   };
 }

@@ -3,11 +3,9 @@ import type { Topic } from '../../../../src/testkit/case.ts';
 import { acquire } from './acquire.ts';
 import { all } from './all.ts';
 import { bounds } from './bounds.ts';
-import { closing } from './closing.ts';
 import { doubt } from './doubt.ts';
 import { election } from './election.ts';
 import { lease } from './lease.ts';
-import { leaseDoubt } from './lease-doubt.ts';
 import { MUTEXES } from './lock-of.ts';
 import { loss } from './loss.ts';
 import { onceCases, refreshCases } from './once.ts';
@@ -18,7 +16,7 @@ import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
 
 /** All locks with one holder at a time. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, leaseDoubt, sharing, bounds, closing];
+const EXCLUSIVE = [acquire, lease, loss, doubt, sharing, bounds];
 
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),

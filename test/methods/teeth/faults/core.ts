@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const deadline = { file: 'src/core/claim/deadline.ts' };
 const liveClaim = { file: 'src/core/claim/live-claim.ts' };
@@ -9,26 +9,23 @@ const DEADLINE_OF_A_CLAIM = 'test/core/deadline-of-a-claim.test.ts';
 const HAND_OFF = 'test/core/hand-off.test.ts';
 
 /** How long a lease is held, who moves that moment, and which token it has. */
-export const CORE_FAULTS: readonly Fault[] = [
-  {
+export const CORE_FAULTS: Faults = {
+  'the deadline counts from the reply': {
     file: 'src/store-calls/batcher.ts',
-    name: 'the deadline counts from the reply',
     find: 'undefined, sentAt)',
     replace: 'undefined, this.#parts.clock.now())',
     why: 'a slow answer makes two holders',
     by: { seed: 7 },
   },
-  {
+  'no margin is kept': {
     ...deadline,
-    name: 'no margin is kept',
     find: ' - settings.marginMs;',
     replace: ';',
     why: 'rounding in the store makes two holders for a moment',
     by: inTest(DEADLINE, 'the deadline', 'counts from before the request was sent'),
   },
-  {
+  'an overtaken answer moves the deadline': {
     ...deadline,
-    name: 'an overtaken answer moves the deadline',
     find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
     replace: 'sentAt < heartbeat.jumpedAt',
     why: 'an old answer ends, or prolongs, what a newer one has settled',
@@ -38,9 +35,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'is not moved by the reply to a request that a later one has overtaken',
     ),
   },
-  {
+  'a request from before the clock may have stood still confirms a claim': {
     ...deadline,
-    name: 'a request from before the clock may have stood still confirms a claim',
     find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
     replace: 'sentAt < this.#confirmedAt',
     why: 'in a virtual machine that wakes, somebody begins with what others have by now',
@@ -50,9 +46,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'is in doubt after the clock may have stood still, until a later request',
     ),
   },
-  {
+  'a lease is handed on although the clock may have stood still': {
     ...deadline,
-    name: 'a lease is handed on although the clock may have stood still',
     find: '!this.#isStale() && now',
     replace: 'now',
     why: 'the next task begins with a lock that others may have by now',
@@ -62,9 +57,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'is in doubt after the clock may have stood still, until a later request',
     ),
   },
-  {
+  'a hint moves the deadline': {
     ...liveClaim,
-    name: 'a hint moves the deadline',
     find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
     replace: `if (sure && calls.store.traits.hintsGrant && hint?.state === 'held') {
         this.deadline.confirm(hint.leftMs, now);
@@ -77,9 +71,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'aborts its signal at the deadline when a hint granted after failed heartbeats',
     ),
   },
-  {
+  'an ambiguous heartbeat counts as a success': {
     ...liveClaim,
-    name: 'an ambiguous heartbeat counts as a success',
     find: "if (this.#state.at === 'held') return this.doubt(error);",
     replace:
       "if (this.#state.at === 'held') return this.deadline.confirm(this.claim.ttlMs, clock.now());",
@@ -90,9 +83,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'aborts its signal at the deadline when heartbeats are never answered',
     ),
   },
-  {
+  'only timers end a lease': {
     file: 'src/core/lease.ts',
-    name: 'only timers end a lease',
     find: 'return this.remainingMs > 0;',
     replace: 'return !this.#left && !this.#loss;',
     why: 'after a blocked event loop a dead lock looks alive',
@@ -102,9 +94,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'lets a lease die in a suspended machine',
     ),
   },
-  {
+  'silence is judged before input is read': {
     file: 'src/base/event-loop.ts',
-    name: 'silence is judged before input is read',
     find: 'clock.setImmediate(judge);',
     replace: 'if (clock) judge();',
     why: 'each pause of the event loop costs the connection and what is under way on it',
@@ -113,9 +104,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'an answer that came while the process stood still is no silence',
     ),
   },
-  {
+  'a claim given up while under way is released without saying so': {
     ...liveClaim,
-    name: 'a claim given up while under way is released without saying so',
     find: "if (this.#state.at === 'asking') this.#markUnanswered();",
     replace: '',
     why: 'the claim may overtake its release and hold for nobody',
@@ -125,9 +115,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'while claiming does not wait for the answer, and the release says so',
     ),
   },
-  {
+  'a hint grants a claim that may have entered twice': {
     ...liveClaim,
-    name: 'a hint grants a claim that may have entered twice',
     find: "const sure = state.at === 'waiting' && !state.doubled &&",
     replace: "const sure = state.at === 'waiting' &&",
     why: 'the hint was about a place that the claim has lost since: two holders',
@@ -137,9 +126,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'only makes core ask when the claim may have entered twice',
     ),
   },
-  {
+  'minHold begins with an old claim': {
     ...liveClaim,
-    name: 'minHold begins with an old claim',
     find: 'if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
     replace: 'if (!this.claim) {',
     why: 'a job that must not run again for an hour may do so sooner',
@@ -148,9 +136,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'a grant of old age is renewed before it is handed out with minHold',
     ),
   },
-  {
+  'a release that failed is not repeated': {
     file: 'src/store-calls/release.ts',
-    name: 'a release that failed is not repeated',
     find: 'if (this.#closed) return;\n    const now',
     replace: 'if (claim) return;\n    const now',
     why: 'one lost packet keeps everybody waiting for a TTL',
@@ -160,17 +147,15 @@ export const CORE_FAULTS: readonly Fault[] = [
       'waits for one try, and goes on in the background until the TTL',
     ),
   },
-  {
+  'the token does not grow with a local hand-off': {
     ...localQueue,
-    name: 'the token does not grow with a local hand-off',
     find: 'this.#issued++',
     replace: 'this.#issued',
     why: 'a fence lets in the task before as well',
     by: { seed: 10 },
   },
-  {
+  'the tokens of one claim run into those of the next': {
     ...localQueue,
-    name: 'the tokens of one claim run into those of the next',
     find: 'return this.#issued < STEP;',
     replace: 'return true;',
     why: 'a fence refuses the next holder, or lets in the one before',
@@ -180,9 +165,8 @@ export const CORE_FAULTS: readonly Fault[] = [
       'gives each a new token inside STEP, and claims afresh after 1024',
     ),
   },
-  {
+  'a downgraded lock is handed on as a write lock': {
     ...localQueue,
-    name: 'a downgraded lock is handed on as a write lock',
     find: ' || claim?.kind !== this.spec.kind) return false;',
     replace: ' || claim === undefined) return false;',
     why: 'a writer beside readers',
@@ -192,4 +176,4 @@ export const CORE_FAULTS: readonly Fault[] = [
       'is not handed on to a writer of this process: answered',
     ),
   },
-];
+};

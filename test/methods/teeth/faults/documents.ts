@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const document = { file: 'src/stores/document/document.ts' };
 const text = { file: 'src/stores/document/text.ts' };
@@ -11,42 +11,37 @@ const HAZELCAST = 'test/stores/hazelcast/documents.test.ts';
 const LOST = 'two hold the same lock: a write replaces what it has not read';
 
 /** A queue in a text that is compared and set, and the services that do so. */
-export const DOCUMENT_FAULTS: readonly Fault[] = [
-  {
+export const DOCUMENT_FAULTS: Faults = {
+  'documents: numbers begin anew after a loss': {
     ...document,
-    name: 'documents: numbers begin anew after a loss',
     find: 'return { now, number: number > this.#last ? number : this.#last + 1n };',
     replace: 'return { now, number };',
     why: 'a fence refuses the next holder',
     by: inTest(PROTOCOL, "tells of a document that is 'an older one', and counts on"),
   },
-  {
+  'documents: idle ones are removed without a common clock': {
     ...document,
-    name: 'documents: idle ones are removed without a common clock',
     find: "version === undefined || life.clock !== 'service') return;",
     replace: 'version === undefined) return;',
     why: 'tokens go back where the clocks of processes differ',
     by: inTest(PROTOCOL, 'removes what says no more than the time does, undefined'),
   },
-  {
+  'documents: an outcome in doubt is a failure': {
     file: 'src/stores/document/asks.ts',
-    name: 'documents: an outcome in doubt is a failure',
     find: 'reject(doubtful ? unsure : error);',
     replace: 'reject(error);',
     why: 'a claim that may be in the queue is not released',
     by: inTest(PROTOCOL, 'lets no late copy in after a release'),
   },
-  {
+  'documents: the clock of a text is not looked at': {
     ...text,
-    name: 'documents: the clock of a text is not looked at',
     find: 'if (clock !== heading.clock) {',
     replace: 'if (clock === heading.resource) {',
     why: 'two programs that go by different clocks both hold a lock',
     by: inTest(PROTOCOL, 'refuses a text that goes by another clock, or that is damaged'),
   },
-  {
+  'documents: a foreign text is taken for an empty queue': {
     ...text,
-    name: 'documents: a foreign text is taken for an empty queue',
     find: 'resource !== heading.resource) {',
     replace: "resource !== heading.resource) {\n    return { queue: new ClaimQueue(), write: '' };",
     why: "another program's data are overwritten",
@@ -55,17 +50,15 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'fails for a resource with a foreign text, and for no other, and writes nothing: {',
     ),
   },
-  {
+  'documents: a dead claim is buried at first sight': {
     file: 'src/stores/document/life.ts',
-    name: 'documents: a dead claim is buried at first sight',
     find: 'entry.expiresAt = known ?? now + entry.lifeMs * (1 + DRIFT);',
     replace: 'entry.expiresAt = known ?? now;',
     why: 'two hold the lock as soon as a process comes along',
     by: inTest(PROTOCOL, 'takes a dead holder for alive until it has watched it for its TTL'),
   },
-  {
+  'consul: a write asks for no version': {
     file: 'src/stores/consul/documents.ts',
-    name: 'consul: a write asks for no version',
     find: `Verb: 'cas'`,
     replace: `Verb: 'set'`,
     why: LOST,
@@ -75,9 +68,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'dynamodb: a write asks for no version': {
     ...dynamodb,
-    name: 'dynamodb: a write asks for no version',
     find: `ConditionExpression: '#version = :version'`,
     replace: `ConditionExpression: 'attribute_exists(#version) OR #version = :version'`,
     why: LOST,
@@ -87,9 +79,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'dynamodb: a write that the client repeated is taken for refused': {
     ...dynamodb,
-    name: 'dynamodb: a write that the client repeated is taken for refused',
     find: 'if (isRefused(error) && !isRepeated(error))',
     replace: 'if (isRefused(error))',
     why: 'a claim that was written is taken for refused, and holds unknown to its caller',
@@ -99,9 +90,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write whose reply is lost is not told as one that was not made',
     ),
   },
-  {
+  'mongodb: a write asks for no version': {
     file: 'src/stores/mongodb/documents.ts',
-    name: 'mongodb: a write asks for no version',
     find: 'mongo.updateOne({ _id: key, version: onto }',
     replace: 'mongo.updateOne({ _id: key }',
     why: LOST,
@@ -111,9 +101,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'objects: a write asks for no version': {
     file: 'src/stores/objects/documents.ts',
-    name: 'objects: a write asks for no version',
     find: ': { ifMatch: onto };',
     replace: ': {};',
     why: LOST,
@@ -123,9 +112,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'table: a write asks for no version': {
     file: 'src/stores/table/documents.ts',
-    name: 'table: a write asks for no version',
     find: `WHERE name = ? AND version = ?\${reply}`,
     replace: `WHERE name = ? AND (version = ? OR true)\${reply}`,
     why: LOST,
@@ -136,9 +124,8 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'hazelcast: a refused write counts as written': {
     file: 'src/stores/hazelcast/documents.ts',
-    name: 'hazelcast: a refused write counts as written',
     find: "!== text) return 'other'",
     replace: "=== text) return 'other'",
     why: 'two hold the same lock: a write that was refused is taken for done',
@@ -148,17 +135,15 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'documents: a write replaces the version it names, and no other',
     ),
   },
-  {
+  'hazelcast: unsafe mode is taken for a CP Subsystem': {
     file: 'src/stores/hazelcast/client.ts',
-    name: 'hazelcast: unsafe mode is taken for a CP Subsystem',
     find: "if (group === 'default') return;",
     replace: 'if (group !== undefined) return;',
     why: 'a member that crashes takes locks along that are held',
     by: inTest(HAZELCAST, 'unsafe mode is refused before the first grant, unless it is accepted'),
   },
-  {
+  'fenced lock: a session that was replaced counts as the one before': {
     file: 'src/stores/hazelcast/cp-session.ts',
-    name: 'fenced lock: a session that was replaced counts as the one before',
     find: 'this.#fence = fence;\n        this.#epoch++;',
     replace: 'this.#fence = fence;\n        this.#epoch ||= 1;',
     why: 'a holder whose session has ended goes on beside the next one',
@@ -167,4 +152,4 @@ export const DOCUMENT_FAULTS: readonly Fault[] = [
       'a lease whose session was closed is lost, and a new one is in a new session',
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const claim = { file: 'src/stores/etcd/verbs/attempt.ts' };
 const following = { file: 'src/stores/etcd/following.ts' };
@@ -8,10 +8,9 @@ const EXPIRY = 'test/stores/etcd/expiry.test.ts';
 const DIFFERENTIAL = 'test/stores/etcd/differential.test.ts';
 
 /** A queue of keys with shared leases. */
-export const ETCD_FAULTS: readonly Fault[] = [
-  {
+export const ETCD_FAULTS: Faults = {
+  'etcd: a lease is kept alive although claims on it are over': {
     file: 'src/stores/etcd/lease.ts',
-    name: 'etcd: a lease is kept alive although claims on it are over',
     find: '    await this.clear(now);\n',
     replace: '',
     why: 'a claim that nobody renews, or whose release failed, lives on for ever',
@@ -20,17 +19,15 @@ export const ETCD_FAULTS: readonly Fault[] = [
       hung: true,
     },
   },
-  {
+  'etcd: a new claim gets a lease of any age': {
     file: 'src/stores/etcd/leases.ts',
-    name: 'etcd: a new claim gets a lease of any age',
     find: 'lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm())',
     replace: 'lease !== undefined',
     why: 'a claim is granted with too little life left, and may be lost before its first heartbeat',
     by: inTest(EXPIRY, 'a new claim gets a lease with most of its life'),
   },
-  {
+  'etcd: a claim is not compared with the mark of its lease': {
     ...claim,
-    name: 'etcd: a claim is not compared with the mark of its lease',
     find: "      { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },\n",
     replace: '',
     why: 'one that comes late, after its tombstone, holds for as long as others keep its lease',
@@ -39,49 +36,43 @@ export const ETCD_FAULTS: readonly Fault[] = [
       'so does one whose release was lost as well',
     ),
   },
-  {
+  'etcd: the note of any hold tells how this one ended': {
     ...following,
-    name: 'etcd: the note of any hold tells how this one ended',
     find: 'if (last && noted?.token !== last.number) void',
     replace: 'if (last && !noted) void',
     why: 'a successor is told of a release where there is unfinished work',
     by: inTest(EXPIRY, 'a note on another hold says nothing of the one that ended'),
   },
-  {
+  'etcd: a claim does not look for its tombstone': {
     ...claim,
-    name: 'etcd: a claim does not look for its tombstone',
     find: "      { target: 'version', is: '=', key: tombstone, to: 0n },\n",
     replace: '',
     why: 'a late copy of a claim that was released holds until its TTL ends',
     by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
-  {
+  'etcd: a claim enters alone whatever is in its queue': {
     ...claim,
-    name: 'etcd: a claim enters alone whatever is in its queue',
     find: "this.way === 'alone' ? keys.queue(resource) : { key }",
     replace: '{ key }',
     why: 'it takes itself for the holder beside another',
     by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
-  {
+  'etcd: a claim is promised what its lease has': {
     ...ownClaim,
-    name: 'etcd: a claim is promised what its lease has',
     find: 'this.until - at, ',
     replace: '',
     why: 'the store deletes what its holder may still count on',
     by: inTest(EXPIRY, 'nobody is promised more than the store will keep'),
   },
-  {
+  'etcd: two claims of a resource go in one transaction': {
     file: 'src/stores/etcd/together.ts',
-    name: 'etcd: two claims of a resource go in one transaction',
     find: 'const wave = counts.get(resource) ?? 0;',
     replace: 'const wave = 0;',
     why: 'they have one revision, and so one token and no order',
     by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
-  {
+  'etcd: what came before a queue was read is told after it': {
     ...following,
-    name: 'etcd: what came before a queue was read is told after it',
     find: 'if (step.revision > this.#readAt) this.#take(step);',
     replace: 'this.#take(step);',
     why: 'a holder hears of a waiter that has left, and who has gone stands in the queue again',
@@ -90,17 +81,15 @@ export const ETCD_FAULTS: readonly Fault[] = [
       'what came before the queue was read is not told after it',
     ),
   },
-  {
+  'etcd: a heartbeat that comes too late counts': {
     file: 'src/stores/etcd/verbs/renew.ts',
-    name: 'etcd: a heartbeat that comes too late counts',
     find: 'if (own && own.until <= now) late.add(own.lease);\n    else if (own)',
     replace: 'if (own)',
     why: 'it is answered with a hold while the key may be deleted',
     by: inTest(EXPIRY, 'a claim of less than whole seconds is never held after it has ended'),
   },
-  {
+  'etcd: a record is written whatever has become of the claim': {
     file: 'src/stores/etcd/verbs/keep.ts',
-    name: 'etcd: a record is written whatever has become of the claim',
     find: 'await client.txn({ compare, success: [operation] })',
     replace: 'await client.txn({ success: [operation] })',
     why: 'who stalled overwrites what the next one says',
@@ -109,9 +98,8 @@ export const ETCD_FAULTS: readonly Fault[] = [
       'keep and recall: a claim that is to end keeps nothing, though no other holds yet: evicted',
     ),
   },
-  {
+  'etcd: a claim that was admitted once counts as admitted for ever': {
     ...ownClaim,
-    name: 'etcd: a claim that was admitted once counts as admitted for ever',
     find: 'return super.see(view);',
     replace: 'return this.held && !view.holds(this.id) ? false : super.see(view);',
     why: 'one that is over is made again behind others, and holds beside them',
@@ -120,9 +108,8 @@ export const ETCD_FAULTS: readonly Fault[] = [
       'expiry: a holder whose answer was lost blocks the others for one TTL at most',
     ),
   },
-  {
+  'etcd: a stream is reset in the course of an event': {
     file: 'src/clients/etcd/rpc-stream.ts',
-    name: 'etcd: a stream is reset in the course of an event',
     find: 'setImmediate(() => this.#http.close(constants.NGHTTP2_CANCEL));',
     replace: 'this.#http.close(constants.NGHTTP2_CANCEL);',
     why: 'on Node 20, a server without a leader may send the process into an endless loop',
@@ -131,4 +118,4 @@ export const ETCD_FAULTS: readonly Fault[] = [
       'a client retires a connection because a stream ended',
     ),
   },
-];
+};

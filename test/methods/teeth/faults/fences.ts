@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const dialects = { file: 'src/fences/sql/dialects.ts' };
 const etcd = { file: 'src/fences/etcd.ts' };
@@ -14,10 +14,9 @@ const IN_REDIS = 'test/stores/redis/fence-faults.test.ts';
 const OBJECT_FENCE = 'test/fences/object-fence.test.ts';
 
 /** Fences in databases, in etcd, ZooKeeper and Redis, and on objects. */
-export const FENCE_FAULTS: readonly Fault[] = [
-  {
+export const FENCE_FAULTS: Faults = {
+  'a reader lets in a writer that is older': {
     ...dialects,
-    name: 'a reader lets in a writer that is older',
     find: ' AND f.floor <= excluded.token',
     replace: '',
     why: 'what a reader has read is changed by a holder that lost the lock before',
@@ -27,17 +26,15 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'fence: writers stay behind readers, and readers behind writers',
     ),
   },
-  {
+  'entering does not raise the fence': {
     ...dialects,
-    name: 'entering does not raise the fence',
     find: 'DO UPDATE SET token = excluded.token\nWHERE',
     replace: 'DO UPDATE SET token = f.token\nWHERE',
     why: 'an old holder writes after a new one',
     by: inTest(CONFORMANCE, 'SQLite', 'fence: the newest holder passes, an older one never again'),
   },
-  {
+  'tokens of different stores are compared': {
     ...dialects,
-    name: 'tokens of different stores are compared',
     find: 'WHERE f.lineage = excluded.lineage AND f.token <= excluded.token',
     replace: 'WHERE f.token <= excluded.token',
     why: 'after a store was reset, an old holder passes the fence',
@@ -47,9 +44,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'fence: another lineage is refused until an operator adopts it',
     ),
   },
-  {
+  'the fence may be entered outside of a transaction': {
     file: 'src/fences/sql/sqlite.ts',
-    name: 'the fence may be entered outside of a transaction',
     find: 'if (!(connection.inTransaction ??',
     replace: 'if (!(true ?? connection.inTransaction ??',
     why: 'the fence is raised, and the write that it protects is not behind it',
@@ -59,41 +55,36 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'wants a transaction, an exclusive or a read lease, and a real token',
     ),
   },
-  {
+  'in etcd, a write does not compare the fence': {
     ...etcd,
-    name: 'in etcd, a write does not compare the fence',
     find: 'const fenced: Txn = { compare: check,',
     replace: 'const fenced: Txn = { compare: [],',
     why: 'an old holder writes after a new one has entered',
     by: inTest(IN_ETCD, 'fence: a holder that has only read already stops the older one'),
   },
-  {
+  'in etcd, the fence is raised without a look at who entered meanwhile': {
     ...etcd,
-    name: 'in etcd, the fence is raised without a look at who entered meanwhile',
     find: 'compare: [unchanged],\n        success',
     replace: 'success',
     why: 'an older holder lowers the fence, and writes',
     by: inTest(IN_ETCD, 'an entry looks again if another was made since it looked'),
   },
-  {
+  'in ZooKeeper, a write does not check the fence': {
     ...zookeeper,
-    name: 'in ZooKeeper, a write does not check the fence',
     find: 'await session.multi([...check, ...steps], within)).slice(check.length)',
     replace: 'await session.multi(steps, within))',
     why: 'an old holder writes after a new one has entered',
     by: inTest(IN_ZOOKEEPER, 'an older holder that came in meanwhile is put out'),
   },
-  {
+  'in ZooKeeper, the fence is set whatever its version is': {
     ...zookeeper,
-    name: 'in ZooKeeper, the fence is set whatever its version is',
     find: "const once = { step: 'set', path, data, version } as const;",
     replace: "const once = { step: 'set', path, data, version: undefined } as const;",
     why: 'an older holder lowers the fence, and writes',
     by: inTest(IN_ZOOKEEPER, 'a newer holder that came in meanwhile is found'),
   },
-  {
+  'in Redis, a write does not compare the entry': {
     ...check,
-    name: 'in Redis, a write does not compare the entry',
     find: 'if seen[1] ~= entry or seen[2] ~= token then',
     replace: 'if false then',
     why: 'an old holder writes after a new one has entered',
@@ -102,17 +93,15 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'a write that its connection holds back does not come after what was done since',
     ),
   },
-  {
+  'in Redis, a request that comes twice is carried out twice': {
     ...check,
-    name: 'in Redis, a request that comes twice is carried out twice',
     find: 'if tonumber(seen[3]) >= tonumber(seq) then',
     replace: 'if tonumber(seen[3]) > tonumber(seq) then',
     why: 'what a client sends again is sold twice',
     by: inTest(IN_REDIS, 'a request that is repeated, or overtaken, is refused by its number'),
   },
-  {
+  'in Redis, an older token may enter': {
     file: 'src/fences/redis/enter.lua',
-    name: 'in Redis, an older token may enter',
     find: ' or highest > token or ',
     replace: ' or ',
     why: 'an old holder lowers the fence, and writes',
@@ -123,9 +112,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'fence: the newest holder passes, an older one never again',
     ),
   },
-  {
+  'of objects, an entry does not look at the tokens before it': {
     ...fence,
-    name: 'of objects, an entry does not look at the tokens before it',
     find: 'raised(verb, token, () => before.mark)',
     replace: 'raised(verb, token, () => undefined)',
     why: 'an old holder enters after a new one, and writes',
@@ -135,9 +123,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'fence: the newest holder passes, an older one never again',
     ),
   },
-  {
+  'of objects, a write goes onto whatever is there': {
     ...fence,
-    name: 'of objects, a write goes onto whatever is there',
     find: 'if (late.mark?.entry !== mark.entry || late.mark.seq <= known.mark.seq) {',
     replace: 'if (!late.mark || late.mark.entry === mark.entry) {',
     why: 'an old holder writes after a new one has entered',
@@ -147,9 +134,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'fence: a holder that has only read already stops the older one',
     ),
   },
-  {
+  'of objects, the probe takes a service that compares and writes in two steps': {
     file: 'src/clients/objects/probe.ts',
-    name: 'of objects, the probe takes a service that compares and writes in two steps',
     find: "if (rivals.filter((one) => 'etag' in one).length > 1) {",
     replace: "if (rivals.filter((one) => 'etag' in one).length > AT_ONCE) {",
     why: 'two holders write onto the same value, and one of the writes is lost',
@@ -159,9 +145,8 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'those that compare first and write then, by the probe',
     ),
   },
-  {
+  'sql: on MySQL an older holder takes the fence back': {
     ...dialects,
-    name: 'sql: on MySQL an older holder takes the fence back',
     find: 'AND token <= VALUES(token) AND floor <= VALUES(token), VALUES(token), token)',
     replace: 'AND floor <= VALUES(token), VALUES(token), token)',
     why: 'an old holder writes after a new one',
@@ -172,4 +157,4 @@ export const FENCE_FAULTS: readonly Fault[] = [
       'the newest holder passes, an older one never again: undefined',
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const sharedLease = { file: 'src/stores/kubernetes/shared-lease.ts' };
 
@@ -7,18 +7,16 @@ const SHARED_LEASE = 'test/stores/kubernetes/units/shared-lease.test.ts';
 const TWO = 'a leader in Go and a program of ours hold the same lease';
 
 /** Leases that client-go shares. */
-export const KUBERNETES_FAULTS: readonly Fault[] = [
-  {
+export const KUBERNETES_FAULTS: Faults = {
+  'kubernetes: two renewals within a second look the same to client-go': {
     file: 'src/stores/kubernetes/lock-record.ts',
-    name: 'kubernetes: two renewals within a second look the same to client-go',
     find: 'const renewTime = timeOf(Math.max(now, least));',
     replace: 'const renewTime = timeOf(now || least);',
     why: TWO,
     by: inTest(SHARED_LEASE, 'a lease of ours', 'is dated in another second by each renewal'),
   },
-  {
+  'kubernetes: a lease ends by the time that its holder wrote': {
     ...sharedLease,
-    name: 'kubernetes: a lease ends by the time that its holder wrote',
     find: 'return since + leaseDurationSeconds * 1000 - now;',
     replace: `const renewedAt = Date.parse(lease?.spec?.renewTime ?? '');
     return renewedAt + leaseDurationSeconds * 1000 - this.#parts.wallMs();`,
@@ -29,9 +27,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'is watched for its duration, dated from long ago',
     ),
   },
-  {
+  'kubernetes: a renewal that was seen is not counted from': {
     ...sharedLease,
-    name: 'kubernetes: a renewal that was seen is not counted from',
     find: 'this.#seen?.record === record ? this.#seen.since : this.#parts.clock.now();',
     replace: 'this.#seen?.since ?? this.#parts.clock.now();',
     why: TWO,
@@ -41,9 +38,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'is watched anew from each renewal, however it is dated',
     ),
   },
-  {
+  'kubernetes: a late copy of a released claim finds the lease as it was': {
     ...sharedLease,
-    name: 'kubernetes: a late copy of a released claim finds the lease as it was',
     find: ': this.#leftMs(lease) <= 0;',
     replace: ': this.#leftMs(lease) < 0;',
     why: 'a lease is held by no program until it ends',
@@ -53,9 +49,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'that comes after its release finds another version',
     ),
   },
-  {
+  'kubernetes: a late renewal of a released claim takes the lease back': {
     ...sharedLease,
-    name: 'kubernetes: a late renewal of a released claim takes the lease back',
     find: 'granted ? !lossIn(lease, hold) :',
     replace: 'granted ? false :',
     why: 'a lease is held by no program until it ends',
@@ -65,9 +60,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'that is taken back by a late renewal is not held after its release',
     ),
   },
-  {
+  'kubernetes: a look from before the grant tells a release of a loss': {
     ...sharedLease,
-    name: 'kubernetes: a look from before the grant tells a release of a loss',
     find: 'granted ? !lossIn(lease, hold) :',
     replace: 'hold.token !== undefined ? !lossIn(lease, hold) :',
     why: 'a lease is held by no program until it ends',
@@ -76,9 +70,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'a claim that is granted while its release looks is not left behind: there is no lease yet',
     ),
   },
-  {
+  'kubernetes: a hold goes on although another had the lease meanwhile': {
     ...sharedLease,
-    name: 'kubernetes: a hold goes on although another had the lease meanwhile',
     find: "holderIdentity === '' && transitionsOf(lease) === hold.transitions",
     replace: "holderIdentity === ''",
     why: 'a holder does not learn that another has worked in its time',
@@ -88,9 +81,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'that another has ended, and a third had since, is lost',
     ),
   },
-  {
+  'kubernetes: a hold is renewed after its end': {
     ...sharedLease,
-    name: 'kubernetes: a hold is renewed after its end',
     find: 'if (hold.until <= sentAt) return EXPIRED;',
     replace: '',
     why: TWO,
@@ -100,4 +92,4 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       'is not renewed once its time is over, though no other has taken it',
     ),
   },
-];
+};

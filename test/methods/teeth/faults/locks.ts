@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const queue = { file: 'src/queue/queue.ts' };
 const reentrancy = { file: 'src/primitives/reentrancy.ts' };
@@ -6,10 +6,9 @@ const reentrancy = { file: 'src/primitives/reentrancy.ts' };
 const REENTRANCY = 'test/primitives/reentrancy.test.ts';
 
 /** One claim beside others, and everything that is built upon leases. */
-export const LOCK_FAULTS: readonly Fault[] = [
-  {
+export const LOCK_FAULTS: Faults = {
+  'time in a suspended machine does not count': {
     file: 'src/base/clock.ts',
-    name: 'time in a suspended machine does not count',
     find: 'suspended += counted;',
     replace: '',
     why: 'a laptop wakes up and believes that it still holds',
@@ -19,9 +18,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'counts time in which the machine was suspended',
     ),
   },
-  {
+  'tombstones are not looked at': {
     ...queue,
-    name: 'tombstones are not looked at',
     find: 'if (buried) return buried;',
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
@@ -31,9 +29,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'release: a claim that arrives after its release is refused for good',
     ),
   },
-  {
+  'a store without memory grants at once': {
     ...queue,
-    name: 'a store without memory grants at once',
     find: 'this.#claims.settle(now, now >= this.#closedUntil, settling);',
     replace: 'this.#claims.settle(now, now >= 0, settling);',
     why: 'two holders after a store was restarted',
@@ -43,33 +40,29 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'grants nothing while it is closed',
     ),
   },
-  {
+  'permits all weigh the same': {
     file: 'src/contract/admission.ts',
-    name: 'permits all weigh the same',
     find: 'used += standing.permits;',
     replace: 'used += 1;',
     why: 'a writer beside readers, and more permits in use than there are',
     by: { seed: 2 },
   },
-  {
+  'parallel siblings share the lock': {
     ...reentrancy,
-    name: 'parallel siblings share the lock',
     find: 'if (this.#entered) {\n      await',
     replace: 'if (!this.lease) {\n      await',
     why: 'Promise.all inside a lock runs its branches without exclusion',
     by: inTest(REENTRANCY, 'a nested run', 'excludes its siblings, in order'),
   },
-  {
+  'a nested run begins under a lost lease': {
     ...reentrancy,
-    name: 'a nested run begins under a lost lease',
     find: 'this.lease.assertHeld();',
     replace: '',
     why: 'work starts without the lock',
     by: inTest(REENTRANCY, 'a nested run', 'on a lease that was lost rejects'),
   },
-  {
+  'a reader may enter as a writer': {
     file: 'src/primitives/lock.ts',
-    name: 'a reader may enter as a writer',
     find: 'return around.lease.kind === this.spec.kind;',
     replace: "return around.lease.kind === this.spec.kind || around.lease.kind === 'read';",
     why: 'a writer beside readers',
@@ -79,9 +72,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'may read while it writes, but a reader may not write: it would wait for ever',
     ),
   },
-  {
+  'the second term has the lease of the first': {
     file: 'src/jobs/election/candidate.ts',
-    name: 'the second term has the lease of the first',
     find: 'if (this.#lease?.held) {\n',
     replace: 'if (this.#lease) {\n',
     why: 'a leader without a seat beside the one that has it',
@@ -91,9 +83,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'leads term by term: the seat is given up after each, and it stands again',
     ),
   },
-  {
+  'a run whose lease was lost succeeds': {
     file: 'src/primitives/lockable.ts',
-    name: 'a run whose lease was lost succeeds',
     find: 'if (loss && loss !== thrown?.error) {',
     replace: 'if (loss && thrown && loss !== thrown.error) {',
     why: 'the caller believes that nobody else was inside',
@@ -103,17 +94,15 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'aborts signals after `drain`, and releases what settles then',
     ),
   },
-  {
+  'a record that was refused counts as written': {
     file: 'src/jobs/records.ts',
-    name: 'a record that was refused counts as written',
     find: 'if (await keep(lease, keeping)) return;',
     replace: 'await keep(lease, keeping);\n      return;',
     why: 'two attempts that overlap both succeed',
     by: inTest('test/jobs/once.test.ts', 'once', 'cannot record what another has done meanwhile'),
   },
-  {
+  'a deadlock is told before all have confirmed it': {
     file: 'src/operators/deadlocks/detect-deadlocks.ts',
-    name: 'a deadlock is told before all have confirmed it',
     find: 'const agreed = isConfirmed(knot);',
     replace: 'const agreed = knot.length > 0;',
     why: 'a wait that another has just left is told, and rejected, as a deadlock',
@@ -123,9 +112,8 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'a ring with a program that is dead: its lock ends with its TTL',
     ),
   },
-  {
+  'a locked method is called without its lock': {
     file: 'src/integrations/decorator/locked.ts',
-    name: 'a locked method is called without its lock',
     find: "if (ifBusy === 'wait') return mutex.run(",
     replace: "if (ifBusy === 'wait') return (async (_, run) => run())(",
     why: 'two calls at a time change one thing',
@@ -135,17 +123,15 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'runs under the mutex that its arguments name, with its own this and arguments',
     ),
   },
-  {
+  'the dashboard shows all to those who are not let in': {
     file: 'src/dashboard/dashboard.ts',
-    name: 'the dashboard shows all to those who are not let in',
     find: 'if (!(await gate.admits(request))) {',
     replace: 'if (!(await gate.admits(request)) && false) {',
     why: 'names of accounts are in front of the whole network',
     by: inTest('test/dashboard/requests.test.ts', 'looking', 'needs auth: GET '),
   },
-  {
+  'bash is given names as they are': {
     file: 'src/cli/completion/bash.ts',
-    name: 'bash is given names as they are',
     find: 'printf -v word %q',
     replace: 'printf -v word %s',
     why: 'a name that is completed runs as a command',
@@ -154,4 +140,4 @@ export const LOCK_FAULTS: readonly Fault[] = [
       'completes names that are in use, and runs none of them',
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const holding = { file: 'src/stores/mysql/holding.ts' };
 const statements = { file: 'src/stores/mysql/statements.ts' };
@@ -9,26 +9,23 @@ const SCHEMA = 'test/stores/mysql/schema.test.ts';
 const DURABILITY = 'test/stores/mysql/durability.test.ts';
 
 /** Statements on the rows of locks, and what became of the data. */
-export const MYSQL_FAULTS: readonly Fault[] = [
-  {
+export const MYSQL_FAULTS: Faults = {
+  'mysql: the time is that before the wait for the lock': {
     file: 'src/stores/mysql/fragments.ts',
-    name: 'mysql: the time is that before the wait for the lock',
     find: `micros('SYSDATE(6)')`,
     replace: `micros('UTC_TIMESTAMP(6)')`,
     why: 'whoever waited for a lock of the database is taken to live in the past',
     by: inTest(SCHEMA, 'MariaDB', 'the time that a statement waits for its row counts'),
   },
-  {
+  'mysql: a claim that comes alone does not look for tombstones': {
     ...holding,
-    name: 'mysql: a claim that comes alone does not look for tombstones',
     find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
     replace: `\`IF(id IS NULL, \${value}, \${other})\``,
     why: 'a late copy of a claim that was released holds until its TTL ends',
     by: inTest(MARIADB, 'release: a claim that arrives after its release is refused for good'),
   },
-  {
+  'mysql: what is swept away leaves no number behind': {
     ...holding,
-    name: 'mysql: what is swept away leaves no number behind',
     find: `const FIRST = \`GREATEST(\${BEGAN}, s.highest + 1)\`;`,
     replace: `const FIRST = \`GREATEST(\${BEGAN}, 1)\`;`,
     why: 'when the clock goes back, a later holder has a smaller token',
@@ -38,34 +35,30 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'numbers are above all that were swept away, although the clock goes back',
     ),
   },
-  {
+  'mysql: a heartbeat revives what is dead': {
     ...holding,
-    name: 'mysql: a heartbeat revives what is dead',
     find: `AND state IS NULL AND until > \${NOW}
   AND \${lives(1)} AND \${WRITABLE}\`;`,
     replace: `AND state IS NULL AND \${lives(1)} AND \${WRITABLE}\`;`,
     why: 'a hold that has ended comes back, unnoticed by whoever saw it end',
     by: inTest(MARIADB, 'renew: renewing too late is refused even without a look in between'),
   },
-  {
+  'mysql: a release that comes alone is anybody’s': {
     ...holding,
-    name: 'mysql: a release that comes alone is anybody’s',
     find: 'AND id = ? AND waiters = 0',
     replace: 'AND (id = ? OR TRUE) AND waiters = 0',
     why: 'a late release takes the lock from another holder',
     by: inTest(MARIADB, 'release: releasing by another id frees nothing'),
   },
-  {
+  'mysql: a batch that did something did it for all its claims': {
     file: 'src/stores/mysql/batches.ts',
-    name: 'mysql: a batch that did something did it for all its claims',
     find: `if (left === '0') return claims;`,
     replace: `if (Number(left) < claims.length) return claims;`,
     why: 'claims hold locks that others hold',
     by: inTest(SCHEMA, 'MariaDB', 'a batch does at once what needs no queue, and waits for no row'),
   },
-  {
+  'mysql: a row that has moved is written over': {
     ...statements,
-    name: 'mysql: a row that has moved is written over',
     find: 'rows.map(({ name, rev, ...columns }) => {',
     replace: `rows.map(({ name, rev: read, ...columns }) => {
     const rev = read === 0 ? 0 : 'rev';`,
@@ -76,17 +69,15 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'a write on a row that has moved changes nothing, and tells nobody',
     ),
   },
-  {
+  'mysql: a row that was made meanwhile is made anew': {
     ...statements,
-    name: 'mysql: a row that was made meanwhile is made anew',
     find: `\`INSERT IGNORE INTO \${lock} (name, rev,`,
     replace: `\`REPLACE INTO \${lock} (name, rev,`,
     why: 'of two who find a lock that is new both hold it',
     by: inTest(SCHEMA, 'MariaDB', 'a row that was made meanwhile is not made again'),
   },
-  {
+  'mysql: a sweep takes what is held': {
     ...statements,
-    name: 'mysql: a sweep takes what is held',
     find: `AND until < \${long} - IF(waiters > 0, @holdfast_ttl, 0) AND last`,
     replace: 'AND last',
     why: 'somebody else takes a lock that is held',
@@ -97,9 +88,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'takes what was idle, leaves what is held, and no number is given again',
     ),
   },
-  {
+  'mysql: a call that was stopped has surely not happened': {
     file: 'src/clients/sql/failures.ts',
-    name: 'mysql: a call that was stopped has surely not happened',
     find: `...OVER,
     retryable: true,
     advice: 'stopped the call`,
@@ -109,9 +99,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
     why: 'a claim that was committed all the same holds until its TTL ends',
     by: inTest('test/clients/sql-errors.test.ts', 'MySQL', 'what the server answers', '1317'),
   },
-  {
+  'mysql: the history is not looked at': {
     ...history,
-    name: 'mysql: the history is not looked at',
     find: `s.history = \${literal(known.history)} AND`,
     replace: `s.history <> '' AND`,
     why: 'after a loss of data two hold the same lock',
@@ -122,9 +111,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'all wait for the longest claim where one was not',
     ),
   },
-  {
+  'mysql: another server counts as no loss': {
     ...history,
-    name: 'mysql: another server counts as no loss',
     find: `(wasFast === '1' || fast === '1' || dataOf(before) !== dataOf(history))`,
     replace: `(wasFast === '1' || fast === '1')`,
     why: 'after a fail-over two hold what only the old primary had granted',
@@ -133,9 +121,8 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
-  {
+  'mysql: a server that is read-only is not refused': {
     ...history,
-    name: 'mysql: a server that is read-only is not refused',
     find: `\`CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')\``,
     replace: `'TRUE'`,
     why: 'a primary that was set aside goes on granting to whoever may do everything',
@@ -145,12 +132,11 @@ export const MYSQL_FAULTS: readonly Fault[] = [
       'a server that was made read-only grants nothing, not even to root',
     ),
   },
-  {
+  'mysql: a restart is not noticed': {
     ...history,
-    name: 'mysql: a restart is not noticed',
     find: `UNIX_TIMESTAMP(SYSDATE()) - \${UPTIME},`,
     replace: '1,',
     why: 'after a crash that lost commits two hold the same lock',
     by: inTest(DURABILITY, 'MariaDB', 'after a stop without commits on disk, all wait'),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const bid = { file: 'src/layers/quorum/quorum-claim.ts' };
 const hold = { file: 'src/layers/quorum/hold.ts' };
@@ -6,10 +6,9 @@ const hold = { file: 'src/layers/quorum/hold.ts' };
 const QUORUM = 'test/layers/quorum/quorum.test.ts';
 
 /** Votes of several stores. */
-export const QUORUM_FAULTS: readonly Fault[] = [
-  {
+export const QUORUM_FAULTS: Faults = {
+  'quorum: half of the members make a majority': {
     file: 'src/layers/quorum/votes.ts',
-    name: 'quorum: half of the members make a majority',
     find: 'return Math.floor(members / 2) + 1;',
     replace: 'return Math.floor(members / 2);',
     why: 'two hold at a time',
@@ -19,9 +18,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
       'if there is a majority of such, is an error that may pass',
     ),
   },
-  {
+  'quorum: a try waits for a member that lost its memory': {
     ...bid,
-    name: 'quorum: a try waits for a member that lost its memory',
     find: ' && closedMs(place) === 0;',
     replace: ';',
     why: 'a free lock is refused for a whole TTL after one member restarts',
@@ -30,17 +28,15 @@ export const QUORUM_FAULTS: readonly Fault[] = [
       'is granted although the lowest members have lost their memory, unless it is held',
     ),
   },
-  {
+  'quorum: the greatest life of all votes counts': {
     file: 'src/layers/quorum/counting.ts',
-    name: 'quorum: the greatest life of all votes counts',
     find: '[majority - 1] ?? 0',
     replace: '[0] ?? 0',
     why: 'the lease outlives a majority of its votes',
     by: inTest(QUORUM, 'a hold', 'lasts as long as the least life in the best majority'),
   },
-  {
+  'quorum: the life counts from the replies': {
     ...bid,
-    name: 'quorum: the life counts from the replies',
     find: 'return this.#hold.prolong(startedAt, this.#livesUntil - startedAt);',
     replace: `const now = this.#parts.clock.now();
     const held = this.#hold.prolong(startedAt, Number.POSITIVE_INFINITY);
@@ -49,9 +45,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
     why: 'the lease outlives its votes by the time that the answers took',
     by: inTest(QUORUM, 'a hold', 'lasts as long as the least life in the best majority'),
   },
-  {
+  'quorum: nobody is raised': {
     ...hold,
-    name: 'quorum: nobody is raised',
     find: 'if (this.#raises && low.length > 0) {',
     replace: 'if (this.#raises && low.length > 99) {',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
@@ -61,9 +56,8 @@ export const QUORUM_FAULTS: readonly Fault[] = [
       'grows although one majority shares a single member with the other',
     ),
   },
-  {
+  'quorum: a hold is granted although nobody confirmed the token': {
     ...hold,
-    name: 'quorum: a hold is granted although nobody confirmed the token',
     find: 'if (!raised()) await lift;\n      if (!raised()) return false;',
     replace: 'void lift;',
     why: 'a later holder gets a smaller token, and the fence lets the older one in',
@@ -73,17 +67,15 @@ export const QUORUM_FAULTS: readonly Fault[] = [
       'one holds at a time, tokens grow, and everybody gets on: seed 17',
     ),
   },
-  {
+  'quorum: votes are won back after the hold may have ended': {
     ...bid,
-    name: 'quorum: votes are won back after the hold may have ended',
     find: 'if (vote.held && this.#hold.lapsed(this.#parts.clock.now())) vote.letGo();',
     replace: '',
     why: 'a hold comes back after another one, with a smaller token',
     by: inTest(QUORUM, 'a hold', 'wins nothing back after it may have ended'),
   },
-  {
+  'quorum: votes are kept without a majority': {
     ...bid,
-    name: 'quorum: votes are kept without a majority',
     find: 'for (const vote of quorum.votes) if (!later || vote !== first) vote.letGo();',
     replace: '',
     why: 'who reaches a minority stands in the way of those who reach more',
@@ -93,4 +85,4 @@ export const QUORUM_FAULTS: readonly Fault[] = [
       'if there is a majority of such, is an error that may pass',
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const record = { file: 'src/stores/redis/lua/record.lua' };
 const queue = { file: 'src/stores/redis/lua/queue.lua' };
@@ -18,18 +18,16 @@ const FAULTS_CONNECTIONS = 'test/stores/redis/faults-connections.test.ts';
 const QUARANTINE = 'test/stores/redis/quarantine.test.ts';
 
 /** A queue in Lua, and a loss of data that nobody notices. */
-export const REDIS_FAULTS: readonly Fault[] = [
-  {
+export const REDIS_FAULTS: Faults = {
+  'Redis: there is no quarantine': {
     ...record,
-    name: 'Redis: there is no quarantine',
     find: 'openAt, write = since + waitFor(maxTtl), true',
     replace: 'openAt, write = 0, true',
     why: 'after a crash two hold the same lock',
     by: inTest(FAULTS_SERVER, 'a server', 'is flushed: the holder is told, then others get on'),
   },
-  {
+  "Redis: another server's record is as good as its own": {
     ...record,
-    name: "Redis: another server's record is as good as its own",
     find: 'same = at and not swapped and sub(record, 2, 41) == data',
     replace: 'same = true',
     why: 'a replica that lagged behind is promoted, and two hold the same lock',
@@ -39,49 +37,43 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'a lock that no replica has: the next primary makes all wait',
     ),
   },
-  {
+  'Redis: a flush is not looked for': {
     ...record,
-    name: 'Redis: a flush is not looked for',
     find: "' flushall flushdb ",
     replace: "' flushdb ",
     why: 'after a flush two hold the same lock',
     by: inTest(COMMANDS, 'a server without a record', 'was flushed'),
   },
-  {
+  'Redis: numbers look at the clock alone': {
     ...record,
-    name: 'Redis: numbers look at the clock alone',
     find: '  if number <= last then number = last + 1 end\n',
     replace: '',
     why: 'two holders have the same token',
     by: inTest(FAULTS_CLOCK, ...SET_BACK),
   },
-  {
+  'Redis: numbers forget those of idle resources': {
     ...record,
-    name: 'Redis: numbers forget those of idle resources',
     find: '  if number <= highest then number = highest + 1 end\n',
     replace: '',
     why: 'a clock that is set back makes tokens go back, and fences refuse the new holder',
     by: inTest(FAULTS_CLOCK, ...SET_BACK),
   },
-  {
+  'Redis: a dead holder holds on': {
     ...queue,
-    name: 'Redis: a dead holder holds on',
     find: 'if head.count > 0 and now >= head.death then',
     replace: 'if head.count > 0 and now >= head.death + 1e12 then',
     why: 'a process that died keeps its lock for ever',
     by: inTest(IOREDIS, 'try: a try after the death of the holder is held'),
   },
-  {
+  'Redis: what is in use is not counted': {
     ...queue,
-    name: 'Redis: what is in use is not counted',
     find: 'head.used + claim.permits <= math.min',
     replace: 'claim.permits <= math.min',
     why: 'everybody holds',
     by: inTest(IOREDIS, 'try: of tries that arrive together one is held'),
   },
-  {
+  'Redis: what waits is admitted in the quarantine': {
     ...queue,
-    name: 'Redis: what waits is admitted in the quarantine',
     find: 'return (over or claim.trusts) and head.used',
     replace: 'return head.used',
     why: 'after a crash two hold the same lock',
@@ -91,41 +83,36 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'dies and comes back empty: the holder is told, then others get on',
     ),
   },
-  {
+  'Redis: the quick claim writes over what is there': {
     ...claim,
-    name: 'Redis: the quick claim writes over what is there',
     find: "'NX', 'PX', keepFor",
     replace: "'PX', keepFor",
     why: 'a waiter takes the lock away from its holder, and the queue with it',
     by: inTest(IOREDIS, 'claim: the second claim waits'),
   },
-  {
+  'Redis: tombstones are not looked at': {
     ...claim,
-    name: 'Redis: tombstones are not looked at',
     find: 'if late then\n',
     replace: 'if false then\n',
     why: 'a late copy of a claim takes the lock for nobody',
     by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
-  {
+  'Redis: the quick heartbeat revives the dead': {
     ...renew,
-    name: 'Redis: the quick heartbeat revives the dead',
     find: 'tonumber(sub(text, 49, 61)) > now then',
     replace: 'tonumber(sub(text, 49, 61)) > 0 then',
     why: 'a process that was told that its lease is lost has it again',
     by: inTest(FAULTS_CONNECTIONS, 'what comes late', 'a heartbeat of the dead revives nothing'),
   },
-  {
+  'Redis: the quick heartbeat does not look whose claim it is': {
     ...renew,
-    name: 'Redis: the quick heartbeat does not look whose claim it is',
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
     replace: 'if text and tonumber',
     why: 'whoever lost the lock believes that it holds that of another',
     by: inTest(IOREDIS, 'try: a refused try leaves nothing behind, and may be repeated'),
   },
-  {
+  'Redis: heartbeats fail when memory is full': {
     ...renew,
-    name: 'Redis: heartbeats fail when memory is full',
     find: '#!lua flags=allow-oom\n',
     replace: '#!lua\n',
     why: 'all leases are lost because some other program fills the server',
@@ -135,33 +122,29 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'heartbeats and releases work, new claims fail',
     ),
   },
-  {
+  'Redis: the quick release does not look whose claim it is': {
     ...release,
-    name: 'Redis: the quick release does not look whose claim it is',
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and sub',
     replace: 'if text and sub',
     why: 'whoever comes late takes the lock away from its new holder',
     by: inTest(IOREDIS, 'release: releasing by another id frees nothing'),
   },
-  {
+  'Redis: a release leaves no tombstone': {
     ...release,
-    name: 'Redis: a release leaves no tombstone',
     find: "    if not claim or unanswered then bury(q, id, ttl, 'unknown') end\n",
     replace: '',
     why: 'a late copy of a claim takes the lock for nobody',
     by: inTest(IOREDIS, 'release: a claim that arrives after its release is refused for good'),
   },
-  {
+  'Redis: the common way out does not look who holds': {
     file: 'src/stores/redis/lua/hand-off.lua',
-    name: 'Redis: the common way out does not look who holds',
     find: 'if head.only ~= id or not',
     replace: 'if not',
     why: 'a waiter that gives up takes the lock away from its holder',
     by: inTest(IOREDIS, 'release: a waiter that leaves does not disturb the others'),
   },
-  {
+  'who is known to hold believes any message': {
     file: 'src/stores/wakes.ts',
-    name: 'who is known to hold believes any message',
     find: "if (typeof known === 'bigint') return hint.token === known;",
     replace: "if (typeof known === 'bigint') return true;",
     why: 'after a reply that came too late, a message of anybody sets the token of a lease',
@@ -170,9 +153,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'a message with another number only makes a holder ask',
     ),
   },
-  {
+  'Redis: a dead connection is kept': {
     file: 'src/clients/silence.ts',
-    name: 'Redis: a dead connection is kept',
     find: 'else this.#tooLong();',
     replace: '',
     why: 'every lease of a process is lost, until the kernel gives the connection up',
@@ -182,9 +164,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'whose connections are half-open makes new ones in time',
     ),
   },
-  {
+  'Redis: nobody looks how many replicas have it': {
     file: 'src/stores/redis/script-runner.ts',
-    name: 'Redis: nobody looks how many replicas have it',
     find: "if (typeof reached === 'number' && reached >= replicas)",
     replace: "if (typeof reached === 'number')",
     why: 'what was promised to be on replicas is lost with the primary',
@@ -193,9 +174,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'nothing is granted while too few follow, and everything goes on when they do',
     ),
   },
-  {
+  'Redis: who held alone and died still keeps something': {
     file: 'src/stores/redis/lua/keep.lua',
-    name: 'Redis: who held alone and died still keeps something',
     find: "local holds = claim and sub(status(q, claim), 1, 1) == 'h'",
     replace: 'local holds = true',
     why: 'an attempt that lost its lease is recorded as a success, beside the next one',
@@ -205,9 +185,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'is nothing of who died alone, though its key is still there',
     ),
   },
-  {
+  'Redis: a plain lock is granted in the quarantine': {
     file: 'src/stores/redis/lua/plain.lua',
-    name: 'Redis: a plain lock is granted in the quarantine',
     find: '  if open then\n    local value',
     replace: '  if true then\n    local value',
     why: 'after a crash two hold the same lock',
@@ -216,17 +195,15 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'data loss: no claim is admitted, and waiters are told why and for how long',
     ),
   },
-  {
+  'Redis: a process that was started again takes the data over': {
     ...record,
-    name: 'Redis: a process that was started again takes the data over',
     find: 'and run == ran and following == followed',
     replace: 'and following == followed',
     why: 'a server that comes back with old data grants what others hold',
     by: inTest(QUARANTINE, 'a server', 'that comes back with all its data'),
   },
-  {
+  'Redis: a time as a replica leaves no trace': {
     ...record,
-    name: 'Redis: a time as a replica leaves no trace',
     find: 'and following == followed\n',
     replace: '\n',
     why: 'a primary grants what another granted while it was away',
@@ -236,9 +213,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'a time as a replica, and a backup, which forgets the second id: nothing is granted',
     ),
   },
-  {
+  'Redis: a slot that came without its data was never used': {
     ...record,
-    name: 'Redis: a slot that came without its data was never used',
     find: "or sub(verb, 1, 8) == 'cluster|' and not",
     replace: "or sub(verb, 1, 8) == 'others' and not",
     why: 'after the repair of a cluster two hold the same lock',
@@ -248,9 +224,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'a slot is given to a server that has nothing of it',
     ),
   },
-  {
+  'Redis: data of another process are as good as none': {
     ...record,
-    name: 'Redis: data of another process are as good as none',
     find: "(alone or many) and 'n' or 'p'",
     replace: "'n'",
     why: 'after a planned fail-over two hold the same lock, until Sentinel stops the old primary',
@@ -260,9 +235,8 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'after a promotion: 30 s, and no further loss makes it shorter',
     ),
   },
-  {
+  'Redis: that other programs have other keys is looked at once': {
     file: 'src/stores/redis/spelling.ts',
-    name: 'Redis: that other programs have other keys is looked at once',
     find: 'if (age < OLD_MS) return undefined;',
     replace: 'if (age < 1e9) return undefined;',
     why: 'after a flush, programs with and without a hash tag hold the same lock',
@@ -272,17 +246,15 @@ export const REDIS_FAULTS: readonly Fault[] = [
       'in a cluster that is flushed: they still refuse each other',
     ),
   },
-  {
+  'Redis: whoever trusts ends the wait of all': {
     ...record,
-    name: 'Redis: whoever trusts ends the wait of all',
     find: 'openAt, write = since + waitFor(maxTtl), true',
     replace: 'openAt, write = trusts and 0 or since + waitFor(maxTtl), true',
     why: 'a cache on the same server makes two hold the same lock',
     by: inTest(IOREDIS, 'data loss: a claim that trusts is admitted at once, and no other with it'),
   },
-  {
+  'Redis: what Sentinels say of a fail-over is not heard': {
     file: 'src/clients/redis/failovers.ts',
-    name: 'Redis: what Sentinels say of a fail-over is not heard',
     find: 'if (name !== this.#name) return;',
     replace: 'return;',
     why: 'the old primary grants for ten seconds beside the new one',
@@ -291,4 +263,4 @@ export const REDIS_FAULTS: readonly Fault[] = [
       "'ioredis 6': a fail-over in good order leaves nobody behind",
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const row = { file: 'src/stores/sql/row.ts' };
 const rowStore = { file: 'src/stores/sql/row-store.ts' };
@@ -6,26 +6,23 @@ const rowStore = { file: 'src/stores/sql/row-store.ts' };
 const PG = 'test/stores/postgres/conformance/pg.test.ts';
 
 /** What all databases share, and locks of a program on its own rows. */
-export const SQL_FAULTS: readonly Fault[] = [
-  {
+export const SQL_FAULTS: Faults = {
+  'postgres: a row is plain whatever its waiters want': {
     ...row,
-    name: 'postgres: a row is plain whatever its waiters want',
     find: 'return same && !each.admitted && !each.sealed;',
     replace: 'return !each.admitted && !each.sealed;',
     why: 'a waiter comes in as another kind of claim',
     by: inTest(PG, 'permits: one departure may admit several'),
   },
-  {
+  'postgres: the row forgets its tombstones': {
     ...row,
-    name: 'postgres: the row forgets its tombstones',
     find: 'const remembers = unfinished !== undefined || [...tombstones].length > 0;',
     replace: 'const remembers = unfinished !== undefined;',
     why: 'a late copy of a claim that was released holds until its TTL ends',
     by: inTest(PG, 'release: a claim that arrives after its release is refused for good'),
   },
-  {
+  'postgres: a step is believed before it is written': {
     file: 'src/stores/sql/applying.ts',
-    name: 'postgres: a step is believed before it is written',
     find: '!made.get(name)?.write || written.includes(name)',
     replace: 'made.has(name)',
     why: 'two hold the same lock',
@@ -34,9 +31,8 @@ export const SQL_FAULTS: readonly Fault[] = [
       'a row that always changes before the write is changed in line after some races',
     ),
   },
-  {
+  'postgres: each statement of a claim has the whole ttl for its turn': {
     ...rowStore,
-    name: 'postgres: each statement of a claim has the whole ttl for its turn',
     find: 'since + ttlMs - clock.now()',
     replace: '0 * since + ttlMs',
     why: 'a claim that was given up is made after the tombstone of its release, for nobody',
@@ -45,17 +41,15 @@ export const SQL_FAULTS: readonly Fault[] = [
       'all statements of a claim are sent within its ttl',
     ),
   },
-  {
+  'postgres: a claim that is over may keep a record': {
     ...rowStore,
-    name: 'postgres: a claim that is over may keep a record',
     find: 'if (!row || !queue.keep(',
     replace: 'if (!row || queue.keep(',
     why: 'a program that stalled overwrites what the next one says',
     by: inTest(PG, 'keep and recall: a claim that does not hold keeps nothing: never entered'),
   },
-  {
+  'postgres: whoever makes way lets in who waits for the quarantine': {
     file: 'src/queue/claims.ts',
-    name: 'postgres: whoever makes way lets in who waits for the quarantine',
     find: 'if (!(open || first.trusts) || admissible',
     replace: 'if (admissible',
     why: 'a cache in the same database makes two hold the same lock',
@@ -64,17 +58,15 @@ export const SQL_FAULTS: readonly Fault[] = [
       'whoever trusted and waited before the loss is let in, and no other',
     ),
   },
-  {
+  'sql: a write leaves the version as it was': {
     file: 'src/database-locks/optimistic.ts',
-    name: 'sql: a write leaves the version as it was',
     find: '.column} + 1`',
     replace: '.column} + 0`',
     why: 'the next who read the same writes over it',
     by: inTest('test/database-locks/clients.test.ts', "'PostgreSQL'", 'pg', 'optimistic'),
   },
-  {
+  'sql: who waits for a name does not wait': {
     file: 'src/database-locks/transaction-lock.ts',
-    name: 'sql: who waits for a name does not wait',
     find: "await ask('');",
     replace: "await ask('try_');",
     why: 'two are in at once',
@@ -84,9 +76,8 @@ export const SQL_FAULTS: readonly Fault[] = [
       'names exclude each other',
     ),
   },
-  {
+  'sql: a lock is to be had at every isolation level': {
     file: 'src/database-locks/locking.ts',
-    name: 'sql: a lock is to be had at every isolation level',
     find: "IN ('read committed', 'read uncommitted')",
     replace: 'IS NOT NULL',
     why: 'what is read under the lock is older than the lock, so two find that nobody was there',
@@ -100,9 +91,8 @@ export const SQL_FAULTS: readonly Fault[] = [
       hung: true,
     },
   },
-  {
+  'sql: what is written in a transaction that was left open counts': {
     file: 'src/clients/sql/connection.ts',
-    name: 'sql: what is written in a transaction that was left open counts',
     find: "if (state === 'idle') {",
     replace: "if (state !== 'manual') {",
     why: 'a change that is reported is undone by the next user of the connection',
@@ -113,4 +103,4 @@ export const SQL_FAULTS: readonly Fault[] = [
       'open: changeState tells what is committed',
     ),
   },
-];
+};

@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const connection = { file: 'src/clients/sqlite/connection.ts' };
 const quiet = { file: 'src/stores/sqlite/quiet.ts' };
@@ -10,10 +10,9 @@ const DATABASE = 'test/stores/sqlite/database.test.ts';
 const LAYOUT = 'test/stores/sqlite/layout.test.ts';
 
 /** Queues in a file, read in part, and its clock. */
-export const SQLITE_FAULTS: readonly Fault[] = [
-  {
+export const SQLITE_FAULTS: Faults = {
+  'BEGIN instead of BEGIN IMMEDIATE': {
     ...connection,
-    name: 'BEGIN instead of BEGIN IMMEDIATE',
     find: "this.#database.exec('BEGIN IMMEDIATE');",
     replace: "this.#database.exec('BEGIN');",
     why: 'the clock is read before the lock is taken: tokens go back',
@@ -22,9 +21,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
       'a lock that another keeps: an error after the time-out, and the loop goes on',
     ),
   },
-  {
+  'a failed step is committed': {
     ...connection,
-    name: 'a failed step is committed',
     find: "this.#database.exec('ROLLBACK');",
     replace: "this.#database.exec('COMMIT');",
     why: 'half a step stays: a claim that its process knows nothing of',
@@ -33,9 +31,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
       'an upgrade that fails leaves the file as it was',
     ),
   },
-  {
+  'the quick heartbeat revives the dead': {
     ...quiet,
-    name: 'the quick heartbeat revives the dead',
     find: `AND c.expires > ?
     AND NOT EXISTS (SELECT 1 FROM holdfast_claim o WHERE o.resource = c.resource
       AND (o.admitted = 0 OR o.expires <= ? OR`,
@@ -45,49 +42,43 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     why: 'a process that stood still revives a lease that it was told is lost',
     by: inTest(SQLITE, 'renew: renewing an expired holder never revives it'),
   },
-  {
+  'the quick claim does not look for tombstones': {
     ...quiet,
-    name: 'the quick claim does not look for tombstones',
     find: 'FROM holdfast_tombstone t WHERE t.id = j.id AND t.until > n.now)',
     replace: 'FROM holdfast_tombstone t WHERE t.id = j.id AND t.until < 0 * n.now)',
     why: 'a late copy of a claim takes the lock for nobody',
     by: inTest(SQLITE, 'release: a claim that arrives after its release is refused for good'),
   },
-  {
+  'the quick claim does not compare the base': {
     ...quiet,
-    name: 'the quick claim does not compare the base',
     find: 'WHERE base = n.base_known',
     replace: 'WHERE base IS NOT NULL OR n.base_known',
     why: 'tokens go back when another process has begun a new series',
     by: inTest(DATABASE, 'an object of the program is used, and left open'),
   },
-  {
+  'a quick release does not look who holds': {
     ...quiet,
-    name: 'a quick release does not look who holds',
     find: "leave: leaveWhere('resource = ? AND id = ?'),",
     replace: "leave: leaveWhere('resource = ? AND id IN (id, ?)'),",
     why: 'a late release frees the lock of somebody else',
     by: inTest(DATABASE, 'a release that comes late ends no other claim'),
   },
-  {
+  'the base is read once': {
     ...queues,
-    name: 'the base is read once',
     find: 'this.base = part.base;',
     replace: 'this.base ||= part.base;',
     why: 'tokens go back when another process has begun a new series',
     by: inTest(LAYOUT, 'without a boot id, a step of the wall clock costs nobody a claim'),
   },
-  {
+  'two steps have the same time': {
     ...queues,
-    name: 'two steps have the same time',
     find: 'now <= this.now; again++',
     replace: 'now < 0 * this.now; again++',
     why: 'two claims have the same place',
     by: inTest(LAYOUT, 'tokens grow on a clock with long steps, whoever was there is gone'),
   },
-  {
+  'wake-ups come before the commit': {
     file: 'src/stores/sqlite/sqlite-store.ts',
-    name: 'wake-ups come before the commit',
     find: `        return work(queues, records);
       });
       this.#wakes.send(queues.wakes);
@@ -100,17 +91,15 @@ export const SQLITE_FAULTS: readonly Fault[] = [
     why: 'whoever is woken finds the old state, and sleeps on',
     by: inTest('test/stores/sqlite/wakes.test.ts', 'nobody is woken before the commit'),
   },
-  {
+  'a file that was replaced goes unnoticed': {
     file: 'src/stores/sqlite/lock-database.ts',
-    name: 'a file that was replaced goes unnoticed',
     find: 'if (identityOf(connection.file) === identity) return true;',
     replace: "if (identity !== '') return true;",
     why: 'two holders, each in a file of its own',
     by: inTest('test/stores/sqlite/file.test.ts', 'a heartbeat notices that the file was deleted'),
   },
-  {
+  'whatever is in the place of a wake file is taken for one': {
     file: 'src/clients/sqlite/wake-file.ts',
-    name: 'whatever is in the place of a wake file is taken for one',
     find: 'if (start.equals(MARK)) return fd;',
     replace: 'return fd;',
     why: 'another user makes a process write into its own files',
@@ -119,9 +108,8 @@ export const SQLITE_FAULTS: readonly Fault[] = [
       'nobody writes to a second name of a file where a process does not listen yet',
     ),
   },
-  {
+  'a reboot leaves the ends of records as they were': {
     file: 'src/stores/sqlite/records.ts',
-    name: 'a reboot leaves the ends of records as they were',
     find: 'now - seen.monotonic - rested',
     replace: '0',
     why: 'records of work that is done vanish when the machine starts, or live for months',
@@ -130,28 +118,25 @@ export const SQLITE_FAULTS: readonly Fault[] = [
       'a reboot takes as much of it as the machine was away',
     ),
   },
-  {
+  'SQLite claims live by the wall clock': {
     file: 'src/clients/sqlite/machine.ts',
-    name: 'SQLite claims live by the wall clock',
     find: 'nowUs: monotonicClock(),',
     replace: 'nowUs: () => Date.now() * 1000,',
     why: 'two holders when the clock is set forward',
     by: inTest(LAYOUT, 'the clock of the machine does not follow its wall clock'),
   },
-  {
+  'a reboot keeps claims': {
     ...layout,
-    name: 'a reboot keeps claims',
     find: "if (boot ? meta.boot !== boot : meta.boot !== '' || meta.base + now < meta.highest) {",
     replace: 'if (meta.layout < 0) {',
     why: 'locks are held by processes that are gone, for as long as the machine was up',
     by: inTest(LAYOUT, 'a reboot ends all claims, tells the next holder, and tokens go on growing'),
   },
-  {
+  'after a reboot tokens begin where the file says they ended': {
     ...layout,
-    name: 'after a reboot tokens begin where the file says they ended',
     find: 'highest + HOUR_US);',
     replace: 'highest);',
     why: 'a power cut took back the last minute: tokens come twice',
     by: inTest(LAYOUT, 'tokens go on above those that a power cut has taken out of the file'),
   },
-];
+};

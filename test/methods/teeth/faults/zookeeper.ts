@@ -1,4 +1,4 @@
-import { type Fault, inTest } from '../fault.ts';
+import { type Faults, inTest } from '../fault.ts';
 
 const takeover = { file: 'src/stores/zookeeper/takeover.ts' };
 const keptSession = { file: 'src/stores/zookeeper/kept-session.ts' };
@@ -10,50 +10,44 @@ const SESSIONS = 'test/stores/zookeeper/units/sessions.test.ts';
 const PLACES = 'test/stores/zookeeper/units/places.test.ts';
 
 /** A queue of nodes in sessions, and the recipes of Curator. */
-export const ZOOKEEPER_FAULTS: readonly Fault[] = [
-  {
+export const ZOOKEEPER_FAULTS: Faults = {
+  'ZooKeeper: a queue is in the order of names': {
     file: 'src/stores/zookeeper/reading.ts',
-    name: 'ZooKeeper: a queue is in the order of names',
     find: 'places.sort(bySequence)',
     replace: 'places.sort((a, b) => (a.name < b.name ? -1 : 1))',
     why: 'whoever comes later may stand before a holder, and hold beside it',
     by: inTest(STORE, "who waits for 'readers and writers' watches one node"),
   },
-  {
+  'ZooKeeper: a note that was there before is taken for a new one': {
     ...takeover,
-    name: 'ZooKeeper: a note that was there before is taken for a new one',
     find: 'is === was + 1 && ',
     replace: '',
     why: 'a successor is told of a release where there is unfinished work',
     by: inTest(STORE, 'a hold that left no note has died, whatever one before it noted'),
   },
-  {
+  'ZooKeeper: the note of any release lets a waiter in': {
     ...takeover,
-    name: 'ZooKeeper: the note of any release lets a waiter in',
     find: ' || note.sequence !== before.sequence',
     replace: '',
     why: 'a claim that was evicted holds beside another one',
     by: inTest(STORE, 'the note of an earlier hold lets in no waiter that has gone'),
   },
-  {
+  'ZooKeeper: the note of the one before lets a waiter in that has gone': {
     ...takeover,
-    name: 'ZooKeeper: the note of the one before lets a waiter in that has gone',
     find: '  if (!onlyThoseBefore(seen, facts)) return undefined;\n',
     replace: '',
     why: 'a claim that was evicted as its turn came holds beside the next one',
     by: inTest(STORE, 'a waiter whose node is gone is not let in by the note of the one before it'),
   },
-  {
+  'ZooKeeper: a life is counted from the last write': {
     ...keptSession,
-    name: 'ZooKeeper: a life is counted from the last write',
     find: 'this.session.touchedAt +',
     replace: 'this.session.confirmedAt +',
     why: 'the leader may end a session, and let others in, while its holders count on it',
     by: inTest(SESSIONS, 'a life is counted from when the session was surely heard of'),
   },
-  {
+  'ZooKeeper: whoever closes ends the sessions of claims': {
     ...keptSession,
-    name: 'ZooKeeper: whoever closes ends the sessions of claims',
     find: 'this.session.abandon();',
     replace: 'void this.session.close();',
     why: 'another holds beside work that has not settled',
@@ -62,9 +56,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
       'whoever closes leaves the sessions of claims to themselves, and ends the others',
     ),
   },
-  {
+  'ZooKeeper: a write is told to the leader as soon as another follows': {
     file: 'src/clients/zookeeper/session/confirmations.ts',
-    name: 'ZooKeeper: a write is told to the leader as soon as another follows',
     find: 'each.answeredAt + this.#halfTickMs',
     replace: 'each.answeredAt',
     why: 'a follower has told less than is counted on, and the session ends early',
@@ -73,33 +66,29 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
       'a write is told when another came half a tick later, and one more after that',
     ),
   },
-  {
+  'ZooKeeper: a heartbeat does not look for the nodes': {
     ...renew,
-    name: 'ZooKeeper: a heartbeat does not look for the nodes',
     find: 'await check(kept, rest);',
     replace: 'rest.length > 0 ? undefined : 0;',
     why: 'whoever was evicted is told that it holds',
     by: inTest(STORE, 'a heartbeat finds an eviction; at once: false'),
   },
-  {
+  'ZooKeeper: without a connection a heartbeat answers what was last told': {
     ...renew,
-    name: 'ZooKeeper: without a connection a heartbeat answers what was last told',
     find: 'if (kept.silent) throw disconnected();',
     replace: 'if (kept.silent) return failures;',
     why: 'a lease counts as confirmed although nobody has been asked',
     by: inTest(STORE, 'nothing is confirmed while there is no connection'),
   },
-  {
+  'ZooKeeper: a release does not wait for the claim that it ends': {
     file: 'src/stores/zookeeper/verbs/release.ts',
-    name: 'ZooKeeper: a release does not wait for the claim that it ends',
     find: '    await own.entering.catch(() => {});\n',
     replace: '',
     why: 'the node comes behind its release, and nobody deletes it',
     by: inTest(STORE, 'a release waits for what is on its way, and deletes it'),
   },
-  {
+  'ZooKeeper: a queue whose numbers overflow soon is joined': {
     file: 'src/stores/zookeeper/verbs/claim.ts',
-    name: 'ZooKeeper: a queue whose numbers overflow soon is joined',
     find: ' || place.sequence > LAST_NUMBER;',
     replace: ';',
     why: 'soon all have one number, and several hold',
@@ -108,9 +97,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
       'no read claim joins others at such numbers',
     ),
   },
-  {
+  'ZooKeeper: others get past a claim of another kind that has not left yet': {
     file: 'src/stores/consensus/queue-view.ts',
-    name: 'ZooKeeper: others get past a claim of another kind that has not left yet',
     find: 'admissible(odd < 0 ? places : places.slice(0, odd))',
     replace: 'admissible(places.filter(({ kind, foreign }) => foreign || !this.misfit(kind)))',
     why: 'when it is the first, they are strangers in their own queue',
@@ -119,9 +107,8 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
       'nobody gets past a claim of another kind that is about to leave',
     ),
   },
-  {
+  'ZooKeeper: a record is written whatever was done to the claim': {
     file: 'src/stores/zookeeper/verbs/keep.ts',
-    name: 'ZooKeeper: a record is written whatever was done to the claim',
     find: "const check = { step: 'check', path, version } as const;",
     replace: "const check = { step: 'check', path: '/' } as const;",
     why: 'who stalled overwrites what the next one says',
@@ -130,20 +117,18 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
       'keep and recall: a claim that does not hold keeps nothing: evicted',
     ),
   },
-  {
+  'ZooKeeper latch: nodes have the names of mutexes': {
     ...places,
-    name: 'ZooKeeper latch: nodes have the names of mutexes',
     find: "return 'latch-';",
     replace: "return 'lock-';",
     why: 'two lead: a latch in Java sees none of our candidates before it',
     by: inTest(PLACES, 'each recipe knows its own nodes, and no others'),
   },
-  {
+  'ZooKeeper semaphore: a lease in Java is not seen': {
     ...places,
-    name: 'ZooKeeper semaphore: a lease in Java is not seen',
     find: ", 'lease-': 'permits' }",
     replace: ' }',
     why: 'more are inside than there are permits',
     by: inTest(PLACES, 'each recipe knows its own nodes, and no others'),
   },
-];
+};

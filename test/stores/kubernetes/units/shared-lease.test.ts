@@ -7,6 +7,7 @@ import { identityOf, lockName } from '../../../../src/stores/kubernetes/lock-rec
 import { SharedLease } from '../../../../src/stores/kubernetes/shared-lease.ts';
 import { OwnTombstones } from '../../../../src/stores/own-tombstones.ts';
 import { claimOf as anyClaim } from '../../../methods/faults/bed.ts';
+import { gate } from '../../../support/gate.ts';
 
 const LEASE_MS = 2000;
 /** Of the wall clock of this process. */
@@ -207,20 +208,17 @@ it.each([
   if (lease) shelf.put(lease);
   const claim = claimOf();
   // The claim has looked and is about to write.
-  let write = (): void => {};
-  const written = new Promise<void>((resolve) => {
-    write = resolve;
-  });
+  const write = gate();
   const { write: now } = Shelf.prototype;
   shelf.write = async (...args) => {
     shelf.write = now;
-    await written;
+    await write.opened;
     return shelf.write(...args);
   };
   const claimed = ours.claim(claim);
   await clock.sleep(1);
   shelf.meanwhile = () => {
-    write();
+    write.open();
     return claimed;
   };
   expect(await ours.release(claim, 0)).toBe(true);

@@ -36,7 +36,6 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
         ].join('|'),
       ),
     },
-    { why: 'a latch tells no kinds apart', names: /^election: a candidate for another kind/ },
   ],
   semaphore: [
     {
