@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { isError, UsageError } from '../base/errors.ts';
 import { OPTIONAL_VERBS, type OptionalVerb, type Traits } from '../contract/store.ts';
-import { type Case, type Declared, missing, type Topic } from './case.ts';
+import { type Case, check, type Declared, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
 import { dataLoss } from './contract/data-loss.ts';
@@ -158,21 +158,18 @@ function declaration(declared: Declared): Topic {
   return {
     topic: 'traits',
     cases: [
-      {
-        name: 'the store is as it was declared',
-        async run({ store }) {
-          assert.deepEqual({ ...store.traits }, { ...declared.traits });
-          const lacks = OPTIONAL_VERBS.filter((verb) => store[verb] === undefined).sort();
-          assert.deepEqual(
-            lacks,
-            [...declared.lacks].sort(),
-            `lacks must name the verbs that the store does not have: [${lacks.join(', ')}]`,
-          );
-          const keeps = store.keep !== undefined && store.recall !== undefined;
-          const says = store.traits.records ?? false;
-          assert.equal(keeps, says, 'it has keep() and recall() if it says so');
-        },
-      },
+      check('the store is as it was declared', async ({ store }) => {
+        assert.deepEqual({ ...store.traits }, { ...declared.traits });
+        const lacks = OPTIONAL_VERBS.filter((verb) => store[verb] === undefined).sort();
+        assert.deepEqual(
+          lacks,
+          [...declared.lacks].sort(),
+          `lacks must name the verbs that the store does not have: [${lacks.join(', ')}]`,
+        );
+        const keeps = store.keep !== undefined && store.recall !== undefined;
+        const says = store.traits.records ?? false;
+        assert.equal(keeps, says, 'it has keep() and recall() if it says so');
+      }),
     ],
   };
 }
