@@ -24,11 +24,6 @@ export interface FenceConformanceOptions {
   create(resource: string): FenceFixture | Promise<FenceFixture>;
 }
 
-interface FenceCase {
-  readonly name: string;
-  run(bed: FenceBed): Promise<void>;
-}
-
 /** One number, and leases of its lock. */
 interface FenceBed extends FenceFixture {
   lease(token: bigint, more?: Partial<FencingToken>): FencingToken;
@@ -38,95 +33,71 @@ interface FenceBed extends FenceFixture {
 const CLAIM_FIRST: readonly FenceStep[] = ['enter', 'read', 'write', 'read', 'write'];
 const WRITE_ONLY: readonly FenceStep[] = ['read', 'enter and write', 'read', 'enter and write'];
 
-const CASES: readonly FenceCase[] = [
-  {
-    name: 'the newest holder passes, an older one never again',
-    async run({ enter, lease }) {
-      await enter(lease(33n));
-      await enter(lease(33n));
-      const newest = await enter(lease(34n));
-      await refused(enter(lease(33n)), { token: 33n, seen: 34n });
-      await newest.write(1);
-      await enter(lease(34n));
-    },
+const CASES: Readonly<Record<string, (bed: FenceBed) => Promise<void>>> = {
+  async 'the newest holder passes, an older one never again'({ enter, lease }) {
+    await enter(lease(33n));
+    await enter(lease(33n));
+    const newest = await enter(lease(34n));
+    await refused(enter(lease(33n)), { token: 33n, seen: 34n });
+    await newest.write(1);
+    await enter(lease(34n));
   },
-  {
-    name: 'a holder that has only read already stops the older one',
-    async run({ enter, lease, look }) {
-      const older = await enter(lease(33n));
-      await older.write(10);
-      const newer = await enter(lease(34n));
-      assert.equal(await newer.read(), 10);
-      await refused(older.write(9), { token: 33n, seen: 34n });
-      assert.equal(await look(), 10);
-      await newer.write(9);
-      assert.equal(await look(), 9);
-    },
+  async 'a holder that has only read already stops the older one'({ enter, lease, look }) {
+    const older = await enter(lease(33n));
+    await older.write(10);
+    const newer = await enter(lease(34n));
+    assert.equal(await newer.read(), 10);
+    await refused(older.write(9), { token: 33n, seen: 34n });
+    assert.equal(await look(), 10);
+    await newer.write(9);
+    assert.equal(await look(), 9);
   },
-  {
-    name: 'entered before the first read, none of 67 updates is lost, in 56 orders',
-    async run(bed) {
-      const tally = await everyOrder(bed, CLAIM_FIRST, 3);
-      assert.deepEqual(tally, { orders: 56, written: 67, lost: 0, inOrders: 0 });
-    },
+  async 'entered before the first read, none of 67 updates is lost, in 56 orders'(bed) {
+    const tally = await everyOrder(bed, CLAIM_FIRST, 3);
+    assert.deepEqual(tally, { orders: 56, written: 67, lost: 0, inOrders: 0 });
   },
-  {
-    name: 'entered only when writing, 10 of 32 updates are lost, in 8 of 15 orders',
-    async run(bed) {
-      const tally = await everyOrder(bed, WRITE_ONLY, 2);
-      assert.deepEqual(tally, { orders: 15, written: 32, lost: 10, inOrders: 8 });
-    },
+  async 'entered only when writing, 10 of 32 updates are lost, in 8 of 15 orders'(bed) {
+    const tally = await everyOrder(bed, WRITE_ONLY, 2);
+    assert.deepEqual(tally, { orders: 15, written: 32, lost: 10, inOrders: 8 });
   },
-  {
-    name: 'writers stay behind readers, and readers behind writers',
-    async run({ enter, lease, look }) {
-      const reader = (token: bigint) => enter(lease(token, { kind: 'read' }));
-      const writer = (token: bigint) => enter(lease(token, { kind: 'write' }));
-      const first = await writer(5n);
-      await first.write(1);
-      assert.equal(await (await reader(7n)).read(), 1);
-      await reader(6n);
-      await refused(first.write(2), { token: 5n, seen: 7n });
-      await refused(writer(6n), { token: 6n, seen: 7n });
-      await writer(8n);
-      await refused(reader(7n), { token: 7n, seen: 8n });
-      await reader(8n);
-      await reader(9n);
-      await refused(writer(8n), { token: 8n, seen: 9n });
-      assert.equal(await look(), 1);
-    },
+  async 'writers stay behind readers, and readers behind writers'({ enter, lease, look }) {
+    const reader = (token: bigint) => enter(lease(token, { kind: 'read' }));
+    const writer = (token: bigint) => enter(lease(token, { kind: 'write' }));
+    const first = await writer(5n);
+    await first.write(1);
+    assert.equal(await (await reader(7n)).read(), 1);
+    await reader(6n);
+    await refused(first.write(2), { token: 5n, seen: 7n });
+    await refused(writer(6n), { token: 6n, seen: 7n });
+    await writer(8n);
+    await refused(reader(7n), { token: 7n, seen: 8n });
+    await reader(8n);
+    await reader(9n);
+    await refused(writer(8n), { token: 8n, seen: 9n });
+    assert.equal(await look(), 1);
   },
-  {
-    name: 'another lineage is refused until an operator adopts it',
-    async run({ enter, adopt, lease, look }) {
-      const other = (token: bigint) => lease(token, { lineage: 'zwei \u{1f512}' });
-      const entry = await enter(lease(34n));
-      await assert.rejects(enter(other(99n)), /another store, suite;/);
-      await adopt(other(1n));
-      await assert.rejects(entry.write(1), /another store, zwei \u{1f512};/u);
-      await (await enter(other(1n))).write(2);
-      await assert.rejects(enter(lease(99n)), /another store, zwei/);
-      assert.equal(await look(), 2);
-    },
+  async 'another lineage is refused until an operator adopts it'({ enter, adopt, lease, look }) {
+    const other = (token: bigint) => lease(token, { lineage: 'zwei \u{1f512}' });
+    const entry = await enter(lease(34n));
+    await assert.rejects(enter(other(99n)), /another store, suite;/);
+    await adopt(other(1n));
+    await assert.rejects(entry.write(1), /another store, zwei \u{1f512};/u);
+    await (await enter(other(1n))).write(2);
+    await assert.rejects(enter(lease(99n)), /another store, zwei/);
+    assert.equal(await look(), 2);
   },
-  {
-    name: 'tokens are kept apart that a double cannot',
-    async run({ enter, lease }) {
-      const big = 2n ** 63n - 2n;
-      await enter(lease(9n));
-      await enter(lease(10n));
-      await enter(lease(big + 1n));
-      await refused(enter(lease(big)), { token: big, seen: big + 1n });
-    },
+  async 'tokens are kept apart that a double cannot'({ enter, lease }) {
+    const big = 2n ** 63n - 2n;
+    await enter(lease(9n));
+    await enter(lease(10n));
+    await enter(lease(big + 1n));
+    await refused(enter(lease(big)), { token: big, seen: big + 1n });
   },
-  {
-    name: 'permits are no matter of a fence',
-    async run({ enter, lease }) {
-      const permits = async (): Promise<unknown> => enter(lease(1n, { kind: 'permits' }));
-      await assert.rejects(permits, (error) => isLockError(error, 'UNSUPPORTED'));
-    },
+  async 'permits are no matter of a fence'({ enter, lease }) {
+    const permits = async (): Promise<unknown> => enter(lease(1n, { kind: 'permits' }));
+    await assert.rejects(permits, (error) => isLockError(error, 'UNSUPPORTED'));
   },
-];
+};
 
 /**
  * Registers all cases with the given runner.
@@ -142,7 +113,7 @@ const CASES: readonly FenceCase[] = [
  * @experimental Cases are added in minor versions.
  */
 export function fenceConformance({ test, create }: FenceConformanceOptions): void {
-  CASES.forEach(({ name, run }, n) => {
+  Object.entries(CASES).forEach(([name, run], n) => {
     test(`fence: ${name}`, async () => {
       const resource = `suite:${n} ß/{x}`;
       const fixture = await create(resource);
