@@ -16,9 +16,6 @@ const SHORT_MS = 400;
 /** The same where each request crosses a network and waits its turn at a server. */
 const SHORT_REMOTE_MS = 600;
 
-/** The ways to end a hold so that the resource is free. */
-export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
-
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
 

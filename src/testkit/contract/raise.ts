@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { ENDINGS } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
-import { ENDINGS, type TestBed } from '../test-bed.ts';
+import type { TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
 const FAR = 100_000_000n;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { ENDINGS } from '../../contract/gone.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import { check, held, hold, type Topic } from '../case.ts';
-import { ENDINGS } from '../test-bed.ts';
 
 export const tokens: Topic = {
   topic: 'tokens',
