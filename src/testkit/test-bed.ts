@@ -77,15 +77,6 @@ export class TestBed {
     return locks;
   }
 
-  /**
-   * Work that a case begins and awaits later. If the case fails before, only its own error is
-   * reported, and not the rejection of the abandoned work.
-   */
-  later<T>(begun: Promise<T>): Promise<T> {
-    begun.catch(() => {});
-    return begun;
-  }
-
   /** Runs at the end of the case, the latest first. */
   cleanup(run: () => unknown): void {
     this.#cleanups.push(run);
@@ -237,12 +228,6 @@ export class TestBed {
       await this.sleep(LOOK_MS);
     }
     return assert.fail(`in vain waited until ${what}`);
-  }
-
-  /** Until one claim waits; where no queue shows it, long enough for the store to refuse it. */
-  async untilItWaits(): Promise<void> {
-    if (!this.store.traits.queue) return this.quiet();
-    await this.until('it waited', async () => (await this.look()).waiters.length === 1);
   }
 
   /** Renews until the claim is held, as waiters without hints do; without a queue, tries again. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { gate } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** Holders and waiters when `Locks` are closed. */
 export function closing({ name, of }: LockOf): Topic {
@@ -13,8 +14,8 @@ export function closing({ name, of }: LockOf): Topic {
         async run(bed) {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const locks = bed.locks({}, await bed.connect());
-          const wait = bed.later(of(locks, bed.name()).acquire());
-          await bed.untilItWaits();
+          const wait = later(of(locks, bed.name()).acquire());
+          await untilItWaits(bed);
           const [outcome] = await Promise.allSettled([wait, locks.close()]);
           assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'CLOSED');
           assert.equal((await bed.look()).waiters.length, 0);

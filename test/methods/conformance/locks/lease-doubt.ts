@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { BROKEN, BUSY, faulty, REFUSED } from './bad-network.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 export function leaseDoubt({ name, of }: LockOf): Topic {
   return {
@@ -45,8 +46,8 @@ export function leaseDoubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           const lease = await of(locks, bed.name()).acquire();
           const { signal } = lease;
-          const next = bed.later(of(bed.locks(), bed.name()).acquire());
-          await bed.untilItWaits();
+          const next = later(of(bed.locks(), bed.name()).acquire());
+          await untilItWaits(bed);
           store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
           await next;
           assert.equal(lease.held, false);

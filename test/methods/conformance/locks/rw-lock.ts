@@ -3,6 +3,7 @@ import { downgrade } from '../../../../src/primitives/downgrade.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import { Occupancy } from '../../../support/gate.ts';
+import { later, untilItWaits } from './waits.ts';
 
 export const rwLock: Topic = {
   topic: 'rwLock',
@@ -54,8 +55,8 @@ export const rwLock: Topic = {
         const [one, other] = [bed.locks().rwLock(bed.name()), bed.locks().rwLock(bed.name())];
         const lease = await one.write.acquire();
         const { token } = lease;
-        const reader = bed.later(other.read.acquire());
-        await bed.untilItWaits();
+        const reader = later(other.read.acquire());
+        await untilItWaits(bed);
         await downgrade(lease);
         await downgrade(lease);
         assert.ok((await reader).held);
@@ -86,7 +87,7 @@ export const rwLock: Topic = {
         const locks = bed.locks();
         const { read, write } = locks.rwLock(bed.name());
         const lease = await write.acquire();
-        const writer = bed.later(write.acquire());
+        const writer = later(write.acquire());
         await downgrade(lease);
         const reader = await bed.locks().rwLock(bed.name()).read.acquire();
         await lease.release();
