@@ -42,15 +42,15 @@ export interface Case {
   run(bed: TestBed): Promise<void>;
 }
 
-type CaseTerms = Omit<Case, 'name' | 'run'>;
-
-/** A case of this name; `terms` say what it needs, and of which fixture. */
-export function check(name: string, run: Case['run']): Case;
-export function check(name: string, terms: CaseTerms, run: Case['run']): Case;
-export function check(name: string, terms: CaseTerms | Case['run'], run?: Case['run']): Case {
-  if (typeof terms === 'function') return { name, run: terms };
-  return { name, ...terms, run: run as Case['run'] };
+/** A case on any fixture. */
+export function check(name: string, run: CaseBody): Case;
+export function check(name: string, needs: readonly Need[], run: CaseBody): Case;
+export function check(name: string, given: readonly Need[] | CaseBody, run?: CaseBody): Case {
+  if (typeof given === 'function') return { name, run: given };
+  return { name, needs: given, run: run as CaseBody };
 }
+
+type CaseBody = Case['run'];
 
 /** Cases about one thing. */
 export interface Topic {

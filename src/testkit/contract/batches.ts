@@ -25,36 +25,32 @@ export const batches: Topic = {
       assert.deepEqual(new Set(await bed.leaveBatch(batch)), new Set([true]));
       for (const status of await bed.beatBatch(batch)) gone(status);
     }),
-    check(
-      'each claim of a batch is what it asked to be',
-      { needs: ['queue', 'permits'] },
-      async (bed) => {
-        const of = (name: string, over: Partial<Claim> = {}) =>
-          bed.claim({ resource: bed.name(name), ...over });
-        await bed.enterAll([of('d'), of('e')]);
-        const batch = [
-          of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
-          of('b', { kind: 'read', limit: MAX_PERMITS }),
-          of('c', { ttlMs: LONG_MS / 4 }),
-          of('d', { queue: false }),
-          of('e', { ttlMs: LONG_MS / 2 }),
-        ];
-        assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
-        for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
-          if (!queue) continue;
-          const shown = await bed.look(resource);
-          const member = [...shown.holders, ...shown.waiters].at(-1);
-          assert.deepEqual(
-            [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
-            [kind, permits, ttlMs, holder.label, limit],
-          );
-          assert.ok(
-            member && member.leftMs <= ttlMs + bed.slackMs,
-            `${member?.leftMs} of ${ttlMs} ms`,
-          );
-        }
-      },
-    ),
+    check('each claim of a batch is what it asked to be', ['queue', 'permits'], async (bed) => {
+      const of = (name: string, over: Partial<Claim> = {}) =>
+        bed.claim({ resource: bed.name(name), ...over });
+      await bed.enterAll([of('d'), of('e')]);
+      const batch = [
+        of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
+        of('b', { kind: 'read', limit: MAX_PERMITS }),
+        of('c', { ttlMs: LONG_MS / 4 }),
+        of('d', { queue: false }),
+        of('e', { ttlMs: LONG_MS / 2 }),
+      ];
+      assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
+      for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
+        if (!queue) continue;
+        const shown = await bed.look(resource);
+        const member = [...shown.holders, ...shown.waiters].at(-1);
+        assert.deepEqual(
+          [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
+          [kind, permits, ttlMs, holder.label, limit],
+        );
+        assert.ok(
+          member && member.leftMs <= ttlMs + bed.slackMs,
+          `${member?.leftMs} of ${ttlMs} ms`,
+        );
+      }
+    }),
     check('each heartbeat of a batch gives its claim its own TTL', async (bed) => {
       const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
         bed.claim({ resource: bed.name(String(i)), ttlMs }),
@@ -69,19 +65,15 @@ export const batches: Topic = {
         }
       }
     }),
-    check(
-      'a refused claim does not hurt the others of its batch',
-      { needs: ['permits'] },
-      async (bed) => {
-        const of = (name: string) => bed.claim({ resource: bed.name(name) });
-        await bed.enter(of('b'));
-        const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
-        const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
-        held(first);
-        gone(second, 'mismatch');
-        held(third);
-      },
-    ),
+    check('a refused claim does not hurt the others of its batch', ['permits'], async (bed) => {
+      const of = (name: string) => bed.claim({ resource: bed.name(name) });
+      await bed.enter(of('b'));
+      const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
+      const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
+      held(first);
+      gone(second, 'mismatch');
+      held(third);
+    }),
     check('an empty batch gets an empty answer', async (bed) => {
       assert.deepEqual(await bed.store.claim([]), []);
       assert.deepEqual(await bed.store.renew([]), []);
@@ -89,7 +81,7 @@ export const batches: Topic = {
     }),
     check(
       'elements for one resource are separate steps, in order',
-      { needs: ['queue', 'sequential batches'] },
+      ['queue', 'sequential batches'],
       async (bed) => {
         const batch = [bed.claim(), bed.claim(), bed.claim()];
         assert.equal(states(await bed.enterBatch(batch)), 'held waiting waiting');
@@ -99,7 +91,7 @@ export const batches: Topic = {
     ),
     check(
       'tokens grow within a batch',
-      { needs: ['tokens', 'sequential batches', 'permits'] },
+      ['tokens', 'sequential batches', 'permits'],
       async (bed) => {
         const batch = [1, 2, 3].map(() => bed.claim({ kind: 'permits', limit: 3 }));
         const tokens = (await bed.enterBatch(batch)).map((status) => held(status).token);
@@ -111,7 +103,7 @@ export const batches: Topic = {
     ),
     check(
       'batches of several connections do not mix up their answers',
-      { needs: ['permits'] },
+      ['permits'],
       async (bed) => {
         const stores = [bed.store, await bed.connect(), await bed.connect()];
         await Promise.all(

@@ -11,14 +11,14 @@ export const claim: Topic = {
       assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
       assert.equal(waiters, 0);
     }),
-    check('the second claim waits', { needs: ['queue'] }, async (bed) => {
+    check('the second claim waits', ['queue'], async (bed) => {
       await bed.enter(bed.claim());
       const status = waiting(await bed.enter(bed.claim()));
       assert.equal(status.why, 'queue');
       const { ahead = 1 } = status;
       assert.ok(ahead >= 1, `one claim is ahead, not ${ahead}`);
     }),
-    check('connections share a queue', { needs: ['queue'] }, async (bed) => {
+    check('connections share a queue', ['queue'], async (bed) => {
       const other = await bed.connect();
       const a = bed.claim();
       const b = bed.claim();
@@ -37,7 +37,7 @@ export const claim: Topic = {
     }),
     check(
       'repeating a waiting claim keeps its place and never extends it',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [a, b, c] = await bed.entered({}, {}, {});
         const first = waiting(await bed.enter(b));
@@ -50,22 +50,18 @@ export const claim: Topic = {
         waiting(await bed.beat(c));
       },
     ),
-    check(
-      'a claim that is sent twice at once enters once',
-      { needs: ['atomic try'] },
-      async (bed) => {
-        const other = await bed.connect();
-        for (const queue of [false, true]) {
-          const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
-          const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
-          const tokens = (await Promise.all(answers)).map((status) => held(status).token);
-          assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
-          const { holders, waiters } = await bed.look(a.resource);
-          assert.deepEqual([holders.length, waiters.length], [1, 0]);
-        }
-      },
-    ),
-    check('a holder is told whether claims wait behind it', { needs: ['queue'] }, async (bed) => {
+    check('a claim that is sent twice at once enters once', ['atomic try'], async (bed) => {
+      const other = await bed.connect();
+      for (const queue of [false, true]) {
+        const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
+        const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
+        const tokens = (await Promise.all(answers)).map((status) => held(status).token);
+        assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
+        const { holders, waiters } = await bed.look(a.resource);
+        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+      }
+    }),
+    check('a holder is told whether claims wait behind it', ['queue'], async (bed) => {
       const [a, b] = [bed.claim(), bed.claim()];
       assert.equal(held(await bed.enter(a)).waiters, 0);
       await bed.enter(b);
@@ -77,7 +73,7 @@ export const claim: Topic = {
     }),
     check(
       'the first waiter need not ask before the holder can be dead, nor later',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
         const { retryInMs } = waiting(await bed.enter(bed.claim()));
@@ -87,7 +83,7 @@ export const claim: Topic = {
     ),
     check(
       'a waiter further back is told to ask when the one before it may be dead',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
         await bed.enterAll([bed.claim(), dying]);
@@ -109,22 +105,23 @@ export const claim: Topic = {
     }),
     check(
       'a claim is shown with all that it asked for, even with weeks',
-      { needs: ['holders as they are'] },
+      ['holders as they are'],
       async (bed) => {
         const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
         const [holder] = (await bed.look()).holders;
         assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
       },
     ),
-    check('the id of a claim stays secret', { needs: ['queue'] }, async (bed) => {
+    check('the id of a claim stays secret', ['queue'], async (bed) => {
       const [a, b] = [bed.claim(), bed.claim()];
       const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];
       for (const { id } of [a, b]) assert.ok(!show(answers).includes(id), show(answers));
     }),
-    check(
-      'a bounded queue refuses one claim more, only while it is full, and none that is in it',
-      { needs: ['queue'], fixture: { maxWaiters: 3 } },
-      async (bed) => {
+    {
+      name: 'a bounded queue refuses one claim more, only while it is full, and none that is in it',
+      needs: ['queue'],
+      fixture: { maxWaiters: 3 },
+      async run(bed) {
         const [a, b, c, d, e] = [bed.claim(), bed.claim(), bed.claim(), bed.claim(), bed.claim()];
         await bed.enterAll([a, b, c, d]);
         assert.equal(states(await bed.enterAll([a, b, c, d])), 'held waiting waiting waiting');
@@ -134,6 +131,6 @@ export const claim: Topic = {
         await bed.leave(c);
         waiting(await bed.enter(bed.claim()));
       },
-    ),
+    },
   ],
 };

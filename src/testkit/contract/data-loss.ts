@@ -61,41 +61,33 @@ const CASES: readonly Case[] = [
     gone(await bed.enter(a));
     assert.equal((await bed.look()).waiters.length, 0);
   }),
-  check(
-    'tokens grow, or say that they come from another source',
-    { needs: ['tokens'] },
-    async (bed) => {
-      let before = 0n;
-      for (let i = 0; i < 3; i++) {
-        const claim = bed.claim();
-        before = held(await bed.enter(claim)).token;
-        await bed.leave(claim);
-      }
-      const { lineage } = bed.store;
-      await bed.forget();
-      const [claim] = await bed.entered({});
-      const { token } = await bed.untilHeld(claim);
-      assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
-    },
-  ),
-  check(
-    'a claim that trusts is admitted at once, and no other with it',
-    { needs: ['trust'] },
-    async (bed) => {
-      const trusting = await trustingBeside(bed);
-      await bed.forget();
-      held(await bed.enter(bed.claim(), trusting));
-      const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
-      for (const status of await bed.enterBatch(both, trusting)) held(status);
-      assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
-      const other = bed.claim({ resource: bed.name('other') });
-      assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
-      gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
-    },
-  ),
+  check('tokens grow, or say that they come from another source', ['tokens'], async (bed) => {
+    let before = 0n;
+    for (let i = 0; i < 3; i++) {
+      const claim = bed.claim();
+      before = held(await bed.enter(claim)).token;
+      await bed.leave(claim);
+    }
+    const { lineage } = bed.store;
+    await bed.forget();
+    const [claim] = await bed.entered({});
+    const { token } = await bed.untilHeld(claim);
+    assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
+  }),
+  check('a claim that trusts is admitted at once, and no other with it', ['trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    await bed.forget();
+    held(await bed.enter(bed.claim(), trusting));
+    const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
+    for (const status of await bed.enterBatch(both, trusting)) held(status);
+    assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
+    const other = bed.claim({ resource: bed.name('other') });
+    assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
+    gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+  }),
   check(
     'a waiter is not admitted when one that trusts makes way, and no earlier than without it',
-    { needs: ['queue', 'trust'] },
+    ['queue', 'trust'],
     async (bed) => {
       const trusting = await trustingBeside(bed);
       const from = bed.clock.now();
@@ -113,7 +105,7 @@ const CASES: readonly Case[] = [
       assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
     },
   ),
-  check('claims that trust hand over to each other', { needs: ['queue', 'trust'] }, async (bed) => {
+  check('claims that trust hand over to each other', ['queue', 'trust'], async (bed) => {
     const trusting = await trustingBeside(bed);
     await bed.forget();
     const all = [bed.claim(), bed.claim(), bed.claim()];
@@ -125,7 +117,7 @@ const CASES: readonly Case[] = [
   }),
   check(
     'a claim that trusts passes no waiter: the later holder has the greater token',
-    { needs: ['queue', 'trust'] },
+    ['queue', 'trust'],
     async (bed) => {
       const trusting = await trustingBeside(bed);
       await bed.forget();
@@ -142,7 +134,7 @@ const CASES: readonly Case[] = [
   ),
   check(
     'nor do readers that trust pass a reader, nor permits that would fit',
-    { needs: ['queue', 'permits', 'trust'] },
+    ['queue', 'permits', 'trust'],
     async (bed) => {
       const trusting = await trustingBeside(bed);
       await bed.forget();

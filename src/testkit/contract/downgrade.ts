@@ -64,7 +64,7 @@ export const downgrade: Topic = {
     ),
     check(
       'downgrading tells exactly the readers that it lets in and the writer behind them',
-      { needs: ['watch'] },
+      ['watch'],
       async (bed) => {
         const claims = [write(bed), read(bed), read(bed), write(bed), read(bed)];
         const watched = await watchAll(bed, claims);

@@ -9,7 +9,7 @@ export const evict: Topic = {
   cases: [
     check(
       'an evicted holder is told with its next heartbeat, stays until its TTL, and no longer',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [a, b] = [bed.claim({ ttlMs: 8 * bed.ttlMs }), bed.claim()];
         const from = bed.clock.now();
@@ -27,24 +27,20 @@ export const evict: Topic = {
         assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
       },
     ),
-    check(
-      'an evicted claim is told the reason, word for word',
-      { needs: ['queue'] },
-      async (bed) => {
-        const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
-        for (const now of [false, true]) {
-          const resource = bed.name(String(now));
-          const [a, b] = await bed.entered({ resource }, { resource });
-          const { holders, waiters } = await bed.look(resource);
-          for (const { number } of [...waiters, ...holders]) {
-            await bed.store.evict?.(resource, number, { reason, now });
-          }
-          assert.equal(gone(await bed.beat(a), 'evicted').detail, reason);
-          assert.equal(gone(await bed.beat(b), 'evicted').detail, reason);
+    check('an evicted claim is told the reason, word for word', ['queue'], async (bed) => {
+      const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
+      for (const now of [false, true]) {
+        const resource = bed.name(String(now));
+        const [a, b] = await bed.entered({ resource }, { resource });
+        const { holders, waiters } = await bed.look(resource);
+        for (const { number } of [...waiters, ...holders]) {
+          await bed.store.evict?.(resource, number, { reason, now });
         }
-      },
-    ),
-    check('evicted now, a holder makes way at once', { needs: ['queue'] }, async (bed) => {
+        assert.equal(gone(await bed.beat(a), 'evicted').detail, reason);
+        assert.equal(gone(await bed.beat(b), 'evicted').detail, reason);
+      }
+    }),
+    check('evicted now, a holder makes way at once', ['queue'], async (bed) => {
       const { claim: a, token } = await hold(bed);
       const [b] = await bed.entered({});
       assert.equal(await bed.evict({ token, now: true }), true);
@@ -52,20 +48,16 @@ export const evict: Topic = {
       gone(await bed.beat(a), 'evicted');
       assert.equal((await bed.look()).holders.length, 1);
     }),
-    check(
-      'an evicted claim that still holds may be evicted now',
-      { needs: ['queue'] },
-      async (bed) => {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        await bed.evict({ token, now: false });
-        assert.equal(await bed.evict({ token, now: true }), true);
-        assert.equal(await bed.evict({ token, now: true }), false);
-        held(await bed.beat(b));
-        gone(await bed.beat(a), 'evicted');
-      },
-    ),
-    check('an evicted waiter leaves the queue and is told', { needs: ['queue'] }, async (bed) => {
+    check('an evicted claim that still holds may be evicted now', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.evict({ token, now: false });
+      assert.equal(await bed.evict({ token, now: true }), true);
+      assert.equal(await bed.evict({ token, now: true }), false);
+      held(await bed.beat(b));
+      gone(await bed.beat(a), 'evicted');
+    }),
+    check('an evicted waiter leaves the queue and is told', ['queue'], async (bed) => {
       const [a, b, c] = await bed.entered({}, {}, {});
       const [first] = (await bed.look()).waiters;
       assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
@@ -86,14 +78,14 @@ export const evict: Topic = {
         gone(await bed.enter(claim), 'evicted');
       }
     }),
-    check('an evicted holder may still release', { needs: ['queue'] }, async (bed) => {
+    check('an evicted holder may still release', ['queue'], async (bed) => {
       const { claim: a, token } = await hold(bed);
       const [b] = await bed.entered({});
       await bed.evict({ token, now: false });
       assert.equal(await bed.leave(a), true);
       held(await bed.beat(b));
     }),
-    check('other holders of a semaphore stay', { needs: ['queue', 'permits'] }, async (bed) => {
+    check('other holders of a semaphore stay', ['queue', 'permits'], async (bed) => {
       const of = () => bed.claim({ kind: 'permits', limit: 2 });
       const [a, b, c] = [of(), of(), of()];
       const { token } = held(await bed.enter(a));
@@ -102,7 +94,7 @@ export const evict: Topic = {
       held(await bed.beat(b));
       held(await bed.beat(c));
     }),
-    check('an evicted claim is woken, so that it asks', { needs: ['watch'] }, async (bed) => {
+    check('an evicted claim is woken, so that it asks', ['watch'], async (bed) => {
       const a = bed.claim();
       let wakes = 0;
       await bed.watch(a, () => wakes++);
@@ -110,15 +102,11 @@ export const evict: Topic = {
       await bed.evict({ token, now: false });
       await bed.until('the holder was told', () => wakes > 0);
     }),
-    check(
-      'evicting now tells the next in the queue',
-      { needs: ['queue', 'watch'] },
-      async (bed) => {
-        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
-        const { token } = held(await bed.enter(watched.claim(0)));
-        await bed.evict({ token, now: true });
-        await bed.until('the waiter was told', () => watched.woken().includes(1));
-      },
-    ),
+    check('evicting now tells the next in the queue', ['queue', 'watch'], async (bed) => {
+      const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+      const { token } = held(await bed.enter(watched.claim(0)));
+      await bed.evict({ token, now: true });
+      await bed.until('the waiter was told', () => watched.woken().includes(1));
+    }),
   ],
 };

@@ -13,7 +13,7 @@ export const expiry: Topic = {
     ...(['holder', 'waiter'] as const).map((who) =>
       check(
         `a ${who} that sends no heartbeat is dead after its TTL, and no earlier`,
-        { needs: who === 'waiter' ? ['queue'] : [] },
+        who === 'waiter' ? ['queue'] : [],
         async (bed) => {
           const holder = bed.claim();
           if (who === 'waiter') await bed.enter(holder);
@@ -32,7 +32,7 @@ export const expiry: Topic = {
         },
       ),
     ),
-    check('a dead holder makes way for the first waiter', { needs: ['queue'] }, async (bed) => {
+    check('a dead holder makes way for the first waiter', ['queue'], async (bed) => {
       const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
       await bed.untilHeld(b);
       waiting(await bed.beat(c));
@@ -40,7 +40,7 @@ export const expiry: Topic = {
     // Without hints, a store may need more frequent requests.
     check(
       'a waiter that asks when it was told to finds the dead holder gone',
-      { needs: ['queue', 'watch'] },
+      ['queue', 'watch'],
       async (bed) => {
         const b = bed.claim();
         await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
@@ -56,7 +56,7 @@ export const expiry: Topic = {
         held(status);
       },
     ),
-    check('to be admitted does not extend a claim', { needs: ['queue'] }, async (bed) => {
+    check('to be admitted does not extend a claim', ['queue'], async (bed) => {
       const [a, b] = await bed.entered({}, {});
       const { leftMs } = waiting(await bed.enter(b));
       const most = await bed.age(leftMs);
@@ -66,7 +66,7 @@ export const expiry: Topic = {
     }),
     check(
       'a dead waiter that was admitted makes way within its own TTL',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [a, dying, c] = await bed.entered({}, { ttlMs: 2 * bed.ttlMs }, {});
         await bed.leave(a);
@@ -74,7 +74,7 @@ export const expiry: Topic = {
         gone(await bed.beat(dying));
       },
     ),
-    check('hundreds of dead claims vanish within one TTL', { needs: ['queue'] }, async (bed) => {
+    check('hundreds of dead claims vanish within one TTL', ['queue'], async (bed) => {
       const ttlMs = 5 * bed.ttlMs;
       const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
       // On a busy machine a store may refuse claims that waited for their turn for a whole life.
@@ -92,7 +92,7 @@ export const expiry: Topic = {
     }),
     check(
       'a holder whose answer was lost blocks the others for one TTL at most',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [lost] = await bed.entered({ ttlMs: bed.ttlMs });
         const b = bed.claim();
@@ -106,10 +106,11 @@ export const expiry: Topic = {
         await bed.untilHeld(b);
       },
     ),
-    check(
-      'a claim of many minutes without a heartbeat dies after them, even if others live on',
-      { needs: ['leaps of time'], limitMs: 3 * LONG_LIFE },
-      async (bed) => {
+    {
+      name: 'a claim of many minutes without a heartbeat dies after them, even if others live on',
+      needs: ['leaps of time'],
+      limitMs: 3 * LONG_LIFE,
+      async run(bed) {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: LONG_LIFE });
         const [kept, lost] = [of('kept'), of('lost')];
         await bed.enter(kept);
@@ -127,8 +128,8 @@ export const expiry: Topic = {
         gone(await bed.beat(lost));
         held(await bed.beat(kept));
       },
-    ),
-    check('claims outlive the connection that made them', { needs: ['queue'] }, async (bed) => {
+    },
+    check('claims outlive the connection that made them', ['queue'], async (bed) => {
       const other = await bed.connect();
       const [a, b] = [bed.claim(), bed.claim()];
       held(await bed.enter(a, other));

@@ -11,7 +11,7 @@ export const hints: Topic = {
   cases: [
     check(
       'a hint that grants carries the token and the life that is left',
-      { needs: ['granting hints', 'tokens'] },
+      ['granting hints', 'tokens'],
       async (bed) => {
         const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0));
@@ -40,7 +40,7 @@ export const hints: Topic = {
     ),
     check(
       'a departing writer tells the readers that it lets in and the writer behind them',
-      { needs: ['permits'] },
+      ['permits'],
       async (bed) => {
         const read = () => bed.claim({ kind: 'read', limit: MAX_PERMITS });
         const write = () => bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS });

@@ -11,11 +11,11 @@ export const inspect: Topic = {
       assert.equal(queue.limit, undefined);
       assert.deepEqual([queue.holders.length, queue.waiters.length], [0, 0]);
     }),
-    check('looking at a resource creates nothing', { needs: ['list'] }, async (bed) => {
+    check('looking at a resource creates nothing', ['list'], async (bed) => {
       await bed.look();
       assert.deepEqual(await bed.list(), []);
     }),
-    check('a holder is shown as it described itself', { needs: ['permits'] }, async (bed) => {
+    check('a holder is shown as it described itself', ['permits'], async (bed) => {
       const holder = {
         host: 'h\u00f6st "1"',
         pid: 42,
@@ -41,7 +41,7 @@ export const inspect: Topic = {
     }),
     check(
       'holders and waiters are shown in order, by growing numbers',
-      { needs: ['queue', 'permits'] },
+      ['queue', 'permits'],
       async (bed) => {
         // More than ten, to catch numbers compared as text.
         const claims = Array.from({ length: 12 }, () => bed.claim({ kind: 'permits', limit: 2 }));
@@ -80,7 +80,7 @@ export const inspect: Topic = {
       const [holder] = (await bed.look()).holders;
       assert.ok(holder && holder.leftMs <= most, `${holder?.leftMs}`);
     }),
-    check('another connection sees the same queue', { needs: ['queue'] }, async (bed) => {
+    check('another connection sees the same queue', ['queue'], async (bed) => {
       const other = await bed.connect();
       await bed.enterAll([bed.claim(), bed.claim()]);
       const [mine, theirs] = [await bed.look(), await other.inspect(bed.name())];
@@ -88,18 +88,14 @@ export const inspect: Topic = {
       const seen = [...theirs.holders, ...theirs.waiters].map((member) => member.number);
       assert.deepEqual(seen, numbers);
     }),
-    check(
-      'a list names what is claimed, once each, and nothing else',
-      { needs: ['list'] },
-      async (bed) => {
-        const of = (name: string) => bed.claim({ resource: bed.name(name) });
-        const released = of('released');
-        await bed.enterAll([of('a'), of('a'), of('b'), released]);
-        await bed.leave(released);
-        assert.deepEqual(await bed.list(), [bed.name('a'), bed.name('b')]);
-      },
-    ),
-    check('a list does not name the dead', { needs: ['list'] }, async (bed) => {
+    check('a list names what is claimed, once each, and nothing else', ['list'], async (bed) => {
+      const of = (name: string) => bed.claim({ resource: bed.name(name) });
+      const released = of('released');
+      await bed.enterAll([of('a'), of('a'), of('b'), released]);
+      await bed.leave(released);
+      assert.deepEqual(await bed.list(), [bed.name('a'), bed.name('b')]);
+    }),
+    check('a list does not name the dead', ['list'], async (bed) => {
       const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: bed.ttlMs });
       await bed.enterAll([of('a'), of('b')]);
       await bed.until('the list was empty', async () => (await bed.list()).length === 0);

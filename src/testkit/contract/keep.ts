@@ -88,31 +88,27 @@ export const keep: Topic = {
         assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
       },
     ),
-    check('a resource that has only a record is not listed', { needs: ['list'] }, async (bed) => {
+    check('a resource that has only a record is not listed', ['list'], async (bed) => {
       await keeps(bed, { text: 'done', ms: MINUTE });
       assert.deepEqual(await bed.list(), []);
     }),
     ...(['never entered', 'waiting', 'released', 'expired', 'evicted'] as const).map((how) =>
-      check(
-        `a claim that does not hold keeps nothing: ${how}`,
-        { needs: NEEDS[how] },
-        async (bed) => {
-          const { claim, holder } = await without(bed, how);
-          const record = { text: 'not mine', ms: MINUTE };
-          assert.equal(await bed.store.keep?.(claim, record), false);
-          assert.equal(await bed.store.recall?.(claim.resource), undefined);
-          await keeps(bed, { text: 'mine', ms: MINUTE }, holder);
-          for (const ms of [MINUTE, 0]) {
-            assert.equal(await bed.store.keep?.(claim, { text: 'not mine', ms }), false);
-          }
-          assert.equal((await bed.store.recall?.(claim.resource))?.text, 'mine');
-        },
-      ),
+      check(`a claim that does not hold keeps nothing: ${how}`, NEEDS[how], async (bed) => {
+        const { claim, holder } = await without(bed, how);
+        const record = { text: 'not mine', ms: MINUTE };
+        assert.equal(await bed.store.keep?.(claim, record), false);
+        assert.equal(await bed.store.recall?.(claim.resource), undefined);
+        await keeps(bed, { text: 'mine', ms: MINUTE }, holder);
+        for (const ms of [MINUTE, 0]) {
+          assert.equal(await bed.store.keep?.(claim, { text: 'not mine', ms }), false);
+        }
+        assert.equal((await bed.store.recall?.(claim.resource))?.text, 'mine');
+      }),
     ),
     ...(['evicted', 'released'] as const).map((how) =>
       check(
         `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
-        { needs: NEEDS[how] },
+        NEEDS[how],
         async (bed) => {
           const { claim: a, token } = await hold(bed);
           assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);

@@ -72,14 +72,14 @@ export const names: Topic = {
         held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));
       }
     }),
-    check('a list gives every name back as it was', { needs: ['list'] }, async (bed) => {
+    check('a list gives every name back as it was', ['list'], async (bed) => {
       const all = new Set(PAIRS.flatMap(([, one, other]) => [bed.name(one), bed.name(other)]));
       for (const resource of all) held(await bed.enter(bed.claim({ resource })));
       const listed = await bed.list();
       assert.equal(listed.length, new Set(listed).size, 'no name twice');
       assert.deepEqual(listed, [...all].sort());
     }),
-    check('a list takes its prefix literally', { needs: ['list'] }, async (bed) => {
+    check('a list takes its prefix literally', ['list'], async (bed) => {
       const all = ['a%b', 'a_b', 'axb', 'A%b', 'a*b', 'a?b', 'a[b]', 'a\\b', "a'b", 'a', 'b'];
       for (const each of all) await bed.enter(bed.claim({ resource: bed.name(each) }));
       for (const prefix of [...all, '']) {

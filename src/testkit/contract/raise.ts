@@ -30,7 +30,7 @@ export const raise: Topic = {
     ...ENDINGS.map((end) =>
       check(
         `a claim that comes after a raised one was ${end} has a greater number`,
-        { needs: end === 'evicted' ? ['evict'] : [] },
+        end === 'evicted' ? ['evict'] : [],
         async (bed) => {
           const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
           const { token } = held(await bed.enter(a));
@@ -47,7 +47,7 @@ export const raise: Topic = {
     ),
     check(
       'claims that wait already are admitted with greater numbers, one after the other',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
         await bed.enterAll(claims);
@@ -61,17 +61,13 @@ export const raise: Topic = {
         }
       },
     ),
-    check(
-      'a waiter is not raised, and raises no other claim',
-      { needs: ['queue'] },
-      async (bed) => {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        waiting(await lift(bed, b, token + FAR));
-        assert.equal(held(await bed.beat(a)).token, token);
-        waiting(await bed.beat(b));
-      },
-    ),
+    check('a waiter is not raised, and raises no other claim', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      waiting(await lift(bed, b, token + FAR));
+      assert.equal(held(await bed.beat(a)).token, token);
+      waiting(await bed.beat(b));
+    }),
     check('raising a claim that is gone returns gone and creates nothing', async (bed) => {
       gone(await lift(bed, bed.claim(), FAR));
       const [released] = await bed.entered({});

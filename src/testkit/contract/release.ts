@@ -20,7 +20,7 @@ export const release: Topic = {
       held(await bed.beat(a));
       gone(await bed.enter(bed.claim({ queue: false })), 'refused');
     }),
-    check('a waiter that leaves does not disturb the others', { needs: ['queue'] }, async (bed) => {
+    check('a waiter that leaves does not disturb the others', ['queue'], async (bed) => {
       const claims = Array.from({ length: 5 }, () => bed.claim());
       const [a, first, c, middle, e] = claims as [Claim, Claim, Claim, Claim, Claim];
       await bed.enterAll(claims);
@@ -48,7 +48,7 @@ export const release: Topic = {
     }),
     check(
       'a late copy of an unanswered waiter is refused after its release',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [, b] = await bed.entered({}, {});
         await bed.leave({ ...b, unanswered: true });
@@ -78,7 +78,7 @@ export const release: Topic = {
     }),
     check(
       'released with `after`, a claim keeps the resource that long and no longer',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [a, b] = await bed.entered({}, {});
         const from = bed.clock.now();
@@ -102,7 +102,7 @@ export const release: Topic = {
     }),
     check(
       'a waiter behind a hold that was released with `after` is told when it ends',
-      { needs: ['queue'] },
+      ['queue'],
       async (bed) => {
         const [a, b] = await bed.entered({}, {});
         const ms = 10 * bed.ttlMs;
@@ -113,7 +113,7 @@ export const release: Topic = {
     ),
     check(
       'the first waiter behind a hold that is released with `after` hears of its end in time',
-      { needs: ['queue', 'watch'] },
+      ['queue', 'watch'],
       async (bed) => {
         const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0), { ms: bed.ttlMs });
@@ -156,7 +156,7 @@ export const release: Topic = {
         gone(await bed.enter(a));
       },
     ),
-    check('a waiter released with `after` leaves at once', { needs: ['queue'] }, async (bed) => {
+    check('a waiter released with `after` leaves at once', ['queue'], async (bed) => {
       const [a, b] = await bed.entered({}, {});
       await bed.leave(b, { ms: 10 * bed.ttlMs });
       assert.equal((await bed.look()).waiters.length, 0);

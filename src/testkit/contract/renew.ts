@@ -8,7 +8,7 @@ export const renew: Topic = {
     ...(['holder', 'waiter'] as const).map((who) =>
       check(
         `renewing gives a ${who} its full TTL again`,
-        { needs: who === 'waiter' ? ['queue'] : [] },
+        who === 'waiter' ? ['queue'] : [],
         async (bed) => {
           const is = who === 'waiter' ? waiting : held;
           if (who === 'waiter') await bed.enter(bed.claim());
@@ -24,22 +24,18 @@ export const renew: Topic = {
         },
       ),
     ),
-    check(
-      'renewals keep a holder and a waiter alive beyond their TTL',
-      { needs: ['queue'] },
-      async (bed) => {
-        const ttlMs = 8 * bed.ttlMs;
-        const [a, b] = [bed.claim({ ttlMs }), bed.claim({ ttlMs })];
-        const { token } = held(await bed.enter(a));
-        waiting(await bed.enter(b));
-        // Half as long again as the TTL, in pauses of an eighth of it.
-        for (let i = 0; i < 12; i++) {
-          await bed.sleep(ttlMs / 8);
-          assert.equal(held(await bed.beat(a)).token, token);
-          waiting(await bed.beat(b));
-        }
-      },
-    ),
+    check('renewals keep a holder and a waiter alive beyond their TTL', ['queue'], async (bed) => {
+      const ttlMs = 8 * bed.ttlMs;
+      const [a, b] = [bed.claim({ ttlMs }), bed.claim({ ttlMs })];
+      const { token } = held(await bed.enter(a));
+      waiting(await bed.enter(b));
+      // Half as long again as the TTL, in pauses of an eighth of it.
+      for (let i = 0; i < 12; i++) {
+        await bed.sleep(ttlMs / 8);
+        assert.equal(held(await bed.beat(a)).token, token);
+        waiting(await bed.beat(b));
+      }
+    }),
     check('renewing an unknown claim returns gone and creates nothing', async (bed) => {
       const stranger = bed.claim();
       gone(await bed.beat(stranger));
@@ -73,19 +69,15 @@ export const renew: Topic = {
         assert.equal((await bed.look()).holders.length, 0);
       }
     }),
-    check(
-      'renewing never changes permits or kind',
-      { needs: ['queue', 'permits'] },
-      async (bed) => {
-        const a = bed.claim({ kind: 'permits', permits: 2, limit: 3 });
-        const b = bed.claim({ kind: 'permits', permits: 2, limit: 3 });
-        await bed.enterAll([a, b]);
-        held(await bed.beat({ ...a, permits: 1 }));
-        waiting(await bed.beat({ ...b, permits: 1 }));
-        const { holders, waiters } = await bed.look();
-        const permits = [...holders, ...waiters].map((member) => member.permits);
-        assert.deepEqual(permits, [2, 2]);
-      },
-    ),
+    check('renewing never changes permits or kind', ['queue', 'permits'], async (bed) => {
+      const a = bed.claim({ kind: 'permits', permits: 2, limit: 3 });
+      const b = bed.claim({ kind: 'permits', permits: 2, limit: 3 });
+      await bed.enterAll([a, b]);
+      held(await bed.beat({ ...a, permits: 1 }));
+      waiting(await bed.beat({ ...b, permits: 1 }));
+      const { holders, waiters } = await bed.look();
+      const permits = [...holders, ...waiters].map((member) => member.permits);
+      assert.deepEqual(permits, [2, 2]);
+    }),
   ],
 };

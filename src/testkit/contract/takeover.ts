@@ -26,7 +26,7 @@ export const takeover: Topic = {
     ...(['', ', even after a look at the resource'] as const).map((looked) =>
       check(
         `a newcomer learns that the last holder died${looked}`,
-        { needs: ['traces of the dead'] },
+        ['traces of the dead'],
         async (bed) => {
           const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
           if (looked) await bed.untilDead(a);
@@ -37,37 +37,25 @@ export const takeover: Topic = {
         },
       ),
     ),
-    check(
-      'a waiter learns that the hold before it was evicted',
-      { needs: ['evict'] },
-      async (bed) => {
-        const { token } = await hold(bed);
-        const [b] = await bed.entered({});
-        await bed.evict({ token, now: true });
-        assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
-      },
-    ),
-    check(
-      'a waiter learns of an eviction that ended with the TTL',
-      { needs: ['evict'] },
-      async (bed) => {
-        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        await bed.evict({ token, now: false });
-        assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
-      },
-    ),
-    check(
-      'a newcomer learns that the last holder was evicted',
-      { needs: ['evict'] },
-      async (bed) => {
-        const { token } = await hold(bed);
-        await bed.evict({ token, now: true });
-        const { takeover } = held(await bed.enter(bed.claim()));
-        assert.deepEqual(takeover, { reason: 'evicted', token });
-      },
-    ),
+    check('a waiter learns that the hold before it was evicted', ['evict'], async (bed) => {
+      const { token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.evict({ token, now: true });
+      assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
+    }),
+    check('a waiter learns of an eviction that ended with the TTL', ['evict'], async (bed) => {
+      const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+      const { token } = held(await bed.enter(a));
+      await bed.enter(b);
+      await bed.evict({ token, now: false });
+      assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
+    }),
+    check('a newcomer learns that the last holder was evicted', ['evict'], async (bed) => {
+      const { token } = await hold(bed);
+      await bed.evict({ token, now: true });
+      const { takeover } = held(await bed.enter(bed.claim()));
+      assert.deepEqual(takeover, { reason: 'evicted', token });
+    }),
     check('a holder learns of the hold before its own, not of older ones', async (bed) => {
       const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
       const { token } = await bed.untilHeld(b);

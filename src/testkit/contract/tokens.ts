@@ -11,7 +11,7 @@ export const tokens: Topic = {
     ...ENDINGS.map((end) =>
       check(
         `tokens grow after a hold that was ${end}`,
-        { needs: end === 'evicted' ? ['evict'] : [] },
+        end === 'evicted' ? ['evict'] : [],
         async (bed) => {
           let last = 0n;
           for (let i = 0; i < 3; i++) {
@@ -23,7 +23,7 @@ export const tokens: Topic = {
         },
       ),
     ),
-    check('tokens grow from holder to waiter', { needs: ['queue'] }, async (bed) => {
+    check('tokens grow from holder to waiter', ['queue'], async (bed) => {
       const claims = Array.from({ length: 5 }, () => bed.claim());
       await bed.enterAll(claims);
       let last = 0n;
@@ -44,21 +44,17 @@ export const tokens: Topic = {
       const { token } = held(await bed.enter(b));
       assert.ok(token > before, `${token} after ${before}`);
     }),
-    check(
-      'tokens grow over a refused try and a waiter that left',
-      { needs: ['queue'] },
-      async (bed) => {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        const before = held(await bed.enter(a)).token;
-        await bed.enter(b);
-        await bed.enter(bed.claim({ queue: false }));
-        await bed.leave(b);
-        await bed.leave(a);
-        const { token } = held(await bed.enter(c));
-        assert.ok(token > before, `${token} after ${before}`);
-      },
-    ),
-    check('tokens grow although the kind of lock changes', { needs: ['permits'] }, async (bed) => {
+    check('tokens grow over a refused try and a waiter that left', ['queue'], async (bed) => {
+      const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+      const before = held(await bed.enter(a)).token;
+      await bed.enter(b);
+      await bed.enter(bed.claim({ queue: false }));
+      await bed.leave(b);
+      await bed.leave(a);
+      const { token } = held(await bed.enter(c));
+      assert.ok(token > before, `${token} after ${before}`);
+    }),
+    check('tokens grow although the kind of lock changes', ['permits'], async (bed) => {
       const kinds = ['permits', 'mutex', 'read', 'permits', 'mutex', 'write'] as const;
       let last = 0n;
       for (const kind of kinds) {

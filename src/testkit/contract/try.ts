@@ -7,7 +7,7 @@ export const tries: Topic = {
   cases: [
     check(
       'a refused try leaves nothing behind, and may be repeated',
-      { needs: ['atomic try'] },
+      ['atomic try'],
       async (bed) => {
         const [a] = await bed.entered({});
         const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
@@ -20,7 +20,7 @@ export const tries: Topic = {
         held(await bed.enter(again));
       },
     ),
-    check('of tries that arrive together one is held', { needs: ['atomic try'] }, async (bed) => {
+    check('of tries that arrive together one is held', ['atomic try'], async (bed) => {
       const stores = [bed.store, await bed.connect()];
       for (let round = 0; round < 5; round++) {
         const resource = bed.name(String(round));
@@ -33,7 +33,7 @@ export const tries: Topic = {
     }),
     check(
       'a try never overtakes a waiter, even where its permits would fit',
-      { needs: ['queue', 'permits'] },
+      ['queue', 'permits'],
       async (bed) => {
         const permits = { kind: 'permits', limit: 3 } as const;
         held(await bed.enter(bed.claim({ ...permits, permits: 2 })));
@@ -41,25 +41,21 @@ export const tries: Topic = {
         gone(await bed.enter(bed.claim({ ...permits, queue: false })), 'refused');
       },
     ),
-    check(
-      'a refused try does not change the order of the waiters',
-      { needs: ['queue'] },
-      async (bed) => {
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll([a, b]);
-        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
-        await bed.enter(c);
-        await bed.leave(a);
-        held(await bed.beat(b));
-        waiting(await bed.beat(c));
-      },
-    ),
-    check('a try after the death of the holder is held', { needs: ['atomic try'] }, async (bed) => {
+    check('a refused try does not change the order of the waiters', ['queue'], async (bed) => {
+      const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+      await bed.enterAll([a, b]);
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      await bed.enter(c);
+      await bed.leave(a);
+      held(await bed.beat(b));
+      waiting(await bed.beat(c));
+    }),
+    check('a try after the death of the holder is held', ['atomic try'], async (bed) => {
       const [dead] = await bed.entered({ ttlMs: bed.ttlMs });
       await bed.untilDead(dead);
       held(await bed.enter(bed.claim({ queue: false })));
     }),
-    check('a refused try sends no hint', { needs: ['watch'] }, async (bed) => {
+    check('a refused try sends no hint', ['watch'], async (bed) => {
       const a = bed.claim();
       let wakes = 0;
       await bed.watch(a, () => wakes++);
