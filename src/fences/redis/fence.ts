@@ -142,11 +142,8 @@ async function enter(
 ): Promise<readonly RedisReply[]> {
   const notAFence = `The key ${show(key)} is not a fence: something else has written it.`;
   try {
-    const reply = (await run(link, enterScript, {
-      at: key,
-      keys: [key],
-      args,
-    })) as readonly RedisReply[];
+    const call = { at: key, keys: [key], args };
+    const reply = (await run(link, enterScript, call)) as readonly RedisReply[];
     if (reply[0] !== 2) return reply;
   } catch (error) {
     if (refusalCode(error) !== 'WRONGTYPE') throw error;
