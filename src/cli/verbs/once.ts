@@ -4,7 +4,7 @@ import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
 import { checkKey } from '../../jobs/key-lock.ts';
 import { once, type Running } from '../../jobs/once/index.ts';
-import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
+import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
 import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
@@ -18,7 +18,6 @@ import {
   waitOf,
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 

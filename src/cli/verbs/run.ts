@@ -2,7 +2,7 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
+import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import {
   holdsOf,
   type Scene,
@@ -12,7 +12,6 @@ import {
   waitOf,
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
