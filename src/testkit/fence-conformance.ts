@@ -10,12 +10,23 @@ import assert from 'node:assert/strict';
 import { isLockError } from '../base/errors.ts';
 import type { FencingToken } from '../contract/token.ts';
 import type { StaleTokenError } from '../fences/errors.ts';
-import {
-  type FenceFixture,
-  type FenceStep,
-  inEveryOrder,
-  type Tally,
-} from './fence-interleavings.ts';
+
+/** The number, as a holder uses it. */
+export interface FencedNumber {
+  read(): Promise<number>;
+  /** Checks and writes in one step. */
+  write(value: number): Promise<void>;
+}
+
+/** A number that a lock guards, with its fence; 0 at first. */
+export interface FenceFixture {
+  /** Raises the fence, or rejects with `StaleTokenError`. */
+  enter(lease: FencingToken): Promise<FencedNumber>;
+  adopt(lease: FencingToken): Promise<unknown>;
+  /** Reads the number past the fence. */
+  look(): Promise<number>;
+  close?(): Promise<void>;
+}
 
 export interface FenceConformanceOptions {
   /** Registers a case. Cases share nothing and may run at the same time. */
@@ -27,6 +38,19 @@ export interface FenceConformanceOptions {
 /** One number, and leases of its lock. */
 interface FenceBed extends FenceFixture {
   lease(token: bigint, more?: Partial<FencingToken>): FencingToken;
+}
+
+/** Enters; reads; writes one more than it read; or enters only now, and writes. */
+type FenceStep = 'enter' | 'read' | 'write' | 'enter and write';
+
+interface Tally {
+  readonly orders: number;
+  /** Updates that were accepted. */
+  readonly written: number;
+  /** Updates that were accepted and then overwritten. */
+  readonly lost: number;
+  /** Orders in which at least one was lost. */
+  readonly inOrders: number;
 }
 
 /** The older holder makes two updates, the newer one makes one. */
@@ -132,13 +156,6 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
   });
 }
 
-function everyOrder(bed: FenceBed, older: readonly FenceStep[], steps: number): Promise<Tally> {
-  return inEveryOrder(bed, (n) => [
-    { lease: bed.lease(BigInt(2 * n + 1)), steps: older },
-    { lease: bed.lease(BigInt(2 * n + 2)), steps: older.slice(0, steps) },
-  ]);
-}
-
 /** @param terms what the error must contain. */
 function refused(
   attempt: Promise<unknown>,
@@ -150,4 +167,82 @@ function refused(
     assert.deepEqual({ token, seen }, terms);
     return true;
   });
+}
+
+/**
+ * Plays all orders on one number, which only grows. The newer holder takes the first `most` of the
+ * older one's steps; in each order both have new tokens.
+ */
+async function everyOrder(
+  bed: FenceBed,
+  steps: readonly FenceStep[],
+  most: number,
+): Promise<Tally> {
+  const tally = { orders: 0, written: 0, lost: 0, inOrders: 0 };
+  for (const order of orders(steps.length, most)) {
+    const token = BigInt(2 * tally.orders + 1);
+    const older = new Player(bed, bed.lease(token), steps);
+    const newer = new Player(bed, bed.lease(token + 1n), steps.slice(0, most));
+    const before = await bed.look();
+    for (const who of order) await (who === 0 ? older : newer).step();
+    const written = older.written + newer.written;
+    const lost = written - ((await bed.look()) - before);
+    tally.orders++;
+    tally.written += written;
+    tally.lost += lost;
+    tally.inOrders += lost > 0 ? 1 : 0;
+  }
+  return tally;
+}
+
+/** All ways to put this many zeros and ones in a row. */
+function orders(zeros: number, ones: number): number[][] {
+  if (zeros === 0 || ones === 0) return [[...Array(zeros).fill(0), ...Array(ones).fill(1)]];
+  return [
+    ...orders(zeros - 1, ones).map((rest) => [0, ...rest]),
+    ...orders(zeros, ones - 1).map((rest) => [1, ...rest]),
+  ];
+}
+
+/** Takes its steps until the fence refuses it. */
+class Player {
+  readonly #fixture: FenceFixture;
+  readonly #lease: FencingToken;
+  readonly #steps: FenceStep[];
+  #entry: FencedNumber | undefined;
+  #value = 0;
+  #stopped = false;
+  written = 0;
+
+  constructor(fixture: FenceFixture, lease: FencingToken, steps: readonly FenceStep[]) {
+    this.#fixture = fixture;
+    this.#lease = lease;
+    this.#steps = [...steps];
+  }
+
+  async step(): Promise<void> {
+    const step = this.#steps.shift();
+    if (step === undefined || this.#stopped) return;
+    try {
+      await this.#take(step);
+    } catch (error) {
+      if (!isLockError(error, 'STALE_TOKEN')) throw error;
+      this.#stopped = true;
+    }
+  }
+
+  async #take(step: FenceStep): Promise<void> {
+    const { enter, look } = this.#fixture;
+    if (step === 'read') {
+      this.#value = this.#entry ? await this.#entry.read() : await look();
+      return;
+    }
+    if (step === 'enter') {
+      this.#entry = await enter(this.#lease);
+      return;
+    }
+    const entry = step === 'write' ? this.#entry : await enter(this.#lease);
+    await entry?.write(this.#value + 1);
+    this.written++;
+  }
 }
