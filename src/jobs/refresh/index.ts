@@ -24,8 +24,7 @@ import type { Locks } from '../../locks.ts';
 import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
-import { checkKey, keyLock } from '../key-lock.ts';
-import { keep, recall } from '../records.ts';
+import { checkKey, keep, keyLock, recall } from '../records.ts';
 
 /** Clients of caches return null for a missing key. */
 type Maybe<T> = T | undefined | null;
