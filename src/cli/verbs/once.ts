@@ -47,8 +47,8 @@ export const verb: CliVerb = {
 interface OnceTerms {
   readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
-  readonly wait?: number;
-  readonly maxHold?: Duration | undefined;
+  readonly wait: number | undefined;
+  readonly maxHold: Duration | undefined;
   readonly verbose: boolean;
 }
 
@@ -62,8 +62,8 @@ function termsOf(given: Arguments): OnceTerms {
   return {
     keepFor: keepFor as Duration,
     ifRunning: wait === 0 ? 'skip' : 'wait',
-    ...(wait ? { wait } : {}),
-    ...holdsOf(given),
+    wait: wait || undefined,
+    maxHold: holdsOf(given).maxHold,
     verbose: given.has('verbose'),
   };
 }

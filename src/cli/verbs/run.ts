@@ -79,7 +79,7 @@ async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease
   const lease =
     waitMs === 0
       ? ((await lock.tryAcquire(options)) ?? (await tryAgain()))
-      : await lock.acquire(waitMs === undefined ? options : { ...options, wait: waitMs });
+      : await lock.acquire({ ...options, wait: waitMs });
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();
   return lease;

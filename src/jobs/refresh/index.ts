@@ -187,7 +187,7 @@ class Flight<T> {
     return new Promise((resolve, reject) => {
       const task: Waiter<T> = new Waiter<T>(engine.services, {
         subject: { spec: { resource, kind: 'mutex' }, leave: () => this.#leave() },
-        options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
+        options: { wait, signal },
         resolve,
         reject,
       });
@@ -209,8 +209,7 @@ class Flight<T> {
   async #fly(): Promise<T> {
     const lock = this.#lock;
     const { acquire, old } = this.#terms;
-    const { label } = acquire;
-    const options = { signal: this.#unwanted.signal, ...(label !== undefined && { label }) };
+    const options = { signal: this.#unwanted.signal, label: acquire.label };
     const attempt = (lease: Lease): Promise<T> => this.#load(lease);
     if (old) {
       const tried = await lock.tryRun(options, attempt);
