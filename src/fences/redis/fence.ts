@@ -25,8 +25,7 @@ import type { FencingToken } from '../../contract/token.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, over, type SeenToken, stale } from '../rule.ts';
 import enterScript from './enter.lua';
-import { entryOf, type RedisEntry } from './entry.ts';
-import { run } from './scripts.ts';
+import { entryOf, type RedisEntry, run } from './entry.ts';
 
 export interface RedisFenceOptions {
   /** The prefix of the keys of all fences; default `holdfast-fence:`. No braces. */

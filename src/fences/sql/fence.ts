@@ -25,8 +25,7 @@ import { checkColumns } from '../../clients/sql/columns.ts';
 import { type SqlConnection, transactionOf } from '../../clients/sql/connection.ts';
 import { quoteTable } from '../../clients/sql/sql.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { FENCE_SQL, type FenceDialect, NEEDS } from './dialects.ts';
-import { entering, type Steps } from './entering.ts';
+import { entering, FENCE_SQL, type FenceDialect, NEEDS, type Steps } from './dialects.ts';
 import { runOnSqlite, type SqliteConnection } from './sqlite.ts';
 
 export interface SqlFenceOptions<D extends FenceDialect = FenceDialect> {
