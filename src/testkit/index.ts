@@ -1,6 +1,7 @@
 /** Experimental: the conformance suite for stores, and other means to test locks. */
 export type { OptionalVerb } from '../contract/store.ts';
 export { type Around, aroundStore, type Verb } from './around-store.ts';
+export type { Declared } from './case.ts';
 export {
   answered,
   type ChaosOptions,
