@@ -1,6 +1,5 @@
 import type { Queue } from '../../contract/store.ts';
-import { list } from '../../operators/list.ts';
-import { queuesOf } from '../../operators/queues.ts';
+import { list, queuesOf } from '../../operators/list.ts';
 import { type CliVerb, COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';

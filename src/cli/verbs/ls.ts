@@ -1,5 +1,4 @@
-import { list } from '../../operators/list.ts';
-import { queuesOf } from '../../operators/queues.ts';
+import { list, queuesOf } from '../../operators/list.ts';
 import { ALONE, type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
