@@ -23,7 +23,7 @@ import {
   readColumns,
   readKey,
 } from '../clients/sql/sql.ts';
-import { checkAttempts, pauseAfter } from './attempts.ts';
+import { checkAttempts, pauseAfter } from './retrying.ts';
 import {
   mustHaveRoom,
   readVersion,
