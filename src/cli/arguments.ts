@@ -1,4 +1,4 @@
-/** Reads the arguments of a verb, and refuses unknown ones. */
+/** A verb, and its arguments: they are read, and unknown ones refused. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { checkName } from '../base/names.ts';
@@ -85,6 +85,25 @@ export class Arguments {
     if (word === undefined) throw misuse('NAME is missing');
     return checkName(word);
   }
+}
+
+export interface CliVerb {
+  readonly help: string;
+  readonly flags: Flags;
+  readonly takesCommand?: boolean;
+  /** The only words that it takes, for completion. */
+  readonly words?: readonly string[];
+  /** Resolves with the exit status. */
+  run(given: Arguments, all: ReadonlyMap<string, ListedVerb>): Promise<number>;
+}
+
+/** A verb in the table of all of them. */
+export interface ListedVerb {
+  /** Its name, and what comes behind it. */
+  readonly use: string;
+  readonly about: string;
+  /** On demand: a command should not wait for code that it does not use. */
+  readonly load: () => Promise<{ readonly verb: CliVerb }>;
 }
 
 function unknown(arg: string, flags: Flags): ExitError {

@@ -128,10 +128,7 @@ export function holdsOf(given: Arguments): Pick<LockOptions, 'minHold' | 'maxHol
   if (minHold !== undefined && maxHold !== undefined && maxHold < minHold) {
     throw misuse('--max-hold must not be less than --min-hold');
   }
-  return {
-    ...(minHold !== undefined && { minHold }),
-    ...(maxHold !== undefined && { maxHold }),
-  };
+  return { minHold, maxHold };
 }
 
 /** `--wait` and `--try`, in ms: 0 does not wait, undefined waits without end. */

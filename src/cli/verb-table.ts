@@ -1,5 +1,5 @@
 /** All verbs: the help and the completion of shells are made from this table. */
-import type { ListedVerb } from './verbs/verb.ts';
+import type { ListedVerb } from './arguments.ts';
 
 type ListedUse = readonly [operands: string, about: string, load: ListedVerb['load']];
 

@@ -11,6 +11,8 @@
  */
 import type { Kind } from './store.ts';
 
+export const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
+
 /** The part of a live claim that the rule uses. */
 export interface Standing {
   readonly kind: Kind;

@@ -1,5 +1,20 @@
 /** What becomes of claims in every store, in the same words. */
-import type { GoneStatus, Kind } from './store.ts';
+import type { GoneReason, GoneStatus, Kind, Takeover } from './store.ts';
+
+/** The ways in which a hold ends. */
+export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
+
+/** Why a claim is gone; the most informative reason first. */
+export const GONE_REASONS: readonly GoneReason[] = [
+  'evicted',
+  'mismatch',
+  'full',
+  'store-reset',
+  'session',
+  'expired',
+  'unknown',
+  'refused',
+];
 
 /** It has left, or was given up. */
 export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };

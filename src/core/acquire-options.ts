@@ -17,13 +17,13 @@ export interface AcquireOptions {
   /**
    * Give up after this long, with `AcquireTimeoutError`. Default: wait until granted or aborted.
    */
-  readonly wait?: Duration;
+  readonly wait?: Duration | undefined;
   /** Ends the wait; it rejects with `signal.reason`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Semaphores only: permits to take; default 1. */
-  readonly permits?: number;
+  readonly permits?: number | undefined;
   /** Shown to people who inspect the queue; default the label of `createLocks`. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
   /** @internal Where it was asked for, if that is known. */

@@ -21,8 +21,11 @@ import type { SqlConnection } from '../clients/sql/connection.ts';
  */
 export type LockWait = 'block' | 'nowait' | 'skip' | Duration;
 
+/** How the statement itself says it. */
+export type UntimedWait = Exclude<LockWait, Duration>;
+
 /** A number is ms, at least 1. */
-export type CheckedWait = 'block' | 'nowait' | 'skip' | number;
+export type CheckedWait = UntimedWait | number;
 
 /** @throws UsageError */
 export function readWait(wait: LockWait = 'block'): CheckedWait {

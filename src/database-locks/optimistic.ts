@@ -23,7 +23,7 @@ import {
   readColumns,
   readKey,
 } from '../clients/sql/sql.ts';
-import { checkAttempts, pauseAfter } from './attempts.ts';
+import { checkAttempts, pauseAfter } from './retrying.ts';
 import {
   mustHaveRoom,
   readVersion,
@@ -102,11 +102,13 @@ export function optimistic<T extends object = Row>(
   if (typeof change !== 'function') throw new UsageError('The change must be a function.');
   const where = { table: quoteTable(read.table), column: quote(read.version, 'The version') };
   const key = readKey(read.key, connection.dialect);
-  const asked = { where, key, attempts, signal, change: change as unknown as Change<Row> };
-  return tryAll(connection, asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
+  const terms = { connection, where, key, attempts, signal };
+  const asked = { ...terms, change: change as unknown as Change<Row> };
+  return tryAll(asked) as Promise<unknown> as Promise<OptimisticResult<T>>;
 }
 
 interface OptimisticTerms {
+  readonly connection: SqlConnection;
   readonly where: VersionColumn;
   readonly key: Piece;
   readonly attempts: number;
@@ -114,14 +116,11 @@ interface OptimisticTerms {
   readonly change: Change<Row>;
 }
 
-async function tryAll(
-  connection: SqlConnection,
-  asked: OptimisticTerms,
-): Promise<OptimisticResult<Row>> {
-  const { attempts, signal } = asked;
+async function tryAll(asked: OptimisticTerms): Promise<OptimisticResult<Row>> {
+  const { connection, attempts, signal } = asked;
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
-    const tried = await tryOnce(connection, asked, attempt);
+    const tried = await tryOnce(asked, attempt);
     if ('changed' in tried) return tried;
     if (attempt === attempts || (await connection.inTransaction())) {
       const message = `Other transactions changed the row first in each of ${attempt} attempts.`;
@@ -133,22 +132,21 @@ async function tryAll(
 
 /** Without a result if another writer was faster. */
 async function tryOnce(
-  connection: SqlConnection,
   asked: OptimisticTerms,
   attempt: number,
 ): Promise<OptimisticResult<Row> | { readonly cause?: unknown }> {
-  const version = await read(connection, asked);
+  const version = await read(asked);
   const { row: before } = version;
   const columns = await asked.change({ ...before }, attempt);
   const result = { before, attempts: attempt, changed: true };
   if (columns === null || columns === undefined) return { ...result, changed: false };
   asked.signal?.throwIfAborted();
   try {
-    return (await write(connection, asked, version, columns)) ? result : {};
+    return (await write(asked, version, columns)) ? result : {};
   } catch (error) {
     // At a stricter isolation level, a single statement learns of a faster writer in this way. A
     // transaction is lost by then, so only the caller can go on.
-    if (connection.single && isLockError(error, 'TRANSACTION')) {
+    if (asked.connection.single && isLockError(error, 'TRANSACTION')) {
       const { reason } = error as TransactionError;
       if (reason === 'serialization' || reason === 'deadlock') return { cause: error };
     }
@@ -156,10 +154,7 @@ async function tryOnce(
   }
 }
 
-async function read(
-  connection: SqlConnection,
-  { where, key }: OptimisticTerms,
-): Promise<Versioned> {
+async function read({ connection, where, key }: OptimisticTerms): Promise<Versioned> {
   const columns = versionColumns(connection, where);
   const sql = `SELECT t.*, ${columns} FROM ${where.table} AS t WHERE ${key.sql} LIMIT 2`;
   const [row, other] = await connection.rows(sql, key.values);
@@ -172,8 +167,7 @@ async function read(
 }
 
 async function write(
-  connection: SqlConnection,
-  { where, key }: OptimisticTerms,
+  { connection, where, key }: OptimisticTerms,
   version: Versioned,
   columns: Columns,
 ): Promise<boolean> {

@@ -9,11 +9,12 @@
  * What would break it: work that commits and then goes on, such as in a hook of an ORM that runs
  * after the commit, whose error is that of the transaction; or two statements through a pool.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, messageOf, UsageError } from '../base/errors.ts';
 import { readOptions } from '../base/options.ts';
+import { show } from '../base/show.ts';
 import { causesOf } from '../clients/causes.ts';
 import { isRetryable, reasonIn, TransactionError } from '../clients/sql/errors.ts';
-import { checkAttempts, pauseAfter } from './attempts.ts';
 
 export interface RetryingOptions {
   /** How often to run the work at most. Default: 5, with pauses that grow. */
@@ -76,4 +77,22 @@ function failed(cause: unknown, what: string, outcome: 'failed' | 'unknown'): Tr
   const retryable = outcome === 'failed';
   const terms = { reason: reasonIn(cause), retryable, outcome, cause };
   return new TransactionError(`${what}: ${messageOf(cause)}`, terms);
+}
+
+/** The longest pause after the first attempt, and after any, in ms; each is a random part of it. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/** @throws UsageError */
+export function checkAttempts(attempts: number): void {
+  if (Number.isSafeInteger(attempts) && attempts >= 1) return;
+  throw new UsageError(`attempts must be a whole number of at least 1, not ${show(attempts)}.`);
+}
+
+/** Rejects with the reason of the signal. */
+export async function pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+  await sleep(Math.random() * longest, undefined, signal && { signal }).catch(() => {
+    signal?.throwIfAborted();
+  });
 }

@@ -28,6 +28,7 @@ import {
   mustReadLatest,
   READS_LATEST,
   readWait,
+  type UntimedWait,
   within,
 } from './locking.ts';
 
@@ -55,6 +56,7 @@ const OPTIONS = ['table', 'key', 'mode', 'wait', 'insert'];
 const SHORTEST = 1;
 
 interface RowLockTerms {
+  readonly connection: SqlConnection;
   readonly table: string;
   readonly key: Piece;
   readonly mode: 'update' | 'share';
@@ -90,19 +92,17 @@ export function rowLock<T extends object = Row>(
   options: RowLockOptions,
 ): Promise<T>;
 export function rowLock(tx: SqlTransaction, options: RowLockOptions): Promise<Row | null> {
-  const connection = transactionOf(tx);
-  return lock(connection, readAsked(options, connection.dialect));
+  return lock(readAsked(transactionOf(tx), options));
 }
 
-async function lock(connection: SqlConnection, asked: RowLockTerms): Promise<Row | null> {
-  const { wait } = asked;
+async function lock(asked: RowLockTerms): Promise<Row | null> {
+  const { connection, wait } = asked;
   await connection.mustHaveBegun();
-  if (typeof wait === 'number')
-    return within(connection, wait, () => take(connection, asked, 'block'));
-  if (wait !== 'skip' || connection.dialect === 'postgres') return take(connection, asked, wait);
+  if (typeof wait === 'number') return within(connection, wait, () => take(asked, 'block'));
+  if (wait !== 'skip' || connection.dialect === 'postgres') return take(asked, wait);
   try {
     // With SKIP LOCKED a busy row would look like a missing one, and the insert would wait for it.
-    return await take(connection, asked, asked.insert ? 'nowait' : 'skip');
+    return await take(asked, asked.insert ? 'nowait' : 'skip');
   } catch (error) {
     if (isLockError(error, 'TRANSACTION')) {
       if ((error as TransactionError).reason === 'lock-timeout') return null;
@@ -111,19 +111,15 @@ async function lock(connection: SqlConnection, asked: RowLockTerms): Promise<Row
   }
 }
 
-async function take(
-  connection: SqlConnection,
-  asked: RowLockTerms,
-  wait: 'block' | 'nowait' | 'skip',
-): Promise<Row | null> {
-  const { insert, mode } = asked;
+async function take(asked: RowLockTerms, wait: UntimedWait): Promise<Row | null> {
+  const { connection, insert, mode } = asked;
   const postgres = connection.dialect === 'postgres';
   if (postgres || !insert || mode === 'share' || wait !== 'block') {
-    const row = await find(connection, asked, wait);
+    const row = await find(asked, wait);
     if (row) return row;
     await mustReadLatest(connection);
     if (!insert) return absent(asked);
-    if (wait === 'skip' && (await exists(connection, asked))) return null;
+    if (wait === 'skip' && (await exists(asked))) return null;
   }
   const make = async (): Promise<Row | undefined> => {
     // Only PostgreSQL returns what it inserts.
@@ -133,14 +129,11 @@ async function take(
   };
   const made = wait === 'nowait' ? await within(connection, SHORTEST, make) : await make();
   if (made) return made;
-  return (await find(connection, asked, wait)) ?? absent(asked);
+  return (await find(asked, wait)) ?? absent(asked);
 }
 
-async function find(
-  connection: SqlConnection,
-  { table, key, mode }: RowLockTerms,
-  wait: 'block' | 'nowait' | 'skip',
-): Promise<Row | undefined> {
+async function find(asked: RowLockTerms, wait: UntimedWait): Promise<Row | undefined> {
+  const { connection, table, key, mode } = asked;
   const locking = lockingClause(connection.dialect, mode, wait);
   const where = connection.dialect === 'postgres' ? `${key.sql} AND ${READS_LATEST}` : key.sql;
   const sql = `SELECT t.* FROM ${table} AS t WHERE ${where} LIMIT 2 ${locking}`;
@@ -151,7 +144,7 @@ async function find(
   return rows[0];
 }
 
-async function exists(connection: SqlConnection, { table, key }: RowLockTerms): Promise<boolean> {
+async function exists({ connection, table, key }: RowLockTerms): Promise<boolean> {
   const sql = `SELECT 1 AS "one" FROM ${table} WHERE ${key.sql} LIMIT 1`;
   return (await connection.rows(sql, key.values)).length > 0;
 }
@@ -162,11 +155,7 @@ function absent({ wait, table }: RowLockTerms): null {
   throw new TransactionError(message, { reason: 'missing', retryable: false });
 }
 
-function lockingClause(
-  dialect: Dialect,
-  mode: 'update' | 'share',
-  wait: 'block' | 'nowait' | 'skip',
-): string {
+function lockingClause(dialect: Dialect, mode: 'update' | 'share', wait: UntimedWait): string {
   const how = { block: '', nowait: ' NOWAIT', skip: ' SKIP LOCKED' }[wait];
   if (mode === 'update') return `FOR UPDATE${how}`;
   if (dialect === 'postgres') return `FOR SHARE${how}`;
@@ -177,7 +166,8 @@ function lockingClause(
     : `/*!80000 FOR SHARE${how} *//*M! LOCK IN SHARE MODE${how} */`;
 }
 
-function readAsked(options: RowLockOptions, dialect: Dialect): RowLockTerms {
+function readAsked(connection: SqlConnection, options: RowLockOptions): RowLockTerms {
+  const { dialect } = connection;
   const read = readOptions(options, OPTIONS, 'rowLock');
   const { mode = 'update', insert = true } = read;
   if (mode !== 'update' && mode !== 'share') {
@@ -188,7 +178,7 @@ function readAsked(options: RowLockOptions, dialect: Dialect): RowLockTerms {
   const wait = readWait(read.wait);
   const values = insert === true ? {} : insert;
   const made = values === false ? undefined : insertOf(table, { ...read, values }, dialect);
-  return { table, key, mode, wait, insert: made };
+  return { connection, table, key, mode, wait, insert: made };
 }
 
 function insertOf(

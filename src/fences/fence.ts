@@ -2,8 +2,8 @@
 import { UsageError } from '../base/errors.ts';
 import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../base/names.ts';
 import { show } from '../base/show.ts';
+import { KINDS } from '../contract/admission.ts';
 import { UnsupportedError } from '../contract/errors.ts';
-import type { Kind } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 
 /** A lease's token, or one as text from another process. */
@@ -49,8 +49,6 @@ export function fenceOf<Through, Entered>(
     adopt: (through, lease) => take('adopt', through, lease),
   };
 }
-
-const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
 
 /**
  * Checks a lease, which may come from a request.

@@ -1,11 +1,29 @@
-/** Records of jobs in the store, as JSON with a layout number. */
+/** Jobs by key: the mutex of a key, and its record in the store, as JSON with a layout number. */
 import { sleep } from '../base/clock.ts';
+import { checkName, MAX_NAME_BYTES } from '../base/names.ts';
 import { show } from '../base/show.ts';
 import { StoreError, toStoreError, UnsupportedError } from '../contract/errors.ts';
 import type { Store } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Lease } from '../core/lease.ts';
+import { engineOf, type Locks } from '../locks.ts';
+import type { Lock } from '../primitives/lock.ts';
+import type { LockOptions } from '../primitives/lock-options.ts';
 import { checkBoolean, checkKept } from '../store-calls/replies.ts';
+
+/** Longest key in bytes of UTF-8: a name, less the job's prefix. */
+const MAX_KEY_BYTES = MAX_NAME_BYTES - 'refresh:'.length;
+
+/** @throws UsageError */
+export function checkKey(key: string): string {
+  return checkName(key, 'key', MAX_KEY_BYTES);
+}
+
+/** The mutex of a key. @throws UsageError, also unless these are locks. */
+export function keyLock(locks: Locks, name: string, options: LockOptions): Lock {
+  engineOf(locks);
+  return locks.mutex(name, options);
+}
 
 const LAYOUT = 1;
 

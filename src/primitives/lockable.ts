@@ -152,11 +152,7 @@ export abstract class Lockable<L extends Held> {
     const { wait = settings.waitMs } = options;
     const noted = loop.spare();
     if (!noted && wait === options.wait) return options;
-    return {
-      ...options,
-      ...(wait !== undefined && { wait }),
-      ...(noted && { site: siteBelow(called) }),
-    };
+    return { ...options, wait, ...(noted && { site: siteBelow(called) }) };
   }
 
   #parse<T>(

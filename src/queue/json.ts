@@ -2,8 +2,10 @@
  * A queue as JSON has it, and back. What comes in was written by others, so each part is checked:
  * text that is malformed is refused, rather than read as a queue with a claim less.
  */
+import { KINDS } from '../contract/admission.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { GoneStatus, Holder, Kind, Takeover } from '../contract/store.ts';
+import { ENDINGS } from '../contract/gone.ts';
+import type { GoneStatus, Holder, Takeover } from '../contract/store.ts';
 import type { Entry, KeptUntil, Tombstone, WholeState } from './state.ts';
 
 /** Numbers are text, because JSON has no large ones. */
@@ -127,7 +129,7 @@ function fromTakeover({ reason, token }: Takeover): TakeoverJson {
 
 function toTakeover(value: unknown): Takeover {
   const [reason, token] = list(value);
-  return { reason: REASONS.find((each) => each === reason) ?? malformed(), token: toNumber(token) };
+  return { reason: ENDINGS.find((each) => each === reason) ?? malformed(), token: toNumber(token) };
 }
 
 function fromSeal({ why, detail }: GoneStatus): SealJson {
@@ -188,6 +190,4 @@ function malformed(): never {
   throw new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
-const REASONS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
 const SEALS: readonly GoneStatus['why'][] = ['evicted', 'unknown'];

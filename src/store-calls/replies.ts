@@ -8,21 +8,9 @@
 import { MAX_DURATION_MS } from '../base/duration.ts';
 import { show } from '../base/show.ts';
 import { StoreError, toStoreError } from '../contract/errors.ts';
+import { ENDINGS, GONE_REASONS } from '../contract/gone.ts';
 import type { Kept } from '../contract/records.ts';
-import type { ClaimStatus, GoneReason, Member, Queue, Store, Takeover } from '../contract/store.ts';
-
-const GONE: readonly GoneReason[] = [
-  'refused',
-  'full',
-  'mismatch',
-  'expired',
-  'evicted',
-  'store-reset',
-  'session',
-  'unknown',
-];
-
-const ENDS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
+import type { ClaimStatus, Member, Queue, Store, Takeover } from '../contract/store.ts';
 
 /** The replies to a batch, each checked. Throws StoreError unless there is one for each claim. */
 export function checkReplies<R>(answers: unknown, count: number, check: (answer: R) => R): R[] {
@@ -95,7 +83,9 @@ function isSound(status: Exclude<ClaimStatus, { state: 'error' }>): boolean {
       // The claim before it may have died long ago, so `retryInMs` may be negative.
       return isLife(status.leftMs) && isNumber(status.retryInMs);
     case 'gone':
-      return GONE.includes(status.why) && ['string', 'undefined'].includes(typeof status.detail);
+      return (
+        GONE_REASONS.includes(status.why) && ['string', 'undefined'].includes(typeof status.detail)
+      );
     default:
       return false;
   }
@@ -107,7 +97,7 @@ function isHeld(token: bigint, leftMs: number, waiters: number): boolean {
 
 function isTakeover(takeover: Takeover | undefined): boolean {
   if (takeover === undefined) return true;
-  return ENDS.includes(takeover.reason) && typeof takeover.token === 'bigint';
+  return ENDINGS.includes(takeover.reason) && typeof takeover.token === 'bigint';
 }
 
 /** Timers take no more. */

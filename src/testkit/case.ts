@@ -42,6 +42,16 @@ export interface Case {
   run(bed: TestBed): Promise<void>;
 }
 
+/** A case on any fixture. */
+export function check(name: string, run: CaseBody): Case;
+export function check(name: string, needs: readonly Need[], run: CaseBody): Case;
+export function check(name: string, given: readonly Need[] | CaseBody, run?: CaseBody): Case {
+  if (typeof given === 'function') return { name, run: given };
+  return { name, needs: given, run: run as CaseBody };
+}
+
+type CaseBody = Case['run'];
+
 /** Cases about one thing. */
 export interface Topic {
   readonly topic: string;
@@ -51,21 +61,26 @@ export interface Topic {
   readonly cases: readonly Case[];
 }
 
-/** The declared properties of a store. */
+/** What a store promises, and what its fixtures can do. */
 export interface Declared {
+  /** What the store promises; compared with its own `traits`. */
   readonly traits: Traits;
-  readonly lacks: readonly OptionalVerb[];
-  /** Its fixture can make it forget. */
-  readonly forgets: boolean;
-  /** Its fixture connects programs that trust. */
-  readonly trusts: boolean;
-  /** Its fixture can move its clock. */
-  readonly leaps: boolean;
-  /** It shows holders without labels and TTLs. */
-  readonly anonymous: boolean;
+  /** Optional verbs that the store does not have; default none. */
+  readonly lacks?: readonly OptionalVerb[];
+  /** The fixtures have `forget()`; default false: no case makes the store lose its data. */
+  readonly forgets?: boolean;
+  /** The fixtures have `trusting()`; default false: all programs wait after a loss of data. */
+  readonly trusts?: boolean;
+  /** The fixtures have `leap()`; default false: no case lets a life of minutes end. */
+  readonly leaps?: boolean;
+  /**
+   * The store shares the layout of another library, which has no room for the label and the TTL of
+   * a holder; default false.
+   */
+  readonly anonymous?: boolean;
 }
 
-const MISSING: Readonly<Record<Trait, (declared: Declared) => string | false>> = {
+const MISSING: Readonly<Record<Trait, (declared: Declared) => string | false | undefined>> = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
@@ -85,7 +100,7 @@ const MISSING: Readonly<Record<Trait, (declared: Declared) => string | false>> =
 export function missing(needs: Iterable<Need>, store: Declared): string | undefined {
   for (const need of needs) {
     const reason = isVerb(need)
-      ? store.lacks.includes(need) && `the store has no ${need}()`
+      ? store.lacks?.includes(need) && `the store has no ${need}()`
       : MISSING[need](store);
     if (reason) return reason;
   }

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { isError, UsageError } from '../base/errors.ts';
-import { OPTIONAL_VERBS, type OptionalVerb, type Traits } from '../contract/store.ts';
-import { type Case, type Declared, missing, type Topic } from './case.ts';
+import { OPTIONAL_VERBS } from '../contract/store.ts';
+import { type Case, check, type Declared, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
 import { dataLoss } from './contract/data-loss.ts';
@@ -29,33 +29,18 @@ import { tries } from './contract/try.ts';
 import type { Fixture, FixtureOptions } from './fixture.ts';
 import { TestBed } from './test-bed.ts';
 
-export interface ConformanceOptions {
+export interface ConformanceOptions extends Declared {
   /** Registers a case. Cases share nothing and may run at the same time. */
   test(name: string, body: () => Promise<void>): unknown;
   /** Registers a case that cannot run on this store, to show the reason. */
   skip(name: string, reason: string): unknown;
   /** Opens a fixture for one case. */
   create(options: FixtureOptions): Fixture | Promise<Fixture>;
-  /** What the store promises; compared with its own `traits`. */
-  readonly traits: Traits;
   /**
    * Runs only topics that begin with one of these, such as `['claim', 'renew']`, while a store is
    * being written; default all.
    */
   readonly topics?: readonly string[];
-  /** Optional verbs that the store does not have; default none. */
-  readonly lacks?: readonly OptionalVerb[];
-  /** The fixtures have `forget()`; default false: no case makes the store lose its data. */
-  readonly forgets?: boolean;
-  /** The fixtures have `trusting()`; default false: all programs wait after a loss of data. */
-  readonly trusts?: boolean;
-  /** The fixtures have `leap()`; default false: no case lets a life of minutes end. */
-  readonly leaps?: boolean;
-  /**
-   * The store shares the layout of another library, which has no room for the label and the TTL of
-   * a holder; default false.
-   */
-  readonly anonymous?: boolean;
   /**
    * How long a case waits for something to come about, in ms of its clock, before it fails; default
    * 60 s. A whole case may take twice as long. It is there for what hangs: a store that keeps its
@@ -116,14 +101,12 @@ export function conformance(options: ConformanceOptions): void {
 
 /** Registers the cases of these topics. */
 export function register(topics: readonly Topic[], options: ConformanceOptions): void {
-  const { traits, lacks = [], forgets = false, trusts = false, leaps = false } = options;
-  const { anonymous = false, patienceMs = PATIENCE_MS } = options;
-  const store: Declared = { traits, lacks, forgets, trusts, leaps, anonymous };
-  const all = chosen([declaration(store), ...topics], options.topics);
+  const { patienceMs = PATIENCE_MS } = options;
+  const all = chosen([declaration(options), ...topics], options.topics);
   for (const { topic, promise, needs = [], cases } of all) {
     for (const each of cases) {
       const name = `${topic}: ${each.name}`;
-      const reason = missing([...needs, ...(each.needs ?? [])], store);
+      const reason = missing([...needs, ...(each.needs ?? [])], options);
       const run = (): Promise<void> => quoting(promise, runCase(each, options.create, patienceMs));
       if (reason === undefined) options.test(name, run);
       else options.skip(name, `not promised: ${reason}`);
@@ -158,21 +141,18 @@ function declaration(declared: Declared): Topic {
   return {
     topic: 'traits',
     cases: [
-      {
-        name: 'the store is as it was declared',
-        async run({ store }) {
-          assert.deepEqual({ ...store.traits }, { ...declared.traits });
-          const lacks = OPTIONAL_VERBS.filter((verb) => store[verb] === undefined).sort();
-          assert.deepEqual(
-            lacks,
-            [...declared.lacks].sort(),
-            `lacks must name the verbs that the store does not have: [${lacks.join(', ')}]`,
-          );
-          const keeps = store.keep !== undefined && store.recall !== undefined;
-          const says = store.traits.records ?? false;
-          assert.equal(keeps, says, 'it has keep() and recall() if it says so');
-        },
-      },
+      check('the store is as it was declared', async ({ store }) => {
+        assert.deepEqual({ ...store.traits }, { ...declared.traits });
+        const lacks = OPTIONAL_VERBS.filter((verb) => store[verb] === undefined).sort();
+        assert.deepEqual(
+          lacks,
+          [...(declared.lacks ?? [])].sort(),
+          `lacks must name the verbs that the store does not have: [${lacks.join(', ')}]`,
+        );
+        const keeps = store.keep !== undefined && store.recall !== undefined;
+        const says = store.traits.records ?? false;
+        assert.equal(keeps, says, 'it has keep() and recall() if it says so');
+      }),
     ],
   };
 }

@@ -16,9 +16,6 @@ const SHORT_MS = 400;
 /** The same where each request crosses a network and waits its turn at a server. */
 const SHORT_REMOTE_MS = 600;
 
-/** The ways to end a hold so that the resource is free. */
-export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
-
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
 
@@ -78,15 +75,6 @@ export class TestBed {
     const locks = createLocks(store, { ttl, ...options, clock: this.clock });
     this.cleanup(() => locks.close({ drain: 0 }));
     return locks;
-  }
-
-  /**
-   * Work that a case begins and awaits later. If the case fails before, only its own error is
-   * reported, and not the rejection of the abandoned work.
-   */
-  later<T>(begun: Promise<T>): Promise<T> {
-    begun.catch(() => {});
-    return begun;
   }
 
   /** Runs at the end of the case, the latest first. */
@@ -240,12 +228,6 @@ export class TestBed {
       await this.sleep(LOOK_MS);
     }
     return assert.fail(`in vain waited until ${what}`);
-  }
-
-  /** Until one claim waits; where no queue shows it, long enough for the store to refuse it. */
-  async untilItWaits(): Promise<void> {
-    if (!this.store.traits.queue) return this.quiet();
-    await this.until('it waited', async () => (await this.look()).waiters.length === 1);
   }
 
   /** Renews until the claim is held, as waiters without hints do; without a queue, tries again. */

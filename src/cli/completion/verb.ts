@@ -1,8 +1,7 @@
 import { nearest } from '../../base/nearest.ts';
-import { ALONE, type Flags, misuse } from '../arguments.ts';
+import { ALONE, type CliVerb, type Flags, misuse } from '../arguments.ts';
 import { print } from '../output.ts';
 import { quote } from '../text.ts';
-import type { CliVerb } from '../verbs/verb.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { wordsOf } from './words.ts';

@@ -1,6 +1,5 @@
 /** What can stand in a command line, for the completion of every shell. */
-import { dashed } from '../arguments.ts';
-import type { ListedVerb } from '../verbs/verb.ts';
+import { dashed, type ListedVerb } from '../arguments.ts';
 
 export interface VerbWords {
   readonly name: string;

@@ -1,6 +1,5 @@
-import { ALONE } from '../arguments.ts';
+import { ALONE, type CliVerb } from '../arguments.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import type { CliVerb } from '../verbs/verb.ts';
 
 const HELP = `Usage: holdfast demo
 

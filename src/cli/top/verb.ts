@@ -1,12 +1,10 @@
 import type { Queue } from '../../contract/store.ts';
-import { list } from '../../operators/list.ts';
-import { queuesOf } from '../../operators/queues.ts';
-import { COMMON } from '../arguments.ts';
+import { list, queuesOf } from '../../operators/list.ts';
+import { type CliVerb, COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { countsText, queueJson, summaryLines } from '../queue-view.ts';
-import type { CliVerb } from '../verbs/verb.ts';
 import { sorted } from './view.ts';
 
 const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]

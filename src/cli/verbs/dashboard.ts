@@ -4,12 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { fromLoopback, isLoopback } from '../../dashboard/auth.ts';
 import { type DashboardOptions, dashboard } from '../../dashboard/index.ts';
 import { ready } from '../../operators/ready.ts';
-import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
+import { ALONE, type Arguments, type CliVerb, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { untilSignal } from '../process/signals.ts';
-import type { CliVerb } from './verb.ts';
 
 const VARIABLE = 'HOLDFAST_DASHBOARD_TOKEN';
 const DEFAULT_PORT = 8420;

@@ -7,13 +7,12 @@ import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';
 import { span } from '../../operators/span.ts';
 import { openerOf } from '../../stores/openers.ts';
-import { COMMON } from '../arguments.ts';
+import { type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks, storeUrl } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast doctor [--store URL] [--json]
 

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
-import { VALUE } from '../arguments.ts';
+import { type CliVerb, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
 import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 

@@ -2,13 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import type { Queue } from '../../contract/store.ts';
 import { type EvictOptions, evict, readEvict } from '../../operators/evict.ts';
-import { ALONE, type Arguments, COMMON, misuse, VALUE } from '../arguments.ts';
+import { ALONE, type Arguments, type CliVerb, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { memberLine } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 

@@ -1,11 +1,9 @@
-import { list } from '../../operators/list.ts';
-import { queuesOf } from '../../operators/queues.ts';
-import { ALONE, COMMON } from '../arguments.ts';
+import { list, queuesOf } from '../../operators/list.ts';
+import { ALONE, type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { print, printJson } from '../output.ts';
 import { queueJson, summaryLines } from '../queue-view.ts';
 import { plain } from '../text.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]
 

@@ -1,11 +1,10 @@
 import { isLockError } from '../../base/errors.ts';
 import { sqlFence } from '../../fences/index.ts';
 import { openerOf } from '../../stores/openers.ts';
-import { ALONE, COMMON, misuse } from '../arguments.ts';
+import { ALONE, type CliVerb, COMMON, misuse } from '../arguments.ts';
 import { print, printJson } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { quote } from '../text.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast migrate --store URL [--fence] [--print]
 

@@ -2,9 +2,9 @@ import type { Duration } from '../../base/duration.ts';
 import { isLockError } from '../../base/errors.ts';
 import { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Lease } from '../../core/lease.ts';
-import { checkKey } from '../../jobs/key-lock.ts';
 import { once, type Running } from '../../jobs/once/index.ts';
-import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
+import { checkKey } from '../../jobs/records.ts';
+import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
 import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
@@ -18,7 +18,6 @@ import {
   waitOf,
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 
@@ -48,8 +47,8 @@ export const verb: CliVerb = {
 interface OnceTerms {
   readonly keepFor: Duration;
   readonly ifRunning: 'wait' | 'skip';
-  readonly wait?: number;
-  readonly maxHold?: Duration | undefined;
+  readonly wait: number | undefined;
+  readonly maxHold: Duration | undefined;
   readonly verbose: boolean;
 }
 
@@ -63,8 +62,8 @@ function termsOf(given: Arguments): OnceTerms {
   return {
     keepFor: keepFor as Duration,
     ifRunning: wait === 0 ? 'skip' : 'wait',
-    ...(wait ? { wait } : {}),
-    ...holdsOf(given),
+    wait: wait || undefined,
+    maxHold: holdsOf(given).maxHold,
     verbose: given.has('verbose'),
   };
 }

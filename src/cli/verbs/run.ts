@@ -2,7 +2,7 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
-import { ALONE, type Arguments, misuse, VALUE } from '../arguments.ts';
+import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import {
   holdsOf,
   type Scene,
@@ -12,7 +12,6 @@ import {
   waitOf,
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
@@ -80,7 +79,7 @@ async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease
   const lease =
     waitMs === 0
       ? ((await lock.tryAcquire(options)) ?? (await tryAgain()))
-      : await lock.acquire(waitMs === undefined ? options : { ...options, wait: waitMs });
+      : await lock.acquire({ ...options, wait: waitMs });
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();
   return lease;

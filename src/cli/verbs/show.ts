@@ -1,9 +1,8 @@
 import { deadlockAround } from '../../operators/deadlocks/knots.ts';
-import { COMMON } from '../arguments.ts';
+import { type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { cycleJson, cycleLines, queueJson, queueLines } from '../queue-view.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast show NAME [--store URL] [--json]
 

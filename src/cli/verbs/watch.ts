@@ -1,10 +1,9 @@
 import type { Member, Queue } from '../../contract/store.ts';
-import { COMMON } from '../arguments.ts';
+import { type CliVerb, COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { memberLine, queueJson, queueLines, stateOf } from '../queue-view.ts';
-import type { CliVerb } from './verb.ts';
 
 const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
 

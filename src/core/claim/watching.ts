@@ -2,12 +2,6 @@ import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
-interface WatchingTerms {
-  readonly claim: Claim;
-  readonly wake: Wake;
-  readonly ready: () => void;
-}
-
 /**
  * Subscribes to hints for a claim; returns the way to stop. Calls `ready` once: when no hint can be
  * missed any more, or when the store has not confirmed that in time. Without hints the heartbeats
@@ -16,7 +10,7 @@ interface WatchingTerms {
 export function watch(
   store: Store,
   clock: Clock,
-  { claim, wake, ready }: WatchingTerms,
+  { claim, wake, ready }: { readonly claim: Claim; readonly wake: Wake; ready(): void },
 ): Disposable | undefined {
   const subscribed = subscribe(store, claim, wake);
   if (!subscribed || isDisposable(subscribed)) {

@@ -1,4 +1,5 @@
-/** The reads and writes of a holder that has entered a fence in Redis. */
+/** The reads and writes of a holder that has entered a fence in Redis, by scripts. */
+import { createHash } from 'node:crypto';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
@@ -7,8 +8,8 @@ import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { slotOf } from '../../clients/redis/slots.ts';
 import { StoreError } from '../../contract/errors.ts';
 import type { FenceEntry } from '../fence.ts';
+import checkScript from './check.lua';
 import commandsScript from './commands.lua';
-import { checked, run } from './scripts.ts';
 
 /** Text, or a number as text. */
 export type RedisValue = string | number | bigint;
@@ -130,4 +131,43 @@ function checkKey(key: string, { link, key: fence }: EntryTerms): void {
 function overtaken(): StoreError {
   const message = 'The server has already carried out this request, or a later one: read the data.';
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
+}
+
+/** The arguments of a script. */
+interface ScriptCall {
+  /** It runs on the server of this key. */
+  readonly at: string;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** On one line, so that the server counts the caller's lines as the caller does. */
+const CHECK = `${checkScript
+  .replace(/--.*$/gm, '')
+  .split(/\s*\n\s*/)
+  .join(' ')
+  .trim()} `;
+
+/** The script with the check before it, in one step. */
+function checked(text: string): string {
+  const [shebang = ''] = /^#!.*\n?/.exec(text) ?? [];
+  const head = shebang.replace(/[^\n]$/, '$&\n');
+  return `${head}${CHECK}${text.slice(shebang.length)}`;
+}
+
+/** With `EVAL_RO` the server refuses writes. A script that the server does not know has not run. */
+export async function run(
+  link: RedisLink,
+  text: string,
+  { at, keys, args }: ScriptCall,
+  verb: 'EVAL' | 'EVAL_RO' = 'EVAL',
+): Promise<RedisReply> {
+  const rest = [String(keys.length), ...keys, ...args];
+  const sha = createHash('sha1').update(text).digest('hex');
+  try {
+    return await link.send(at, [verb.replace('EVAL', 'EVALSHA'), sha, ...rest]);
+  } catch (error) {
+    if (refusalCode(error) !== 'NOSCRIPT') throw error;
+    return link.send(at, [verb, text, ...rest]);
+  }
 }

@@ -25,8 +25,7 @@ import type { FencingToken } from '../../contract/token.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
 import { enteredSince, over, type SeenToken, stale } from '../rule.ts';
 import enterScript from './enter.lua';
-import { entryOf, type RedisEntry } from './entry.ts';
-import { run } from './scripts.ts';
+import { entryOf, type RedisEntry, run } from './entry.ts';
 
 export interface RedisFenceOptions {
   /** The prefix of the keys of all fences; default `holdfast-fence:`. No braces. */
@@ -142,11 +141,8 @@ async function enter(
 ): Promise<readonly RedisReply[]> {
   const notAFence = `The key ${show(key)} is not a fence: something else has written it.`;
   try {
-    const reply = (await run(link, enterScript, {
-      at: key,
-      keys: [key],
-      args,
-    })) as readonly RedisReply[];
+    const call = { at: key, keys: [key], args };
+    const reply = (await run(link, enterScript, call)) as readonly RedisReply[];
     if (reply[0] !== 2) return reply;
   } catch (error) {
     if (refusalCode(error) !== 'WRONGTYPE') throw error;

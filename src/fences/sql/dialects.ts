@@ -1,5 +1,5 @@
 /**
- * The fence's row in each database's SQL.
+ * The fence's row in each database's SQL, and an entry as a series of statements.
  *
  * Tokens travel as text: clients differ in how they bind and read integers beyond 2^53. Each
  * statement writes the row even if nothing changes, since only a write keeps others out.
@@ -9,10 +9,13 @@ import { UsageError } from '../../base/errors.ts';
 import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { inDialect, quoteTable } from '../../clients/sql/sql.ts';
+import type { FencingToken } from '../../contract/token.ts';
+import type { FenceVerb } from '../fence.ts';
+import { type SeenToken, stale } from '../rule.ts';
 
 export type FenceDialect = 'sqlite' | 'postgres' | 'mysql';
 
-export interface FenceSql {
+interface FenceSql {
   /** The statement that makes the table. */
   readonly schema: string;
   /** For resource, lineage and token: enters, or changes nothing. */
@@ -125,4 +128,38 @@ lineage = VALUES(lineage), token = VALUES(token), floor = 0`,
 CAST(token AS char) AS token, CAST(floor AS char) AS floor
 FROM ${table} WHERE resource = ? FOR UPDATE`,
   };
+}
+
+export interface EntryStep {
+  readonly sql: string;
+  readonly values: readonly (string | Uint8Array)[];
+  /** Whether it returns rows. */
+  readonly brings: boolean;
+}
+
+/** Each step gets back its first row, if it returns any. */
+export type Steps = Generator<EntryStep, void, unknown>;
+
+/**
+ * Writes first: two transactions that look for a missing row would keep each other from inserting
+ * it. Where the write does not report whether it entered, reads the row, which is still locked.
+ * @throws StaleTokenError
+ */
+export function* entering(sql: FenceSql, verb: FenceVerb, mine: FencingToken): Steps {
+  const resource = sql.encode(mine.resource);
+  const values = [resource, sql.encode(mine.lineage), String(mine.token)];
+  const raise = mine.kind === 'read' ? sql.raiseFloor : sql.raise;
+  const enter = verb === 'adopt' ? sql.adopt : raise;
+  const entered = yield { sql: enter, values, brings: sql.returns };
+  if (entered || verb === 'adopt') return;
+  const row = yield { sql: sql.look, values: [resource], brings: true };
+  const { lineage, token, floor } = row as Record<keyof SeenToken, string>;
+  const seen = { lineage: sql.decode(lineage), token: BigInt(token), floor: BigInt(floor) };
+  if (sql.returns || !isIn(seen, mine)) throw stale(mine, seen);
+}
+
+/** Whether the row shows this entry. */
+function isIn(seen: SeenToken, { lineage, kind, token }: FencingToken): boolean {
+  if (seen.lineage !== lineage) return false;
+  return kind === 'read' ? seen.token <= token : seen.token === token && seen.floor <= token;
 }

@@ -17,16 +17,15 @@
  * is older than the entry (START TRANSACTION WITH CONSISTENT SNAPSHOT).
  * The reasoning, with a worked interleaving, is in docs/guide/fences.md.
  */
-import { UsageError } from '../../base/errors.ts';
+import { isLockError, UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { show } from '../../base/show.ts';
 import type { SqlTransaction } from '../../clients/sql/clients.ts';
 import { checkColumns } from '../../clients/sql/columns.ts';
+import { type SqlConnection, transactionOf } from '../../clients/sql/connection.ts';
 import { quoteTable } from '../../clients/sql/sql.ts';
 import { type Fence, fenced, fenceOf } from '../fence.ts';
-import { FENCE_SQL, type FenceDialect, NEEDS } from './dialects.ts';
-import { entering } from './entering.ts';
-import { runOnServer } from './server.ts';
+import { entering, FENCE_SQL, type FenceDialect, NEEDS, type Steps } from './dialects.ts';
 import { runOnSqlite, type SqliteConnection } from './sqlite.ts';
 
 export interface SqlFenceOptions<D extends FenceDialect = FenceDialect> {
@@ -101,7 +100,12 @@ export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, v
   let looked = false;
   const fence = fenceOf<SqlTransaction, Promise<void>>(async (verb, tx, lease) => {
     const steps = entering(sql, verb, fenced(lease));
-    const connection = await runOnServer(tx, { dialect, schema }, steps);
+    const connection = transactionOf(tx, INSIDE);
+    const { dialect: found } = connection;
+    if (found !== dialect) {
+      throw new UsageError(`The fence is for ${dialect}, but its transaction is of ${found}.`);
+    }
+    await runOnServer(connection, schema, steps);
     if (looked) return;
     // No transaction waits for another one's look. A read before the entry could fix what is read
     // after it.
@@ -109,4 +113,24 @@ export function sqlFence(options: SqlFenceOptions): SqlFence<SqliteConnection, v
     looked = true;
   });
   return { ...fence, schema };
+}
+
+const INSIDE = 'A fence is entered inside the transaction that writes the guarded data.';
+
+/** In PostgreSQL, MySQL and MariaDB. @throws UsageError if the table is missing. */
+async function runOnServer(connection: SqlConnection, schema: string, steps: Steps): Promise<void> {
+  await connection.mustHaveBegun();
+  try {
+    let step = steps.next();
+    while (!step.done) {
+      const { sql, values, brings } = step.value;
+      const [row] = brings ? await connection.rows(sql, values) : [];
+      if (!brings) await connection.count(sql, values);
+      step = steps.next(row);
+    }
+  } catch (error) {
+    if (!isLockError(error, 'USAGE') || error.cause === undefined) throw error;
+    const what = `The fence needs its table. Create it once:\n${schema}`;
+    throw new UsageError(`${error.message}. ${what}`, { cause: error.cause });
+  }
 }

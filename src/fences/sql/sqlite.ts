@@ -9,7 +9,7 @@
  * be a transaction of its own. A missing table and a finalized statement end none.
  */
 import { isError, UsageError } from '../../base/errors.ts';
-import type { EntryStep, Steps } from './entering.ts';
+import type { EntryStep, Steps } from './dialects.ts';
 
 /** The part of a connection of `node:sqlite`, `better-sqlite3` or `libsql` that the fence uses. */
 export interface SqliteConnection {

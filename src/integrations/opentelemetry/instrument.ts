@@ -4,7 +4,7 @@ import { asGiven, callable, checkOptions, flag } from '../../base/options.ts';
 import type { LockEventName, LockEvents } from '../../core/events.ts';
 import type { Locks } from '../../locks.ts';
 import type { MeterProvider, OpenTelemetry, TracerProvider } from './api.ts';
-import { Measures } from './measures.ts';
+import { measuresOf } from './measures.ts';
 import { type Listen, Recorder } from './recorder.ts';
 import { Spans } from './spans.ts';
 
@@ -70,7 +70,7 @@ export function instrument(api: OpenTelemetry, options: InstrumentOptions = {}):
     api,
     nameOf,
     spans: spans ? new Spans(api, tracing) : undefined,
-    measures: metrics ? new Measures(meterProvider.getMeter(SCOPE)) : undefined,
+    measures: metrics ? measuresOf(meterProvider.getMeter(SCOPE)) : undefined,
   });
   const stops = recorder.listen(listenerOf(locks));
   return () => {

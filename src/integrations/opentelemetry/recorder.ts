@@ -13,7 +13,7 @@ import { show } from '../../base/show.ts';
 import type { Acquisition, LockEventName, LockEvents } from '../../core/events.ts';
 import type { WaitReason } from '../../store-calls/waiting.ts';
 import type { Attributes, OpenTelemetry, Span } from './api.ts';
-import type { Measures } from './measures.ts';
+import { errorType, isFailure, type Measures } from './measures.ts';
 import type { Spans, Traced } from './spans.ts';
 
 /** As `locks.on`. */
@@ -64,9 +64,13 @@ export class Recorder {
       ...(spans ? [listen('working', (event) => this.#work(event, spans))] : []),
       ...(measures
         ? [
-            listen('heartbeat', (event) => measures.beaten(event)),
-            listen('quarantine', (event) => measures.putOff(event)),
-            listen('deadlock', ({ acquisition }) => measures.stuck(this.#known(acquisition))),
+            listen('heartbeat', (event) => countBeats(measures, event)),
+            listen('quarantine', ({ store }) =>
+              measures.quarantines.add(1, { 'holdfast.store': store }),
+            ),
+            listen('deadlock', ({ acquisition }) =>
+              measures.deadlocks.add(1, this.#known(acquisition)),
+            ),
           ]
         : []),
     ];
@@ -74,24 +78,23 @@ export class Recorder {
 
   /** Ends open spans and counts. */
   end(): void {
-    const { measures } = this.#parts;
     for (const course of this.#courses.values()) {
       course.span?.end();
-      if (course.held) measures?.holds(course, -1);
-      else if (course.waits) measures?.waits(course, -1);
+      if (course.held) this.#count('leases', course, -1);
+      else if (course.waits) this.#count('waiters', course, -1);
     }
     this.#courses.clear();
   }
 
   #begin({ acquisition, waits }: LockEvents['acquiring']): void {
-    const { api, nameOf, spans, measures } = this.#parts;
+    const { api, nameOf, spans } = this.#parts;
     const attributes = attributesOf(acquisition, nameOf);
     const traced = { acquisition, attributes, caller: api.context.active() };
     const span = spans?.wait(traced, waits);
     const since = performance.now();
     const course = { ...traced, waits, held: false, span, since, why: undefined };
     this.#courses.set(acquisition, course);
-    if (waits) measures?.waits(course, 1);
+    if (waits) this.#count('waiters', course, 1);
   }
 
   #wait({ acquisition, waiting }: LockEvents['waiting']): void {
@@ -102,14 +105,11 @@ export class Recorder {
   }
 
   #miss(missed: LockEvents['missed']): void {
-    const { spans, measures } = this.#parts;
     const course = this.#courses.get(missed.acquisition);
     if (!course) return;
     this.#courses.delete(missed.acquisition);
-    if (course.waits) measures?.waits(course, -1);
-    const why = missed.waiting?.why ?? course.why;
-    measures?.answered(course, { seconds: secondsSince(course.since), missed, why });
-    if (course.span) spans?.miss(course.span, missed);
+    this.#answer(course, missed);
+    if (course.span) this.#parts.spans?.miss(course.span, missed);
     course.span?.end();
   }
 
@@ -118,10 +118,13 @@ export class Recorder {
     const { acquisition, handOff } = acquired;
     const course = this.#courses.get(acquisition);
     if (!course) return;
-    if (course.waits) measures?.waits(course, -1);
-    measures?.answered(course, { seconds: secondsSince(course.since), why: course.why });
-    if (handOff) measures?.handedOn(course, handOff);
-    measures?.holds(course, 1);
+    const { attributes, caller } = course;
+    this.#answer(course);
+    if (handOff) {
+      const type = { ...attributes, 'holdfast.hand_off.type': handOff };
+      measures?.handOffs.add(1, type, caller);
+    }
+    this.#count('leases', course, 1);
     course.span?.end();
     course.span = spans?.hold(course, acquired);
     course.held = true;
@@ -136,7 +139,8 @@ export class Recorder {
   #lose({ acquisition, reason }: LockEvents['lost']): void {
     const { spans, measures } = this.#parts;
     const course = this.#courses.get(acquisition);
-    measures?.lost(this.#known(acquisition), reason);
+    const known = { ...this.#known(acquisition), 'holdfast.loss.reason': reason };
+    measures?.losses.add(1, known);
     if (course?.span) spans?.lose(course.span, reason);
     this.#end(acquisition, 'lost');
   }
@@ -148,14 +152,39 @@ export class Recorder {
   }
 
   #end(acquisition: Acquisition, how: 'released' | 'lost'): void {
-    const { measures } = this.#parts;
     const course = this.#courses.get(acquisition);
     if (!course) return;
     this.#courses.delete(acquisition);
-    measures?.holds(course, -1);
-    measures?.ended(course, { how, seconds: secondsSince(course.since) });
-    course.span?.end();
+    const { attributes, caller, since, span } = course;
+    this.#count('leases', course, -1);
+    const ended = { ...attributes, 'holdfast.hold.end': how };
+    this.#parts.measures?.holdTime.record(secondsSince(since), ended, caller);
+    span?.end();
   }
+
+  /** A wait or a try has ended, with a lease unless it `missed`. */
+  #answer(course: Course, missed?: LockEvents['missed']): void {
+    const { waits, attributes, caller, since } = course;
+    if (waits) this.#count('waiters', course, -1);
+    const why = missed?.waiting?.why ?? course.why;
+    const all: Attributes = { ...attributes, 'holdfast.outcome': missed?.why ?? 'acquired' };
+    if (why) all['holdfast.wait.why'] = why;
+    if (missed && isFailure(missed)) all['error.type'] = errorType(missed.error);
+    const { measures } = this.#parts;
+    measures?.acquisitions.add(1, all, caller);
+    measures?.waitTime.record(secondsSince(since), all, caller);
+  }
+
+  #count(what: 'waiters' | 'leases', { attributes, caller }: Traced, change: 1 | -1): void {
+    this.#parts.measures?.[what].add(change, attributes, caller);
+  }
+}
+
+function countBeats(measures: Measures, beats: LockEvents['heartbeat']): void {
+  const { store, claims, failed, cause } = beats;
+  const known = { 'holdfast.store': store };
+  if (claims > failed) measures.heartbeats.add(claims - failed, known);
+  if (failed > 0) measures.heartbeats.add(failed, { ...known, 'error.type': errorType(cause) });
 }
 
 function secondsSince(since: number): number {

@@ -1,14 +1,18 @@
 import { isError } from '../../base/errors.ts';
 import type { Acquisition, LockEvents } from '../../core/events.ts';
 import type { Waiting } from '../../store-calls/waiting.ts';
-import type { Attributes, OpenTelemetry, Span, Tracer } from './api.ts';
-import { errorType, isFailure, type Measured } from './measures.ts';
+import type { Attributes, Context, OpenTelemetry, Span, Tracer } from './api.ts';
+import { errorType, isFailure } from './measures.ts';
 
 /** SpanStatusCode.ERROR */
 const ERROR = 2;
 
-export interface Traced extends Measured {
+/** An acquisition, as spans and metrics show it. */
+export interface Traced {
   readonly acquisition: Acquisition;
+  readonly attributes: Attributes;
+  /** The context that asked for the lock: the parent of both spans. */
+  readonly caller: Context;
 }
 
 export class Spans {

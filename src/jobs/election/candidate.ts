@@ -55,7 +55,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
     const forgetSignal = signal && onAbort(signal, () => void this.resign());
     if (signal?.aborted) this.#end.abort(signal.reason);
     const forgetClosing = onAbort(seat.engine.closing.signal, () => this.close());
-    this.#campaign = this.#stand(label === undefined ? {} : { label })
+    this.#campaign = this.#stand({ label })
       .catch((error) => {
         if (!this.#end.signal.aborted) this.#failure ??= error;
       })

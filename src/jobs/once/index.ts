@@ -29,8 +29,7 @@ import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
 import type { Work } from '../../primitives/lockable.ts';
 import type { Waiting } from '../../store-calls/waiting.ts';
-import { checkKey, keyLock } from '../key-lock.ts';
-import { keepSurely, recall } from '../records.ts';
+import { checkKey, keepSurely, keyLock, recall } from '../records.ts';
 
 export interface OnceOptions
   extends Pick<AcquireOptions, 'wait' | 'signal' | 'label'>,

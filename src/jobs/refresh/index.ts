@@ -24,8 +24,7 @@ import type { Locks } from '../../locks.ts';
 import { holding } from '../../operators/deadlocks/holding.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { LOCK, type LockOptions } from '../../primitives/lock-options.ts';
-import { checkKey, keyLock } from '../key-lock.ts';
-import { keep, recall } from '../records.ts';
+import { checkKey, keep, keyLock, recall } from '../records.ts';
 
 /** Clients of caches return null for a missing key. */
 type Maybe<T> = T | undefined | null;
@@ -188,7 +187,7 @@ class Flight<T> {
     return new Promise((resolve, reject) => {
       const task: Waiter<T> = new Waiter<T>(engine.services, {
         subject: { spec: { resource, kind: 'mutex' }, leave: () => this.#leave() },
-        options: { ...(wait !== undefined && { wait }), ...(signal !== undefined && { signal }) },
+        options: { wait, signal },
         resolve,
         reject,
       });
@@ -210,8 +209,7 @@ class Flight<T> {
   async #fly(): Promise<T> {
     const lock = this.#lock;
     const { acquire, old } = this.#terms;
-    const { label } = acquire;
-    const options = { signal: this.#unwanted.signal, ...(label !== undefined && { label }) };
+    const options = { signal: this.#unwanted.signal, label: acquire.label };
     const attempt = (lease: Lease): Promise<T> => this.#load(lease);
     if (old) {
       const tried = await lock.tryRun(options, attempt);

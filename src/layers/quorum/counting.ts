@@ -1,23 +1,15 @@
 import { StoreError } from '../../contract/errors.ts';
-import type { GoneReason, GoneStatus, HeldStatus, Takeover } from '../../contract/store.ts';
+import { GONE_REASONS } from '../../contract/gone.ts';
+import type { GoneStatus, HeldStatus, Takeover } from '../../contract/store.ts';
 import type { Vote } from './vote.ts';
 import type { QuorumVotes } from './votes.ts';
 
-/** Reasons why a claim is gone, the most informative first. */
-const BY_WEIGHT: readonly GoneReason[] = [
-  'evicted',
-  'mismatch',
-  'full',
-  'store-reset',
-  'session',
-  'expired',
-  'unknown',
-];
-
-/** The most informative reason of the members at which the claim is gone. */
+/** The most informative reason of the members at which the claim is gone; a refusal is none. */
 export function goneOf(votes: readonly Vote[]): GoneStatus | undefined {
-  const gone = votes.flatMap(({ status }) => (status?.state === 'gone' ? [status] : []));
-  return BY_WEIGHT.flatMap((why) => gone.filter((status) => status.why === why))[0];
+  const gone = votes.flatMap(({ status }) =>
+    status?.state === 'gone' && status.why !== 'refused' ? [status] : [],
+  );
+  return GONE_REASONS.flatMap((why) => gone.filter((status) => status.why === why))[0];
 }
 
 /** For how long the member grants nothing, in ms, because it lost its memory. */

@@ -64,7 +64,7 @@ class Quorum implements Store {
 
   constructor(stores: readonly Store[], { patience: patienceMs, clock }: Checked<typeof CHECKS>) {
     this.#clock = clock;
-    this.#members = stores.map((store) => new MemberStore(store, { clock, patienceMs }));
+    this.#members = stores.map((store) => new MemberStore(store, clock, patienceMs));
     this.traits = traitsOf(stores);
     if (stores.some((store) => store.partOf)) {
       this.partOf = (resource) => stores.map((store) => partOf(store, resource)).join(' ');

@@ -36,26 +36,23 @@ interface MemberRequest {
 
 type MemberCall = (batch: readonly MemberRequest[]) => Promise<readonly unknown[]>;
 
-export interface MemberTerms {
-  readonly clock: Clock;
-  /** Overrides the share of the TTL. */
-  readonly patienceMs: number | undefined;
-}
-
 export class MemberStore {
   readonly store: Store;
   /** Parts that failed: no claim waits for them again until they reply. */
   readonly #suspects = new Set<string>();
   /** Until when parts grant nothing, as last known, because they lost their memory. */
   readonly #quarantines = new Map<string, number>();
-  readonly #options: MemberTerms;
+  readonly #clock: Clock;
+  readonly #patienceMs: number | undefined;
   readonly #pending = new Map<string, MemberRequest[]>();
   readonly #limits: TimeLimits;
 
-  constructor(store: Store, options: MemberTerms) {
+  /** @param patienceMs overrides the share of the TTL. */
+  constructor(store: Store, clock: Clock, patienceMs?: number) {
     this.store = store;
-    this.#options = options;
-    this.#limits = new TimeLimits(store, options.clock);
+    this.#clock = clock;
+    this.#patienceMs = patienceMs;
+    this.#limits = new TimeLimits(store, clock);
   }
 
   /** As last known, it replies about this resource, and has not lost its memory. */
@@ -78,7 +75,7 @@ export class MemberStore {
     if (status.state === 'error') this.#suspects.add(part);
     else this.#suspects.delete(part);
     if (status.state === 'waiting' && status.why === 'data-loss') {
-      this.#quarantines.set(part, this.#options.clock.now() + status.retryInMs);
+      this.#quarantines.set(part, this.#clock.now() + status.retryInMs);
     }
     return status;
   }
@@ -112,8 +109,7 @@ export class MemberStore {
     verb: () => T | PromiseLike<T>,
     ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,
   ): Promise<T> {
-    const { patienceMs = ttlMs / PATIENCES_PER_TTL } = this.#options;
-    return this.#limits.answer(verb, patienceMs);
+    return this.#limits.answer(verb, this.#patienceMs ?? ttlMs / PATIENCES_PER_TTL);
   }
 
   #send(
@@ -177,7 +173,7 @@ export class MemberStore {
   }
 
   #repeat(claim: Claim, afterMs: number): void {
-    const { clock } = this.#options;
+    const clock = this.#clock;
     const until = clock.now() + Math.max(claim.ttlMs, afterMs);
     const pauseMs = claim.ttlMs / PATIENCES_PER_TTL;
     const again = (): void => {

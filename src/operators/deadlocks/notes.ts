@@ -20,8 +20,7 @@ import type { Member, Store } from '../../contract/store.ts';
 import type { Engine } from '../../core/engine.ts';
 import { engineOf, type Locks } from '../../locks.ts';
 import type { PublishedWait, WaitingHold } from '../../store-calls/waiting.ts';
-import { namesFrom, RESERVED } from '../list.ts';
-import { inTurns } from '../queues.ts';
+import { inTurns, namesFrom, RESERVED } from '../list.ts';
 
 export interface WaitNote extends PublishedWait {
   /** Counts what the wait has published. */

@@ -1,118 +1,98 @@
 import assert from 'node:assert/strict';
 import { type Claim, MAX_BATCH, MAX_PERMITS } from '../../contract/store.ts';
-import { gone, held, states, type Topic } from '../case.ts';
+import { check, gone, held, states, type Topic } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 
 export const batches: Topic = {
   topic: 'batches',
   promise: 'Each claim is one atomic step and does not affect the others.',
   cases: [
-    {
-      name: 'answers come in the order of the claims',
-      async run(bed) {
-        const of = (name: string) => bed.claim({ resource: bed.name(name) });
-        await bed.enterAll([of('b'), of('d')]);
-        const batch = ['d', 'a', 'b', 'c'].map((name) => ({ ...of(name), queue: false }));
-        assert.equal(states(await bed.enterBatch(batch)), 'gone held gone held');
-        assert.equal(states(await bed.beatBatch(batch)), 'gone held gone held');
-        assert.deepEqual(await bed.leaveBatch(batch), [false, true, false, true]);
-      },
-    },
-    {
-      name: 'a hundred claims go in one request',
-      async run(bed) {
-        const batch = Array.from({ length: MAX_BATCH }, (_, i) =>
-          bed.claim({ resource: bed.name(String(i)) }),
+    check('answers come in the order of the claims', async (bed) => {
+      const of = (name: string) => bed.claim({ resource: bed.name(name) });
+      await bed.enterAll([of('b'), of('d')]);
+      const batch = ['d', 'a', 'b', 'c'].map((name) => ({ ...of(name), queue: false }));
+      assert.equal(states(await bed.enterBatch(batch)), 'gone held gone held');
+      assert.equal(states(await bed.beatBatch(batch)), 'gone held gone held');
+      assert.deepEqual(await bed.leaveBatch(batch), [false, true, false, true]);
+    }),
+    check('a hundred claims go in one request', async (bed) => {
+      const batch = Array.from({ length: MAX_BATCH }, (_, i) =>
+        bed.claim({ resource: bed.name(String(i)) }),
+      );
+      for (const status of await bed.enterBatch(batch)) held(status);
+      for (const status of await bed.beatBatch(batch)) held(status);
+      for (const status of await bed.enterBatch(batch)) held(status);
+      assert.deepEqual(new Set(await bed.leaveBatch(batch)), new Set([true]));
+      for (const status of await bed.beatBatch(batch)) gone(status);
+    }),
+    check('each claim of a batch is what it asked to be', ['queue', 'permits'], async (bed) => {
+      const of = (name: string, over: Partial<Claim> = {}) =>
+        bed.claim({ resource: bed.name(name), ...over });
+      await bed.enterAll([of('d'), of('e')]);
+      const batch = [
+        of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
+        of('b', { kind: 'read', limit: MAX_PERMITS }),
+        of('c', { ttlMs: LONG_MS / 4 }),
+        of('d', { queue: false }),
+        of('e', { ttlMs: LONG_MS / 2 }),
+      ];
+      assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
+      for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
+        if (!queue) continue;
+        const shown = await bed.look(resource);
+        const member = [...shown.holders, ...shown.waiters].at(-1);
+        assert.deepEqual(
+          [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
+          [kind, permits, ttlMs, holder.label, limit],
         );
-        for (const status of await bed.enterBatch(batch)) held(status);
-        for (const status of await bed.beatBatch(batch)) held(status);
-        for (const status of await bed.enterBatch(batch)) held(status);
-        assert.deepEqual(new Set(await bed.leaveBatch(batch)), new Set([true]));
-        for (const status of await bed.beatBatch(batch)) gone(status);
-      },
-    },
-    {
-      name: 'each claim of a batch is what it asked to be',
-      needs: ['queue', 'permits'],
-      async run(bed) {
-        const of = (name: string, over: Partial<Claim> = {}) =>
-          bed.claim({ resource: bed.name(name), ...over });
-        await bed.enterAll([of('d'), of('e')]);
-        const batch = [
-          of('a', { kind: 'permits', permits: 2, limit: 3, ttlMs: LONG_MS / 2 }),
-          of('b', { kind: 'read', limit: MAX_PERMITS }),
-          of('c', { ttlMs: LONG_MS / 4 }),
-          of('d', { queue: false }),
-          of('e', { ttlMs: LONG_MS / 2 }),
-        ];
-        assert.equal(states(await bed.enterBatch(batch)), 'held held held gone waiting');
-        for (const { resource, kind, permits, limit, ttlMs, holder, queue } of batch) {
-          if (!queue) continue;
-          const shown = await bed.look(resource);
-          const member = [...shown.holders, ...shown.waiters].at(-1);
-          assert.deepEqual(
-            [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
-            [kind, permits, ttlMs, holder.label, limit],
-          );
-          assert.ok(
-            member && member.leftMs <= ttlMs + bed.slackMs,
-            `${member?.leftMs} of ${ttlMs} ms`,
-          );
-        }
-      },
-    },
-    {
-      name: 'each heartbeat of a batch gives its claim its own TTL',
-      async run(bed) {
-        const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
-          bed.claim({ resource: bed.name(String(i)), ttlMs }),
+        assert.ok(
+          member && member.leftMs <= ttlMs + bed.slackMs,
+          `${member?.leftMs} of ${ttlMs} ms`,
         );
-        await bed.enterBatch(batch);
-        const statuses = await bed.beatBatch(batch);
-        for (const [i, { ttlMs, resource }] of batch.entries()) {
-          const { leftMs } = held(statuses[i]);
-          const [holder] = (await bed.look(resource)).holders;
-          for (const left of [leftMs, holder?.leftMs ?? 0]) {
-            assert.ok(left <= ttlMs + bed.slackMs && left > ttlMs - LONG_MS / 8, `${left} ms`);
-          }
+      }
+    }),
+    check('each heartbeat of a batch gives its claim its own TTL', async (bed) => {
+      const batch = [LONG_MS, LONG_MS / 4, LONG_MS / 2].map((ttlMs, i) =>
+        bed.claim({ resource: bed.name(String(i)), ttlMs }),
+      );
+      await bed.enterBatch(batch);
+      const statuses = await bed.beatBatch(batch);
+      for (const [i, { ttlMs, resource }] of batch.entries()) {
+        const { leftMs } = held(statuses[i]);
+        const [holder] = (await bed.look(resource)).holders;
+        for (const left of [leftMs, holder?.leftMs ?? 0]) {
+          assert.ok(left <= ttlMs + bed.slackMs && left > ttlMs - LONG_MS / 8, `${left} ms`);
         }
-      },
-    },
-    {
-      name: 'a refused claim does not hurt the others of its batch',
-      needs: ['permits'],
-      async run(bed) {
-        const of = (name: string) => bed.claim({ resource: bed.name(name) });
-        await bed.enter(of('b'));
-        const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
-        const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
-        held(first);
-        gone(second, 'mismatch');
-        held(third);
-      },
-    },
-    {
-      name: 'an empty batch gets an empty answer',
-      async run(bed) {
-        assert.deepEqual(await bed.store.claim([]), []);
-        assert.deepEqual(await bed.store.renew([]), []);
-        assert.deepEqual(await bed.store.release([]), []);
-      },
-    },
-    {
-      name: 'elements for one resource are separate steps, in order',
-      needs: ['queue', 'sequential batches'],
-      async run(bed) {
+      }
+    }),
+    check('a refused claim does not hurt the others of its batch', ['permits'], async (bed) => {
+      const of = (name: string) => bed.claim({ resource: bed.name(name) });
+      await bed.enter(of('b'));
+      const stranger = { ...of('b'), kind: 'permits', limit: 5 } as const;
+      const [first, second, third] = await bed.enterBatch([of('a'), stranger, of('c')]);
+      held(first);
+      gone(second, 'mismatch');
+      held(third);
+    }),
+    check('an empty batch gets an empty answer', async (bed) => {
+      assert.deepEqual(await bed.store.claim([]), []);
+      assert.deepEqual(await bed.store.renew([]), []);
+      assert.deepEqual(await bed.store.release([]), []);
+    }),
+    check(
+      'elements for one resource are separate steps, in order',
+      ['queue', 'sequential batches'],
+      async (bed) => {
         const batch = [bed.claim(), bed.claim(), bed.claim()];
         assert.equal(states(await bed.enterBatch(batch)), 'held waiting waiting');
         assert.deepEqual(await bed.leaveBatch(batch.slice(0, 2)), [true, true]);
         assert.equal(states(await bed.beatBatch(batch)), 'gone gone held');
       },
-    },
-    {
-      name: 'tokens grow within a batch',
-      needs: ['tokens', 'sequential batches', 'permits'],
-      async run(bed) {
+    ),
+    check(
+      'tokens grow within a batch',
+      ['tokens', 'sequential batches', 'permits'],
+      async (bed) => {
         const batch = [1, 2, 3].map(() => bed.claim({ kind: 'permits', limit: 3 }));
         const tokens = (await bed.enterBatch(batch)).map((status) => held(status).token);
         for (const [i, token] of tokens.entries()) {
@@ -120,11 +100,11 @@ export const batches: Topic = {
           assert.ok(token > last, `${token} after ${last}`);
         }
       },
-    },
-    {
-      name: 'batches of several connections do not mix up their answers',
-      needs: ['permits'],
-      async run(bed) {
+    ),
+    check(
+      'batches of several connections do not mix up their answers',
+      ['permits'],
+      async (bed) => {
         const stores = [bed.store, await bed.connect(), await bed.connect()];
         await Promise.all(
           stores.map(async (store, s) => {
@@ -137,6 +117,6 @@ export const batches: Topic = {
         );
         assert.equal((await bed.look(bed.name('19'))).holders.length, 3);
       },
-    },
+    ),
   ],
 };

@@ -1,58 +1,44 @@
 import assert from 'node:assert/strict';
 import { MAX_DURATION_MS } from '../../base/duration.ts';
-import { gone, held, hold, show, states, type Topic, waiting } from '../case.ts';
+import { check, gone, held, hold, show, states, type Topic, waiting } from '../case.ts';
 
 export const claim: Topic = {
   topic: 'claim',
   promise: 'Enters the queue, or returns the status of an id already in it.',
   cases: [
-    {
-      name: 'the first claim is held at once and lives for its TTL at most',
-      async run(bed) {
-        const { claim: a, leftMs, waiters } = await hold(bed);
-        assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
-        assert.equal(waiters, 0);
-      },
-    },
-    {
-      name: 'the second claim waits',
-      needs: ['queue'],
-      async run(bed) {
-        await bed.enter(bed.claim());
-        const status = waiting(await bed.enter(bed.claim()));
-        assert.equal(status.why, 'queue');
-        const { ahead = 1 } = status;
-        assert.ok(ahead >= 1, `one claim is ahead, not ${ahead}`);
-      },
-    },
-    {
-      name: 'connections share a queue',
-      needs: ['queue'],
-      async run(bed) {
-        const other = await bed.connect();
-        const a = bed.claim();
-        const b = bed.claim();
-        held(await bed.enter(a));
-        waiting(await bed.enter(b, other));
-        held(await bed.beat(a, other));
-        await bed.leave(a);
-        held(await bed.beat(b, other));
-      },
-    },
-    {
-      name: 'repeating a held claim never extends it',
-      async run(bed) {
-        const a = bed.claim();
-        const first = held(await bed.enter(a));
-        const most = await bed.age(first.leftMs);
-        const { leftMs } = held(await bed.enter(a));
-        assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
-      },
-    },
-    {
-      name: 'repeating a waiting claim keeps its place and never extends it',
-      needs: ['queue'],
-      async run(bed) {
+    check('the first claim is held at once and lives for its TTL at most', async (bed) => {
+      const { claim: a, leftMs, waiters } = await hold(bed);
+      assert.ok(leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms of ${a.ttlMs}`);
+      assert.equal(waiters, 0);
+    }),
+    check('the second claim waits', ['queue'], async (bed) => {
+      await bed.enter(bed.claim());
+      const status = waiting(await bed.enter(bed.claim()));
+      assert.equal(status.why, 'queue');
+      const { ahead = 1 } = status;
+      assert.ok(ahead >= 1, `one claim is ahead, not ${ahead}`);
+    }),
+    check('connections share a queue', ['queue'], async (bed) => {
+      const other = await bed.connect();
+      const a = bed.claim();
+      const b = bed.claim();
+      held(await bed.enter(a));
+      waiting(await bed.enter(b, other));
+      held(await bed.beat(a, other));
+      await bed.leave(a);
+      held(await bed.beat(b, other));
+    }),
+    check('repeating a held claim never extends it', async (bed) => {
+      const a = bed.claim();
+      const first = held(await bed.enter(a));
+      const most = await bed.age(first.leftMs);
+      const { leftMs } = held(await bed.enter(a));
+      assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
+    }),
+    check(
+      'repeating a waiting claim keeps its place and never extends it',
+      ['queue'],
+      async (bed) => {
         const [a, b, c] = await bed.entered({}, {}, {});
         const first = waiting(await bed.enter(b));
         const most = await bed.age(first.leftMs);
@@ -63,89 +49,74 @@ export const claim: Topic = {
         held(await bed.beat(b));
         waiting(await bed.beat(c));
       },
-    },
-    {
-      name: 'a claim that is sent twice at once enters once',
-      needs: ['atomic try'],
-      async run(bed) {
-        const other = await bed.connect();
-        for (const queue of [false, true]) {
-          const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
-          const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
-          const tokens = (await Promise.all(answers)).map((status) => held(status).token);
-          assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
-          const { holders, waiters } = await bed.look(a.resource);
-          assert.deepEqual([holders.length, waiters.length], [1, 0]);
-        }
-      },
-    },
-    {
-      name: 'a holder is told whether claims wait behind it',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        assert.equal(held(await bed.enter(a)).waiters, 0);
-        await bed.enter(b);
-        for (const status of [await bed.beat(a), await bed.enter(a)]) {
-          assert.ok(held(status).waiters >= 1, 'the holder must be told that a claim waits');
-        }
-        await bed.leave(b);
-        assert.equal(held(await bed.beat(a)).waiters, 0);
-      },
-    },
-    {
-      name: 'the first waiter need not ask before the holder can be dead, nor later',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check('a claim that is sent twice at once enters once', ['atomic try'], async (bed) => {
+      const other = await bed.connect();
+      for (const queue of [false, true]) {
+        const a = bed.claim({ resource: bed.name(`queue ${queue}`), queue });
+        const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
+        const tokens = (await Promise.all(answers)).map((status) => held(status).token);
+        assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
+        const { holders, waiters } = await bed.look(a.resource);
+        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+      }
+    }),
+    check('a holder is told whether claims wait behind it', ['queue'], async (bed) => {
+      const [a, b] = [bed.claim(), bed.claim()];
+      assert.equal(held(await bed.enter(a)).waiters, 0);
+      await bed.enter(b);
+      for (const status of [await bed.beat(a), await bed.enter(a)]) {
+        assert.ok(held(status).waiters >= 1, 'the holder must be told that a claim waits');
+      }
+      await bed.leave(b);
+      assert.equal(held(await bed.beat(a)).waiters, 0);
+    }),
+    check(
+      'the first waiter need not ask before the holder can be dead, nor later',
+      ['queue'],
+      async (bed) => {
         const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
         const { retryInMs } = waiting(await bed.enter(bed.claim()));
         assert.ok(retryInMs > 0, 'asking at once would be polling');
         assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
       },
-    },
-    {
-      name: 'a waiter further back is told to ask when the one before it may be dead',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check(
+      'a waiter further back is told to ask when the one before it may be dead',
+      ['queue'],
+      async (bed) => {
         const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
         await bed.enterAll([bed.claim(), dying]);
         const { retryInMs } = waiting(await bed.enter(bed.claim()));
         assert.ok(retryInMs > 0, 'asking at once would be polling');
         assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
       },
-    },
-    {
-      name: 'a claim lives as long as it asked to, even for weeks',
-      async run(bed) {
-        const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
-        // A minute is far longer than any reply takes; too small a type would cut off far more.
-        const least = a.ttlMs - 60_000;
-        for (const status of [await bed.enter(a), await bed.beat(a)]) {
-          const { leftMs } = held(status);
-          assert.ok(leftMs > least && leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms left`);
-        }
-        const [holder] = (await bed.look()).holders;
-        assert.ok(holder && holder.leftMs > least, `${holder?.leftMs} ms left`);
-      },
-    },
-    {
-      name: 'a claim is shown with all that it asked for, even with weeks',
-      needs: ['holders as they are'],
-      async run(bed) {
+    ),
+    check('a claim lives as long as it asked to, even for weeks', async (bed) => {
+      const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
+      // A minute is far longer than any reply takes; too small a type would cut off far more.
+      const least = a.ttlMs - 60_000;
+      for (const status of [await bed.enter(a), await bed.beat(a)]) {
+        const { leftMs } = held(status);
+        assert.ok(leftMs > least && leftMs <= a.ttlMs + bed.slackMs, `${leftMs} ms left`);
+      }
+      const [holder] = (await bed.look()).holders;
+      assert.ok(holder && holder.leftMs > least, `${holder?.leftMs} ms left`);
+    }),
+    check(
+      'a claim is shown with all that it asked for, even with weeks',
+      ['holders as they are'],
+      async (bed) => {
         const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
         const [holder] = (await bed.look()).holders;
         assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
       },
-    },
-    {
-      name: 'the id of a claim stays secret',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];
-        for (const { id } of [a, b]) assert.ok(!show(answers).includes(id), show(answers));
-      },
-    },
+    ),
+    check('the id of a claim stays secret', ['queue'], async (bed) => {
+      const [a, b] = [bed.claim(), bed.claim()];
+      const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];
+      for (const { id } of [a, b]) assert.ok(!show(answers).includes(id), show(answers));
+    }),
     {
       name: 'a bounded queue refuses one claim more, only while it is full, and none that is in it',
       needs: ['queue'],

@@ -1,7 +1,7 @@
 /** A store that has lost its data grants nothing until all its earlier grants have ended. */
 import assert from 'node:assert/strict';
 import { MAX_PERMITS, type Store } from '../../contract/store.ts';
-import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { type Case, check, gone, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** Long enough to differ from no quarantine, on a machine under load. */
@@ -19,99 +19,76 @@ async function trustingBeside(bed: TestBed): Promise<Store> {
 }
 
 const CASES: readonly Case[] = [
-  {
-    name: 'holders and waiters are told that the store was reset',
-    async run(bed) {
-      const [a, b] = await bed.entered({}, {});
-      await bed.forget();
-      gone(await bed.beat(a), 'store-reset');
-      gone(await bed.beat(b), 'store-reset');
-      assert.equal((await bed.look()).holders.length, 0);
-    },
-  },
-  {
-    name: 'no claim is admitted, and waiters are told why and for how long',
-    async run(bed) {
-      await bed.forget();
-      const status = waiting(await bed.enter(bed.claim()));
-      assert.equal(status.why, 'data-loss');
-      gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
-      const { holders, quarantineMs = 0 } = await bed.look();
-      assert.equal(holders.length, 0);
-      // A try learns why it was refused from a look at what nobody has claimed.
-      const { quarantineMs: idle = 0 } = await bed.look(bed.name('tried'));
-      for (const ms of [status.retryInMs, quarantineMs, idle]) {
-        assert.ok(ms > 0 && ms <= QUARANTINE_MS + bed.slackMs, `${ms} ms`);
-      }
-    },
-  },
-  {
-    name: 'after the quarantine, and no earlier, claims are admitted in order',
-    async run(bed) {
-      const from = bed.clock.now();
-      await bed.forget();
-      const [a, b] = await bed.entered({}, {});
-      const { takeover } = await bed.untilHeld(a);
-      const passed = bed.clock.now() - from;
-      assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
-      assert.equal(takeover, undefined);
-      assert.equal(waiting(await bed.enter(b)).why, 'queue');
-    },
-  },
-  {
-    name: 'a claim from before that is repeated has to wait as well',
-    async run(bed) {
-      const { claim: a } = await hold(bed);
-      await bed.forget();
-      assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
-    },
-  },
-  {
-    name: 'a claim from before that is released does not come back',
-    async run(bed) {
-      const { claim: a } = await hold(bed);
-      await bed.forget();
-      assert.equal(await bed.leave({ ...a, unanswered: true }), false);
-      gone(await bed.enter(a));
-      assert.equal((await bed.look()).waiters.length, 0);
-    },
-  },
-  {
-    name: 'tokens grow, or say that they come from another source',
-    needs: ['tokens'],
-    async run(bed) {
-      let before = 0n;
-      for (let i = 0; i < 3; i++) {
-        const claim = bed.claim();
-        before = held(await bed.enter(claim)).token;
-        await bed.leave(claim);
-      }
-      const { lineage } = bed.store;
-      await bed.forget();
-      const [claim] = await bed.entered({});
-      const { token } = await bed.untilHeld(claim);
-      assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
-    },
-  },
-  {
-    name: 'a claim that trusts is admitted at once, and no other with it',
-    needs: ['trust'],
-    async run(bed) {
-      const trusting = await trustingBeside(bed);
-      await bed.forget();
-      held(await bed.enter(bed.claim(), trusting));
-      const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
-      for (const status of await bed.enterBatch(both, trusting)) held(status);
-      assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
-      const other = bed.claim({ resource: bed.name('other') });
-      assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
-      gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
-    },
-  },
-  {
-    name: 'a waiter is not admitted when one that trusts makes way, and no earlier than without it',
-    needs: ['queue', 'trust'],
-    async run(bed) {
+  check('holders and waiters are told that the store was reset', async (bed) => {
+    const [a, b] = await bed.entered({}, {});
+    await bed.forget();
+    gone(await bed.beat(a), 'store-reset');
+    gone(await bed.beat(b), 'store-reset');
+    assert.equal((await bed.look()).holders.length, 0);
+  }),
+  check('no claim is admitted, and waiters are told why and for how long', async (bed) => {
+    await bed.forget();
+    const status = waiting(await bed.enter(bed.claim()));
+    assert.equal(status.why, 'data-loss');
+    gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+    const { holders, quarantineMs = 0 } = await bed.look();
+    assert.equal(holders.length, 0);
+    // A try learns why it was refused from a look at what nobody has claimed.
+    const { quarantineMs: idle = 0 } = await bed.look(bed.name('tried'));
+    for (const ms of [status.retryInMs, quarantineMs, idle]) {
+      assert.ok(ms > 0 && ms <= QUARANTINE_MS + bed.slackMs, `${ms} ms`);
+    }
+  }),
+  check('after the quarantine, and no earlier, claims are admitted in order', async (bed) => {
+    const from = bed.clock.now();
+    await bed.forget();
+    const [a, b] = await bed.entered({}, {});
+    const { takeover } = await bed.untilHeld(a);
+    const passed = bed.clock.now() - from;
+    assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
+    assert.equal(takeover, undefined);
+    assert.equal(waiting(await bed.enter(b)).why, 'queue');
+  }),
+  check('a claim from before that is repeated has to wait as well', async (bed) => {
+    const { claim: a } = await hold(bed);
+    await bed.forget();
+    assert.equal(waiting(await bed.enter(a)).why, 'data-loss');
+  }),
+  check('a claim from before that is released does not come back', async (bed) => {
+    const { claim: a } = await hold(bed);
+    await bed.forget();
+    assert.equal(await bed.leave({ ...a, unanswered: true }), false);
+    gone(await bed.enter(a));
+    assert.equal((await bed.look()).waiters.length, 0);
+  }),
+  check('tokens grow, or say that they come from another source', ['tokens'], async (bed) => {
+    let before = 0n;
+    for (let i = 0; i < 3; i++) {
+      const claim = bed.claim();
+      before = held(await bed.enter(claim)).token;
+      await bed.leave(claim);
+    }
+    const { lineage } = bed.store;
+    await bed.forget();
+    const [claim] = await bed.entered({});
+    const { token } = await bed.untilHeld(claim);
+    assert.ok(token > before || bed.store.lineage !== lineage, `${token} after ${before}`);
+  }),
+  check('a claim that trusts is admitted at once, and no other with it', ['trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    await bed.forget();
+    held(await bed.enter(bed.claim(), trusting));
+    const both = [bed.claim({ resource: bed.name('b') }), bed.claim({ resource: bed.name('c') })];
+    for (const status of await bed.enterBatch(both, trusting)) held(status);
+    assert.equal(waiting(await bed.enter(bed.claim())).why, 'data-loss');
+    const other = bed.claim({ resource: bed.name('other') });
+    assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
+    gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
+  }),
+  check(
+    'a waiter is not admitted when one that trusts makes way, and no earlier than without it',
+    ['queue', 'trust'],
+    async (bed) => {
       const trusting = await trustingBeside(bed);
       const from = bed.clock.now();
       await bed.forget();
@@ -127,25 +104,21 @@ const CASES: readonly Case[] = [
       const passed = bed.clock.now() - from;
       assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
     },
-  },
-  {
-    name: 'claims that trust hand over to each other',
-    needs: ['queue', 'trust'],
-    async run(bed) {
-      const trusting = await trustingBeside(bed);
-      await bed.forget();
-      const all = [bed.claim(), bed.claim(), bed.claim()];
-      for (const each of all) await bed.enter(each, trusting);
-      for (const each of all) {
-        held(await bed.beat(each, trusting));
-        await trusting.release([each]);
-      }
-    },
-  },
-  {
-    name: 'a claim that trusts passes no waiter: the later holder has the greater token',
-    needs: ['queue', 'trust'],
-    async run(bed) {
+  ),
+  check('claims that trust hand over to each other', ['queue', 'trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    await bed.forget();
+    const all = [bed.claim(), bed.claim(), bed.claim()];
+    for (const each of all) await bed.enter(each, trusting);
+    for (const each of all) {
+      held(await bed.beat(each, trusting));
+      await trusting.release([each]);
+    }
+  }),
+  check(
+    'a claim that trusts passes no waiter: the later holder has the greater token',
+    ['queue', 'trust'],
+    async (bed) => {
       const trusting = await trustingBeside(bed);
       await bed.forget();
       const [before, stays, behind] = [bed.claim(), bed.claim(), bed.claim()];
@@ -158,11 +131,11 @@ const CASES: readonly Case[] = [
       await trusting.release([behind]);
       assert.equal(waiting(await bed.beat(stays)).why, 'data-loss');
     },
-  },
-  {
-    name: 'nor do readers that trust pass a reader, nor permits that would fit',
-    needs: ['queue', 'permits', 'trust'],
-    async run(bed) {
+  ),
+  check(
+    'nor do readers that trust pass a reader, nor permits that would fit',
+    ['queue', 'permits', 'trust'],
+    async (bed) => {
       const trusting = await trustingBeside(bed);
       await bed.forget();
       for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {
@@ -176,7 +149,7 @@ const CASES: readonly Case[] = [
         assert.equal((await bed.look(bed.name(kind))).holders.length, 2);
       }
     },
-  },
+  ),
 ];
 
 export const dataLoss: Topic = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import { gone, held, type Topic, waiting } from '../case.ts';
+import { check, gone, held, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 
@@ -9,55 +9,46 @@ export const downgrade: Topic = {
   promise: 'Turns a held write claim into a read claim with the same token; idempotent.',
   needs: ['queue', 'permits', 'downgrade'],
   cases: [
-    {
-      name: 'a downgraded writer keeps its token and lets the readers behind it in',
-      async run(bed) {
-        const [w, r, next, late] = [write(bed), read(bed), write(bed), read(bed)];
-        const { token } = held(await bed.enter(w));
-        await bed.enterAll([r, next, late]);
-        assert.equal(held(await down(bed, w)).token, token);
-        held(await bed.beat(r));
-        waiting(await bed.beat(next));
-        waiting(await bed.beat(late));
-        await bed.leave(w);
-        waiting(await bed.beat(next));
-        await bed.leave(r);
-        held(await bed.beat(next));
-      },
-    },
-    {
-      name: 'a downgraded claim is downgraded again, renewed and released as before',
-      async run(bed) {
-        const w = write(bed);
-        const { token } = held(await bed.enter(w));
-        await down(bed, w);
-        assert.equal(held(await down(bed, w)).token, token);
-        const shown = (await bed.look()).holders.map(({ kind, permits }) => ({ kind, permits }));
-        assert.deepEqual(shown, [{ kind: 'read', permits: 1 }]);
-        const asRead = { ...w, kind: 'read', permits: 1 } as const;
-        assert.equal(held(await bed.beat(asRead)).token, token);
-        assert.equal(held(await bed.beat(w)).token, token);
-        assert.equal((await bed.look()).holders[0]?.kind, 'read');
-        assert.equal(await bed.leave(asRead), true);
-        held(await bed.enter(write(bed)));
-      },
-    },
-    {
-      name: 'a writer that waits stays a writer',
-      async run(bed) {
-        const [w, next, r] = [write(bed), write(bed), read(bed)];
-        await bed.enterAll([w, next, r]);
-        waiting(await down(bed, next));
-        const kinds = (await bed.look()).waiters.map(({ kind }) => kind);
-        assert.deepEqual(kinds, ['write', 'read']);
-        await bed.leave(w);
-        held(await bed.beat(next));
-        waiting(await bed.beat(r));
-      },
-    },
-    {
-      name: 'downgrading a claim that is gone or expired returns gone and creates nothing',
-      async run(bed) {
+    check('a downgraded writer keeps its token and lets the readers behind it in', async (bed) => {
+      const [w, r, next, late] = [write(bed), read(bed), write(bed), read(bed)];
+      const { token } = held(await bed.enter(w));
+      await bed.enterAll([r, next, late]);
+      assert.equal(held(await down(bed, w)).token, token);
+      held(await bed.beat(r));
+      waiting(await bed.beat(next));
+      waiting(await bed.beat(late));
+      await bed.leave(w);
+      waiting(await bed.beat(next));
+      await bed.leave(r);
+      held(await bed.beat(next));
+    }),
+    check('a downgraded claim is downgraded again, renewed and released as before', async (bed) => {
+      const w = write(bed);
+      const { token } = held(await bed.enter(w));
+      await down(bed, w);
+      assert.equal(held(await down(bed, w)).token, token);
+      const shown = (await bed.look()).holders.map(({ kind, permits }) => ({ kind, permits }));
+      assert.deepEqual(shown, [{ kind: 'read', permits: 1 }]);
+      const asRead = { ...w, kind: 'read', permits: 1 } as const;
+      assert.equal(held(await bed.beat(asRead)).token, token);
+      assert.equal(held(await bed.beat(w)).token, token);
+      assert.equal((await bed.look()).holders[0]?.kind, 'read');
+      assert.equal(await bed.leave(asRead), true);
+      held(await bed.enter(write(bed)));
+    }),
+    check('a writer that waits stays a writer', async (bed) => {
+      const [w, next, r] = [write(bed), write(bed), read(bed)];
+      await bed.enterAll([w, next, r]);
+      waiting(await down(bed, next));
+      const kinds = (await bed.look()).waiters.map(({ kind }) => kind);
+      assert.deepEqual(kinds, ['write', 'read']);
+      await bed.leave(w);
+      held(await bed.beat(next));
+      waiting(await bed.beat(r));
+    }),
+    check(
+      'downgrading a claim that is gone or expired returns gone and creates nothing',
+      async (bed) => {
         gone(await down(bed, write(bed)));
         const released = write(bed);
         await bed.enter(released);
@@ -70,17 +61,17 @@ export const downgrade: Topic = {
         assert.equal((await bed.look()).holders.length, 0);
         held(await bed.enter(write(bed)));
       },
-    },
-    {
-      name: 'downgrading tells exactly the readers that it lets in and the writer behind them',
-      needs: ['watch'],
-      async run(bed) {
+    ),
+    check(
+      'downgrading tells exactly the readers that it lets in and the writer behind them',
+      ['watch'],
+      async (bed) => {
         const claims = [write(bed), read(bed), read(bed), write(bed), read(bed)];
         const watched = await watchAll(bed, claims);
         await down(bed, watched.claim(0));
         assert.deepEqual(await watched.settled(3), [1, 2, 3]);
       },
-    },
+    ),
   ],
 };
 

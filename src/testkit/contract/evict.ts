@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { gone, held, hold, type Topic } from '../case.ts';
+import { check, gone, held, hold, type Topic } from '../case.ts';
 import { watchAll } from './hints.ts';
 
 export const evict: Topic = {
@@ -7,10 +7,10 @@ export const evict: Topic = {
   promise: 'Ends the claim with this public number: with its TTL, or `now`.',
   needs: ['evict', 'tokens'],
   cases: [
-    {
-      name: 'an evicted holder is told with its next heartbeat, stays until its TTL, and no longer',
-      needs: ['queue'],
-      async run(bed) {
+    check(
+      'an evicted holder is told with its next heartbeat, stays until its TTL, and no longer',
+      ['queue'],
+      async (bed) => {
         const [a, b] = [bed.claim({ ttlMs: 8 * bed.ttlMs }), bed.claim()];
         const from = bed.clock.now();
         const { token } = held(await bed.enter(a));
@@ -26,125 +26,87 @@ export const evict: Topic = {
         const kept = bed.clock.now() - from;
         assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
       },
-    },
-    {
-      name: 'an evicted claim is told the reason, word for word',
-      needs: ['queue'],
-      async run(bed) {
-        const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
-        for (const now of [false, true]) {
-          const resource = bed.name(String(now));
-          const [a, b] = await bed.entered({ resource }, { resource });
-          const { holders, waiters } = await bed.look(resource);
-          for (const { number } of [...waiters, ...holders]) {
-            await bed.store.evict?.(resource, number, { reason, now });
-          }
-          assert.equal(gone(await bed.beat(a), 'evicted').detail, reason);
-          assert.equal(gone(await bed.beat(b), 'evicted').detail, reason);
+    ),
+    check('an evicted claim is told the reason, word for word', ['queue'], async (bed) => {
+      const reason = `hangs "since" 5 o'clock;\n50 % of \\ 😀 ${'é'.repeat(400)}`;
+      for (const now of [false, true]) {
+        const resource = bed.name(String(now));
+        const [a, b] = await bed.entered({ resource }, { resource });
+        const { holders, waiters } = await bed.look(resource);
+        for (const { number } of [...waiters, ...holders]) {
+          await bed.store.evict?.(resource, number, { reason, now });
         }
-      },
-    },
-    {
-      name: 'evicted now, a holder makes way at once',
-      needs: ['queue'],
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        assert.equal(await bed.evict({ token, now: true }), true);
-        held(await bed.beat(b));
-        gone(await bed.beat(a), 'evicted');
-        assert.equal((await bed.look()).holders.length, 1);
-      },
-    },
-    {
-      name: 'an evicted claim that still holds may be evicted now',
-      needs: ['queue'],
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        await bed.evict({ token, now: false });
-        assert.equal(await bed.evict({ token, now: true }), true);
-        assert.equal(await bed.evict({ token, now: true }), false);
-        held(await bed.beat(b));
-        gone(await bed.beat(a), 'evicted');
-      },
-    },
-    {
-      name: 'an evicted waiter leaves the queue and is told',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b, c] = await bed.entered({}, {}, {});
-        const [first] = (await bed.look()).waiters;
-        assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
-        gone(await bed.beat(b), 'evicted');
-        await bed.leave(a);
-        held(await bed.beat(c));
-      },
-    },
-    {
-      name: 'evicting a claim that is not there returns false and harms no other',
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
-        assert.equal(await bed.evict({ resource: bed.name('other'), token, now: true }), false);
-        held(await bed.beat(a));
-      },
-    },
-    {
-      name: 'an evicted claim cannot come back by the same id',
-      async run(bed) {
-        for (const now of [false, true]) {
-          const { claim, token } = await hold(bed, { resource: bed.name(`now ${now}`) });
-          await bed.evict({ resource: claim.resource, token, now });
-          gone(await bed.enter(claim), 'evicted');
-        }
-      },
-    },
-    {
-      name: 'an evicted holder may still release',
-      needs: ['queue'],
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        await bed.evict({ token, now: false });
-        assert.equal(await bed.leave(a), true);
-        held(await bed.beat(b));
-      },
-    },
-    {
-      name: 'other holders of a semaphore stay',
-      needs: ['queue', 'permits'],
-      async run(bed) {
-        const of = () => bed.claim({ kind: 'permits', limit: 2 });
-        const [a, b, c] = [of(), of(), of()];
-        const { token } = held(await bed.enter(a));
-        await bed.enterAll([b, c]);
-        await bed.evict({ token, now: true });
-        held(await bed.beat(b));
-        held(await bed.beat(c));
-      },
-    },
-    {
-      name: 'an evicted claim is woken, so that it asks',
-      needs: ['watch'],
-      async run(bed) {
-        const a = bed.claim();
-        let wakes = 0;
-        await bed.watch(a, () => wakes++);
-        const { token } = held(await bed.enter(a));
-        await bed.evict({ token, now: false });
-        await bed.until('the holder was told', () => wakes > 0);
-      },
-    },
-    {
-      name: 'evicting now tells the next in the queue',
-      needs: ['queue', 'watch'],
-      async run(bed) {
-        const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
-        const { token } = held(await bed.enter(watched.claim(0)));
-        await bed.evict({ token, now: true });
-        await bed.until('the waiter was told', () => watched.woken().includes(1));
-      },
-    },
+        assert.equal(gone(await bed.beat(a), 'evicted').detail, reason);
+        assert.equal(gone(await bed.beat(b), 'evicted').detail, reason);
+      }
+    }),
+    check('evicted now, a holder makes way at once', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      assert.equal(await bed.evict({ token, now: true }), true);
+      held(await bed.beat(b));
+      gone(await bed.beat(a), 'evicted');
+      assert.equal((await bed.look()).holders.length, 1);
+    }),
+    check('an evicted claim that still holds may be evicted now', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.evict({ token, now: false });
+      assert.equal(await bed.evict({ token, now: true }), true);
+      assert.equal(await bed.evict({ token, now: true }), false);
+      held(await bed.beat(b));
+      gone(await bed.beat(a), 'evicted');
+    }),
+    check('an evicted waiter leaves the queue and is told', ['queue'], async (bed) => {
+      const [a, b, c] = await bed.entered({}, {}, {});
+      const [first] = (await bed.look()).waiters;
+      assert.equal(await bed.evict({ token: first?.number ?? 0n, now: false }), true);
+      gone(await bed.beat(b), 'evicted');
+      await bed.leave(a);
+      held(await bed.beat(c));
+    }),
+    check('evicting a claim that is not there returns false and harms no other', async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      assert.equal(await bed.evict({ token: token + 1n, now: true }), false);
+      assert.equal(await bed.evict({ resource: bed.name('other'), token, now: true }), false);
+      held(await bed.beat(a));
+    }),
+    check('an evicted claim cannot come back by the same id', async (bed) => {
+      for (const now of [false, true]) {
+        const { claim, token } = await hold(bed, { resource: bed.name(`now ${now}`) });
+        await bed.evict({ resource: claim.resource, token, now });
+        gone(await bed.enter(claim), 'evicted');
+      }
+    }),
+    check('an evicted holder may still release', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.evict({ token, now: false });
+      assert.equal(await bed.leave(a), true);
+      held(await bed.beat(b));
+    }),
+    check('other holders of a semaphore stay', ['queue', 'permits'], async (bed) => {
+      const of = () => bed.claim({ kind: 'permits', limit: 2 });
+      const [a, b, c] = [of(), of(), of()];
+      const { token } = held(await bed.enter(a));
+      await bed.enterAll([b, c]);
+      await bed.evict({ token, now: true });
+      held(await bed.beat(b));
+      held(await bed.beat(c));
+    }),
+    check('an evicted claim is woken, so that it asks', ['watch'], async (bed) => {
+      const a = bed.claim();
+      let wakes = 0;
+      await bed.watch(a, () => wakes++);
+      const { token } = held(await bed.enter(a));
+      await bed.evict({ token, now: false });
+      await bed.until('the holder was told', () => wakes > 0);
+    }),
+    check('evicting now tells the next in the queue', ['queue', 'watch'], async (bed) => {
+      const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
+      const { token } = held(await bed.enter(watched.claim(0)));
+      await bed.evict({ token, now: true });
+      await bed.until('the waiter was told', () => watched.woken().includes(1));
+    }),
   ],
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_BATCH } from '../../contract/store.ts';
-import { type Case, gone, held, type Topic, waiting } from '../case.ts';
+import { check, gone, held, type Topic, waiting } from '../case.ts';
 
 const MINUTE = 60_000;
 /** Far above a minute, after which a store may clear up old data. */
@@ -10,11 +10,11 @@ export const expiry: Topic = {
   topic: 'expiry',
   promise: 'The claim lives this long without a heartbeat.',
   cases: [
-    ...(['holder', 'waiter'] as const).map(
-      (who): Case => ({
-        name: `a ${who} that sends no heartbeat is dead after its TTL, and no earlier`,
-        needs: who === 'waiter' ? ['queue'] : [],
-        async run(bed) {
+    ...(['holder', 'waiter'] as const).map((who) =>
+      check(
+        `a ${who} that sends no heartbeat is dead after its TTL, and no earlier`,
+        who === 'waiter' ? ['queue'] : [],
+        async (bed) => {
           const holder = bed.claim();
           if (who === 'waiter') await bed.enter(holder);
           const from = bed.clock.now();
@@ -30,22 +30,18 @@ export const expiry: Topic = {
           assert.equal((who === 'waiter' ? waiters : holders).length, 0);
           if (who === 'waiter') assert.equal(held(await bed.beat(holder)).waiters, 0);
         },
-      }),
+      ),
     ),
-    {
-      name: 'a dead holder makes way for the first waiter',
-      needs: ['queue'],
-      async run(bed) {
-        const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
-        await bed.untilHeld(b);
-        waiting(await bed.beat(c));
-      },
-    },
-    {
-      name: 'a waiter that asks when it was told to finds the dead holder gone',
-      // Without hints, a store may need more frequent requests.
-      needs: ['queue', 'watch'],
-      async run(bed) {
+    check('a dead holder makes way for the first waiter', ['queue'], async (bed) => {
+      const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
+      await bed.untilHeld(b);
+      waiting(await bed.beat(c));
+    }),
+    // Without hints, a store may need more frequent requests.
+    check(
+      'a waiter that asks when it was told to finds the dead holder gone',
+      ['queue', 'watch'],
+      async (bed) => {
         const b = bed.claim();
         await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
         let status = await bed.enter(b);
@@ -59,53 +55,45 @@ export const expiry: Topic = {
         }
         held(status);
       },
-    },
-    {
-      name: 'to be admitted does not extend a claim',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = await bed.entered({}, {});
-        const { leftMs } = waiting(await bed.enter(b));
-        const most = await bed.age(leftMs);
-        await bed.leave(a);
-        const admitted = held(await bed.enter(b));
-        assert.ok(admitted.leftMs <= most, `${leftMs}, ${admitted.leftMs}`);
-      },
-    },
-    {
-      name: 'a dead waiter that was admitted makes way within its own TTL',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check('to be admitted does not extend a claim', ['queue'], async (bed) => {
+      const [a, b] = await bed.entered({}, {});
+      const { leftMs } = waiting(await bed.enter(b));
+      const most = await bed.age(leftMs);
+      await bed.leave(a);
+      const admitted = held(await bed.enter(b));
+      assert.ok(admitted.leftMs <= most, `${leftMs}, ${admitted.leftMs}`);
+    }),
+    check(
+      'a dead waiter that was admitted makes way within its own TTL',
+      ['queue'],
+      async (bed) => {
         const [a, dying, c] = await bed.entered({}, { ttlMs: 2 * bed.ttlMs }, {});
         await bed.leave(a);
         await bed.untilHeld(c);
         gone(await bed.beat(dying));
       },
-    },
-    {
-      name: 'hundreds of dead claims vanish within one TTL',
-      needs: ['queue'],
-      async run(bed) {
-        const ttlMs = 5 * bed.ttlMs;
-        const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
-        // On a busy machine a store may refuse claims that waited for their turn for a whole life.
-        await Promise.allSettled(dead.map((each) => bed.enter(each)));
-        const survivor = bed.claim();
-        const from = bed.clock.now();
-        // Where it took a whole life to let them in, all of them are dead by now.
-        const first = await bed.enter(survivor);
-        if (first.state !== 'held') waiting(first);
-        await bed.untilHeld(survivor);
-        // One TTL each, in turn, would take 300 of them; the margin is for a machine under load.
-        assert.ok(bed.clock.now() - from < 3 * ttlMs, 'they died one after the other');
-        const { holders, waiters } = await bed.look();
-        assert.deepEqual([holders.length, waiters.length], [1, 0]);
-      },
-    },
-    {
-      name: 'a holder whose answer was lost blocks the others for one TTL at most',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check('hundreds of dead claims vanish within one TTL', ['queue'], async (bed) => {
+      const ttlMs = 5 * bed.ttlMs;
+      const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
+      // On a busy machine a store may refuse claims that waited for their turn for a whole life.
+      await Promise.allSettled(dead.map((each) => bed.enter(each)));
+      const survivor = bed.claim();
+      const from = bed.clock.now();
+      // Where it took a whole life to let them in, all of them are dead by now.
+      const first = await bed.enter(survivor);
+      if (first.state !== 'held') waiting(first);
+      await bed.untilHeld(survivor);
+      // One TTL each, in turn, would take 300 of them; the margin is for a machine under load.
+      assert.ok(bed.clock.now() - from < 3 * ttlMs, 'they died one after the other');
+      const { holders, waiters } = await bed.look();
+      assert.deepEqual([holders.length, waiters.length], [1, 0]);
+    }),
+    check(
+      'a holder whose answer was lost blocks the others for one TTL at most',
+      ['queue'],
+      async (bed) => {
         const [lost] = await bed.entered({ ttlMs: bed.ttlMs });
         const b = bed.claim();
         waiting(await bed.enter(b));
@@ -117,7 +105,7 @@ export const expiry: Topic = {
         await bed.leave(lost);
         await bed.untilHeld(b);
       },
-    },
+    ),
     {
       name: 'a claim of many minutes without a heartbeat dies after them, even if others live on',
       needs: ['leaps of time'],
@@ -141,20 +129,16 @@ export const expiry: Topic = {
         held(await bed.beat(kept));
       },
     },
-    {
-      name: 'claims outlive the connection that made them',
-      needs: ['queue'],
-      async run(bed) {
-        const other = await bed.connect();
-        const [a, b] = [bed.claim(), bed.claim()];
-        held(await bed.enter(a, other));
-        waiting(await bed.enter(b, other));
-        await other.close?.();
-        held(await bed.beat(a));
-        waiting(await bed.beat(b));
-        await bed.leave(a);
-        held(await bed.beat(b));
-      },
-    },
+    check('claims outlive the connection that made them', ['queue'], async (bed) => {
+      const other = await bed.connect();
+      const [a, b] = [bed.claim(), bed.claim()];
+      held(await bed.enter(a, other));
+      waiting(await bed.enter(b, other));
+      await other.close?.();
+      held(await bed.beat(a));
+      waiting(await bed.beat(b));
+      await bed.leave(a);
+      held(await bed.beat(b));
+    }),
   ],
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Claim, type ClaimStatus, MAX_PERMITS } from '../../contract/store.ts';
-import { held, show, type Topic, waiting } from '../case.ts';
+import { check, held, show, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 import { PAIRS } from './names.ts';
 
@@ -9,10 +9,10 @@ export const hints: Topic = {
   promise: 'Calls `wake` when the claim is admitted, becomes the first waiter',
   needs: ['queue', 'watch'],
   cases: [
-    {
-      name: 'a hint that grants carries the token and the life that is left',
-      needs: ['granting hints', 'tokens'],
-      async run(bed) {
+    check(
+      'a hint that grants carries the token and the life that is left',
+      ['granting hints', 'tokens'],
+      async (bed) => {
         const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0));
         const hint = held(await bed.until('the grant came', () => watched.hint(1)));
@@ -24,10 +24,10 @@ export const hints: Topic = {
         assert.ok(hint.leftMs >= least, `the hint has ${hint.leftMs} ms, less than ${least}`);
         assert.deepEqual(hint.takeover, status.takeover);
       },
-    },
-    {
-      name: 'a release tells exactly the admitted and the new first waiter, out of twelve',
-      async run(bed) {
+    ),
+    check(
+      'a release tells exactly the admitted and the new first waiter, out of twelve',
+      async (bed) => {
         const watched = await watchAll(
           bed,
           Array.from({ length: 13 }, () => bed.claim()),
@@ -37,167 +37,137 @@ export const hints: Topic = {
         await bed.leave(watched.claim(1));
         assert.deepEqual(await watched.settled(2), [2, 3]);
       },
-    },
-    {
-      name: 'a departing writer tells the readers that it lets in and the writer behind them',
-      needs: ['permits'],
-      async run(bed) {
+    ),
+    check(
+      'a departing writer tells the readers that it lets in and the writer behind them',
+      ['permits'],
+      async (bed) => {
         const read = () => bed.claim({ kind: 'read', limit: MAX_PERMITS });
         const write = () => bed.claim({ kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS });
         const watched = await watchAll(bed, [write(), read(), read(), read(), write(), read()]);
         await bed.leave(watched.claim(0));
         assert.deepEqual(await watched.settled(4), [1, 2, 3, 4]);
       },
-    },
-    {
-      name: 'a holder is told of its first waiter, and of no other',
-      async run(bed) {
-        const watched = await watchAll(bed, [bed.claim()]);
-        await bed.enter(bed.claim());
-        assert.deepEqual(await watched.settled(1), [0]);
-        await bed.enter(bed.claim());
-        assert.deepEqual(await watched.settled(0), []);
-      },
-    },
-    {
-      name: 'a holder that was admitted with waiters behind it knows that they wait',
-      async run(bed) {
-        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
-        await bed.leave(watched.claim(0));
-        await bed.until('the waiter was told', () => watched.woken().includes(1));
-        const hint = watched.hint(1);
-        const status = hint?.state === 'held' ? hint : held(await bed.beat(watched.claim(1)));
-        assert.ok(status.waiters >= 1, 'the holder must be told that a claim waits');
-      },
-    },
-    {
-      name: 'the new first waiter is told when the one before it leaves',
-      async run(bed) {
-        const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
-        await bed.leave(watched.claim(1));
-        assert.deepEqual(await watched.settled(1), [2]);
-      },
-    },
-    {
-      name: 'heartbeats, looks and a waiter that leaves the middle of the queue send no hint',
-      async run(bed) {
+    ),
+    check('a holder is told of its first waiter, and of no other', async (bed) => {
+      const watched = await watchAll(bed, [bed.claim()]);
+      await bed.enter(bed.claim());
+      assert.deepEqual(await watched.settled(1), [0]);
+      await bed.enter(bed.claim());
+      assert.deepEqual(await watched.settled(0), []);
+    }),
+    check('a holder that was admitted with waiters behind it knows that they wait', async (bed) => {
+      const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim()]);
+      await bed.leave(watched.claim(0));
+      await bed.until('the waiter was told', () => watched.woken().includes(1));
+      const hint = watched.hint(1);
+      const status = hint?.state === 'held' ? hint : held(await bed.beat(watched.claim(1)));
+      assert.ok(status.waiters >= 1, 'the holder must be told that a claim waits');
+    }),
+    check('the new first waiter is told when the one before it leaves', async (bed) => {
+      const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
+      await bed.leave(watched.claim(1));
+      assert.deepEqual(await watched.settled(1), [2]);
+    }),
+    check(
+      'heartbeats, looks and a waiter that leaves the middle of the queue send no hint',
+      async (bed) => {
         const watched = await watchAll(bed, [bed.claim(), bed.claim(), bed.claim(), bed.claim()]);
         for (const i of [0, 1, 2, 3]) await bed.beat(watched.claim(i));
         await bed.look();
         await bed.leave(watched.claim(2));
         assert.deepEqual(await watched.settled(0), []);
       },
-    },
-    {
-      name: 'a waiter that finds a dead holder tells the new first waiter',
-      async run(bed) {
-        const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
-        const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
-        await bed.untilHeld(watched.claim(1));
-        await bed.until('the next waiter was told', () => watched.woken().includes(2));
-        await bed.quiet();
-        assert.ok(!watched.woken().includes(3), 'the last waiter is not concerned');
-      },
-    },
-    {
-      name: 'the new first waiter learns when to ask for the sake of a dead holder',
-      async run(bed) {
-        const [a, dying] = [bed.claim(), bed.claim({ ttlMs: 10 * bed.ttlMs })];
-        const watched = await watchAll(bed, [a, dying, bed.claim()]);
-        await bed.leave(a);
-        await bed.until('the new first waiter was told', () => watched.woken().includes(2));
-        const hint = watched.hint(2);
-        const { retryInMs } = waiting(hint ?? (await bed.beat(watched.claim(2))));
-        assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
-      },
-    },
-    {
-      name: 'hints reach other connections',
-      async run(bed) {
-        const other = await bed.connect();
-        const [a, b] = [bed.claim(), bed.claim()];
-        let wakes = 0;
-        await bed.enter(a);
-        await bed.watch(b, () => wakes++, other);
-        await bed.enter(b, other);
-        await bed.quiet();
-        wakes = 0;
-        await bed.leave(a);
-        await bed.until('the waiter was told', () => wakes > 0);
-        held(await bed.beat(b, other));
-      },
-    },
-    {
-      name: 'hints reach their claim under any name, and no other claim',
-      async run(bed) {
-        const woken: string[] = [];
-        const expected: string[] = [];
-        for (const [i, [, one, other]] of PAIRS.entries()) {
-          // Names of different pairs may be the same.
-          const [left, kept] = [bed.name(`${i}/${one}`), bed.name(`${i}/${other}`)];
-          for (const resource of [left, kept]) {
-            const [holder, waiter] = [bed.claim({ resource }), bed.claim({ resource })];
-            await bed.enter(holder);
-            await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && woken.push(resource));
-            await bed.enter(waiter);
-            if (resource === left) await bed.leave(holder);
-          }
-          expected.push(left);
+    ),
+    check('a waiter that finds a dead holder tells the new first waiter', async (bed) => {
+      const dead = bed.claim({ ttlMs: 2 * bed.ttlMs });
+      const watched = await watchAll(bed, [dead, bed.claim(), bed.claim(), bed.claim()]);
+      await bed.untilHeld(watched.claim(1));
+      await bed.until('the next waiter was told', () => watched.woken().includes(2));
+      await bed.quiet();
+      assert.ok(!watched.woken().includes(3), 'the last waiter is not concerned');
+    }),
+    check('the new first waiter learns when to ask for the sake of a dead holder', async (bed) => {
+      const [a, dying] = [bed.claim(), bed.claim({ ttlMs: 10 * bed.ttlMs })];
+      const watched = await watchAll(bed, [a, dying, bed.claim()]);
+      await bed.leave(a);
+      await bed.until('the new first waiter was told', () => watched.woken().includes(2));
+      const hint = watched.hint(2);
+      const { retryInMs } = waiting(hint ?? (await bed.beat(watched.claim(2))));
+      assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
+    }),
+    check('hints reach other connections', async (bed) => {
+      const other = await bed.connect();
+      const [a, b] = [bed.claim(), bed.claim()];
+      let wakes = 0;
+      await bed.enter(a);
+      await bed.watch(b, () => wakes++, other);
+      await bed.enter(b, other);
+      await bed.quiet();
+      wakes = 0;
+      await bed.leave(a);
+      await bed.until('the waiter was told', () => wakes > 0);
+      held(await bed.beat(b, other));
+    }),
+    check('hints reach their claim under any name, and no other claim', async (bed) => {
+      const woken: string[] = [];
+      const expected: string[] = [];
+      for (const [i, [, one, other]] of PAIRS.entries()) {
+        // Names of different pairs may be the same.
+        const [left, kept] = [bed.name(`${i}/${one}`), bed.name(`${i}/${other}`)];
+        for (const resource of [left, kept]) {
+          const [holder, waiter] = [bed.claim({ resource }), bed.claim({ resource })];
+          await bed.enter(holder);
+          await bed.watch(waiter, (hint) => hint?.state !== 'waiting' && woken.push(resource));
+          await bed.enter(waiter);
+          if (resource === left) await bed.leave(holder);
         }
-        await bed.until('all were told', () => new Set(woken).size >= expected.length);
-        await bed.quiet();
-        assert.deepEqual([...new Set(woken)].sort(), expected.sort());
-      },
-    },
-    {
-      name: 'hints do not give ids away',
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        const hints: unknown[] = [];
-        for (const each of [a, b]) {
-          await bed.watch(each, (...said) => hints.push(said));
-          await bed.enter(each);
-        }
-        // A holder that leaves before its hint came may get none.
-        await bed.until('the holder was told', () => hints.length >= 1);
-        await bed.leave(a);
-        await bed.until('both were told', () => hints.length >= 2);
-        for (const { id } of [a, b]) assert.ok(!show(hints).includes(id), show(hints));
-      },
-    },
-    {
-      name: 'a subscription that ends leaves the others as they are',
-      async run(bed) {
-        const other = await bed.connect();
-        const [a, b, c] = [bed.claim(), bed.claim(), bed.claim({ resource: bed.name('other') })];
-        let wakes = 0;
-        await bed.enter(a);
-        await bed.watch(b, () => wakes++, other);
-        const ends = [await bed.watch(a, () => {}, other), await bed.watch(c, () => {}, other)];
-        await bed.enter(b, other);
-        for (const subscription of ends) await subscription[Symbol.asyncDispose]();
-        await bed.quiet();
-        wakes = 0;
-        await bed.leave(a);
-        await bed.until('the waiter was told', () => wakes > 0);
-      },
-    },
-    {
-      name: 'a subscription that ended tells nothing more',
-      async run(bed) {
-        const [a, b] = [bed.claim(), bed.claim()];
-        let wakes = 0;
-        const subscription = await bed.watch(b, () => wakes++);
-        await bed.enterAll([a, b]);
-        await subscription[Symbol.asyncDispose]();
-        await bed.quiet();
-        wakes = 0;
-        await bed.leave(a);
-        await bed.quiet();
-        assert.equal(wakes, 0);
-        held(await bed.beat(b));
-      },
-    },
+        expected.push(left);
+      }
+      await bed.until('all were told', () => new Set(woken).size >= expected.length);
+      await bed.quiet();
+      assert.deepEqual([...new Set(woken)].sort(), expected.sort());
+    }),
+    check('hints do not give ids away', async (bed) => {
+      const [a, b] = [bed.claim(), bed.claim()];
+      const hints: unknown[] = [];
+      for (const each of [a, b]) {
+        await bed.watch(each, (...said) => hints.push(said));
+        await bed.enter(each);
+      }
+      // A holder that leaves before its hint came may get none.
+      await bed.until('the holder was told', () => hints.length >= 1);
+      await bed.leave(a);
+      await bed.until('both were told', () => hints.length >= 2);
+      for (const { id } of [a, b]) assert.ok(!show(hints).includes(id), show(hints));
+    }),
+    check('a subscription that ends leaves the others as they are', async (bed) => {
+      const other = await bed.connect();
+      const [a, b, c] = [bed.claim(), bed.claim(), bed.claim({ resource: bed.name('other') })];
+      let wakes = 0;
+      await bed.enter(a);
+      await bed.watch(b, () => wakes++, other);
+      const ends = [await bed.watch(a, () => {}, other), await bed.watch(c, () => {}, other)];
+      await bed.enter(b, other);
+      for (const subscription of ends) await subscription[Symbol.asyncDispose]();
+      await bed.quiet();
+      wakes = 0;
+      await bed.leave(a);
+      await bed.until('the waiter was told', () => wakes > 0);
+    }),
+    check('a subscription that ended tells nothing more', async (bed) => {
+      const [a, b] = [bed.claim(), bed.claim()];
+      let wakes = 0;
+      const subscription = await bed.watch(b, () => wakes++);
+      await bed.enterAll([a, b]);
+      await subscription[Symbol.asyncDispose]();
+      await bed.quiet();
+      wakes = 0;
+      await bed.leave(a);
+      await bed.quiet();
+      assert.equal(wakes, 0);
+      held(await bed.beat(b));
+    }),
   ],
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
-import { type Case, gone, held, hold, type Topic } from '../case.ts';
+import { check, gone, held, hold, type Topic } from '../case.ts';
 
 /** Pairs of names that a store might take for one. */
 export const PAIRS: readonly (readonly [string, string, string])[] = [
@@ -44,62 +44,48 @@ export const names: Topic = {
   topic: 'names',
   promise: 'The name, with its prefix, as it was given: up to 640 bytes of UTF-8',
   cases: [
-    ...PAIRS.map(
-      ([what, left, right]): Case => ({
-        name: `different names are different locks: ${what}`,
-        async run(bed) {
-          const one = bed.claim({ resource: bed.name(left) });
-          const other = bed.claim({ resource: bed.name(right) });
-          held(await bed.enter(one));
-          held(await bed.enter(other));
-          for (const { resource } of [one, other]) {
-            const queue = await bed.look(resource);
-            assert.equal(queue.resource, resource);
-            assert.equal(queue.holders.length, 1);
-            gone(await bed.enter(bed.claim({ resource, queue: false })), 'refused');
-          }
-          await bed.leave(one);
-          held(await bed.beat(other));
-          gone(await bed.beat(one));
-        },
+    ...PAIRS.map(([what, left, right]) =>
+      check(`different names are different locks: ${what}`, async (bed) => {
+        const one = bed.claim({ resource: bed.name(left) });
+        const other = bed.claim({ resource: bed.name(right) });
+        held(await bed.enter(one));
+        held(await bed.enter(other));
+        for (const { resource } of [one, other]) {
+          const queue = await bed.look(resource);
+          assert.equal(queue.resource, resource);
+          assert.equal(queue.holders.length, 1);
+          gone(await bed.enter(bed.claim({ resource, queue: false })), 'refused');
+        }
+        await bed.leave(one);
+        held(await bed.beat(other));
+        gone(await bed.beat(one));
       }),
     ),
-    {
-      name: 'the longest name with the longest prefix fits, in any script',
-      async run(bed) {
-        const most = MAX_NAME_BYTES + MAX_PREFIX_BYTES - Buffer.byteLength(bed.name(''));
-        for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f512}']) {
-          const text = letter.repeat(Math.floor(most / Buffer.byteLength(letter)));
-          const resource = bed.name(text);
-          const { claim } = await hold(bed, { resource });
-          held(await bed.beat(claim));
-          assert.equal((await bed.look(resource)).resource, resource);
-          held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));
-        }
-      },
-    },
-    {
-      name: 'a list gives every name back as it was',
-      needs: ['list'],
-      async run(bed) {
-        const all = new Set(PAIRS.flatMap(([, one, other]) => [bed.name(one), bed.name(other)]));
-        for (const resource of all) held(await bed.enter(bed.claim({ resource })));
-        const listed = await bed.list();
-        assert.equal(listed.length, new Set(listed).size, 'no name twice');
-        assert.deepEqual(listed, [...all].sort());
-      },
-    },
-    {
-      name: 'a list takes its prefix literally',
-      needs: ['list'],
-      async run(bed) {
-        const all = ['a%b', 'a_b', 'axb', 'A%b', 'a*b', 'a?b', 'a[b]', 'a\\b', "a'b", 'a', 'b'];
-        for (const each of all) await bed.enter(bed.claim({ resource: bed.name(each) }));
-        for (const prefix of [...all, '']) {
-          const expected = all.filter((each) => each.startsWith(prefix)).map((e) => bed.name(e));
-          assert.deepEqual(await bed.list(prefix), expected.sort(), `prefix ${prefix}`);
-        }
-      },
-    },
+    check('the longest name with the longest prefix fits, in any script', async (bed) => {
+      const most = MAX_NAME_BYTES + MAX_PREFIX_BYTES - Buffer.byteLength(bed.name(''));
+      for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f512}']) {
+        const text = letter.repeat(Math.floor(most / Buffer.byteLength(letter)));
+        const resource = bed.name(text);
+        const { claim } = await hold(bed, { resource });
+        held(await bed.beat(claim));
+        assert.equal((await bed.look(resource)).resource, resource);
+        held(await bed.enter(bed.claim({ resource: bed.name(text.slice(letter.length)) })));
+      }
+    }),
+    check('a list gives every name back as it was', ['list'], async (bed) => {
+      const all = new Set(PAIRS.flatMap(([, one, other]) => [bed.name(one), bed.name(other)]));
+      for (const resource of all) held(await bed.enter(bed.claim({ resource })));
+      const listed = await bed.list();
+      assert.equal(listed.length, new Set(listed).size, 'no name twice');
+      assert.deepEqual(listed, [...all].sort());
+    }),
+    check('a list takes its prefix literally', ['list'], async (bed) => {
+      const all = ['a%b', 'a_b', 'axb', 'A%b', 'a*b', 'a?b', 'a[b]', 'a\\b', "a'b", 'a', 'b'];
+      for (const each of all) await bed.enter(bed.claim({ resource: bed.name(each) }));
+      for (const prefix of [...all, '']) {
+        const expected = all.filter((each) => each.startsWith(prefix)).map((e) => bed.name(e));
+        assert.deepEqual(await bed.list(prefix), expected.sort(), `prefix ${prefix}`);
+      }
+    }),
   ],
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { ENDINGS } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { type Case, gone, held, hold, type Topic, waiting } from '../case.ts';
-import { ENDINGS, type TestBed } from '../test-bed.ts';
+import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import type { TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
 const FAR = 100_000_000n;
@@ -11,9 +12,9 @@ export const raise: Topic = {
   promise: 'Raises the number of each held claim to at least the given one',
   needs: ['raise', 'tokens'],
   cases: [
-    {
-      name: 'a raised holder has at least that number, others see it, and no other raise lowers it',
-      async run(bed) {
+    check(
+      'a raised holder has at least that number, others see it, and no other raise lowers it',
+      async (bed) => {
         const { claim: a, token } = await hold(bed);
         const raised = held(await lift(bed, a, token + FAR)).token;
         assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
@@ -25,12 +26,12 @@ export const raise: Topic = {
         }
         assert.equal((await bed.look()).holders[0]?.number, raised);
       },
-    },
-    ...ENDINGS.map(
-      (end): Case => ({
-        name: `a claim that comes after a raised one was ${end} has a greater number`,
-        needs: end === 'evicted' ? ['evict'] : [],
-        async run(bed) {
+    ),
+    ...ENDINGS.map((end) =>
+      check(
+        `a claim that comes after a raised one was ${end} has a greater number`,
+        end === 'evicted' ? ['evict'] : [],
+        async (bed) => {
           const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
           const { token } = held(await bed.enter(a));
           const raised = held(await lift(bed, a, token + FAR)).token;
@@ -42,12 +43,12 @@ export const raise: Topic = {
           const { token: last } = held(await bed.enter(bed.claim()));
           assert.ok(last > next, `${last} after ${next}`);
         },
-      }),
+      ),
     ),
-    {
-      name: 'claims that wait already are admitted with greater numbers, one after the other',
-      needs: ['queue'],
-      async run(bed) {
+    check(
+      'claims that wait already are admitted with greater numbers, one after the other',
+      ['queue'],
+      async (bed) => {
         const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
         await bed.enterAll(claims);
         let last = 0n;
@@ -59,54 +60,41 @@ export const raise: Topic = {
           await bed.leave(each);
         }
       },
-    },
-    {
-      name: 'a waiter is not raised, and raises no other claim',
-      needs: ['queue'],
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        const [b] = await bed.entered({});
-        waiting(await lift(bed, b, token + FAR));
-        assert.equal(held(await bed.beat(a)).token, token);
-        waiting(await bed.beat(b));
-      },
-    },
-    {
-      name: 'raising a claim that is gone returns gone and creates nothing',
-      async run(bed) {
-        gone(await lift(bed, bed.claim(), FAR));
-        const [released] = await bed.entered({});
-        await bed.leave(released);
-        gone(await lift(bed, released, FAR));
-        assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
-    {
-      name: 'raising is no heartbeat',
-      async run(bed) {
-        const { claim: a, token } = await hold(bed);
-        const most = await bed.age(a.ttlMs);
-        const { leftMs } = held(await lift(bed, a, token + FAR));
-        assert.ok(leftMs <= most, `${leftMs} ms are left`);
-      },
-    },
-    {
-      name: 'each claim of a batch is raised to its own number',
-      async run(bed) {
-        const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
-        const tokens = (await bed.enterBatch(claims)).map((status) => held(status).token);
-        const missing = bed.claim({ resource: bed.name('d') });
-        const numbers = tokens.map((token, i) => token + BigInt(i) * FAR);
-        const statuses = await bed.store.raise?.([...claims, missing], [...numbers, FAR]);
-        assert.equal(statuses?.length, 4);
-        for (const [i, number] of numbers.entries()) {
-          const { token } = held(statuses[i]);
-          assert.ok(token >= number, `${token} is less than ${number}`);
-          assert.ok(token < number + FAR, `${token} is that of another claim`);
-        }
-        gone(statuses[3]);
-      },
-    },
+    ),
+    check('a waiter is not raised, and raises no other claim', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      waiting(await lift(bed, b, token + FAR));
+      assert.equal(held(await bed.beat(a)).token, token);
+      waiting(await bed.beat(b));
+    }),
+    check('raising a claim that is gone returns gone and creates nothing', async (bed) => {
+      gone(await lift(bed, bed.claim(), FAR));
+      const [released] = await bed.entered({});
+      await bed.leave(released);
+      gone(await lift(bed, released, FAR));
+      assert.equal((await bed.look()).holders.length, 0);
+    }),
+    check('raising is no heartbeat', async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const most = await bed.age(a.ttlMs);
+      const { leftMs } = held(await lift(bed, a, token + FAR));
+      assert.ok(leftMs <= most, `${leftMs} ms are left`);
+    }),
+    check('each claim of a batch is raised to its own number', async (bed) => {
+      const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+      const tokens = (await bed.enterBatch(claims)).map((status) => held(status).token);
+      const missing = bed.claim({ resource: bed.name('d') });
+      const numbers = tokens.map((token, i) => token + BigInt(i) * FAR);
+      const statuses = await bed.store.raise?.([...claims, missing], [...numbers, FAR]);
+      assert.equal(statuses?.length, 4);
+      for (const [i, number] of numbers.entries()) {
+        const { token } = held(statuses[i]);
+        assert.ok(token >= number, `${token} is less than ${number}`);
+        assert.ok(token < number + FAR, `${token} is that of another claim`);
+      }
+      gone(statuses[3]);
+    }),
   ],
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim } from '../../contract/store.ts';
-import { gone, held, hold, type Topic, waiting } from '../case.ts';
+import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS } from '../test-bed.ts';
 import { watchAll } from './hints.ts';
 
@@ -8,97 +8,78 @@ export const release: Topic = {
   topic: 'release',
   promise: 'Release is final',
   cases: [
-    {
-      name: 'releasing returns true once, then false, and frees the resource',
-      async run(bed) {
-        const [a] = await bed.entered({});
-        assert.equal(await bed.leave(a), true);
-        assert.equal(await bed.leave(a), false);
-        held(await bed.enter(bed.claim()));
-      },
-    },
-    {
-      name: 'releasing by another id frees nothing',
-      async run(bed) {
-        const [a] = await bed.entered({});
-        assert.equal(await bed.leave(bed.claim()), false);
+    check('releasing returns true once, then false, and frees the resource', async (bed) => {
+      const [a] = await bed.entered({});
+      assert.equal(await bed.leave(a), true);
+      assert.equal(await bed.leave(a), false);
+      held(await bed.enter(bed.claim()));
+    }),
+    check('releasing by another id frees nothing', async (bed) => {
+      const [a] = await bed.entered({});
+      assert.equal(await bed.leave(bed.claim()), false);
+      held(await bed.beat(a));
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+    }),
+    check('a waiter that leaves does not disturb the others', ['queue'], async (bed) => {
+      const claims = Array.from({ length: 5 }, () => bed.claim());
+      const [a, first, c, middle, e] = claims as [Claim, Claim, Claim, Claim, Claim];
+      await bed.enterAll(claims);
+      for (const each of [first, middle]) {
+        assert.equal(await bed.leave(each), true);
+        gone(await bed.beat(each));
         held(await bed.beat(a));
-        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
-      },
-    },
-    {
-      name: 'a waiter that leaves does not disturb the others',
-      needs: ['queue'],
-      async run(bed) {
-        const claims = Array.from({ length: 5 }, () => bed.claim());
-        const [a, first, c, middle, e] = claims as [Claim, Claim, Claim, Claim, Claim];
-        await bed.enterAll(claims);
-        for (const each of [first, middle]) {
-          assert.equal(await bed.leave(each), true);
-          gone(await bed.beat(each));
-          held(await bed.beat(a));
-        }
-        waiting(await bed.beat(c));
-        await bed.leave(a);
-        held(await bed.beat(c));
-        waiting(await bed.beat(e));
-        await bed.leave(c);
-        held(await bed.beat(e));
-      },
-    },
-    {
-      name: 'a claim that arrives after its release is refused for good',
-      async run(bed) {
-        const late = bed.claim();
-        assert.equal(await bed.leave(late), false);
-        gone(await bed.enter(late));
-        gone(await bed.enter({ ...late, queue: false }));
-        assert.equal((await bed.look()).holders.length, 0);
-        const { claim: other } = await hold(bed);
-        gone(await bed.enter(late));
-        held(await bed.beat(other));
-      },
-    },
-    {
-      name: 'a late copy of an unanswered waiter is refused after its release',
-      needs: ['queue'],
-      async run(bed) {
+      }
+      waiting(await bed.beat(c));
+      await bed.leave(a);
+      held(await bed.beat(c));
+      waiting(await bed.beat(e));
+      await bed.leave(c);
+      held(await bed.beat(e));
+    }),
+    check('a claim that arrives after its release is refused for good', async (bed) => {
+      const late = bed.claim();
+      assert.equal(await bed.leave(late), false);
+      gone(await bed.enter(late));
+      gone(await bed.enter({ ...late, queue: false }));
+      assert.equal((await bed.look()).holders.length, 0);
+      const { claim: other } = await hold(bed);
+      gone(await bed.enter(late));
+      held(await bed.beat(other));
+    }),
+    check(
+      'a late copy of an unanswered waiter is refused after its release',
+      ['queue'],
+      async (bed) => {
         const [, b] = await bed.entered({}, {});
         await bed.leave({ ...b, unanswered: true });
         gone(await bed.enter(b));
         assert.equal((await bed.look()).waiters.length, 0);
       },
-    },
-    {
-      name: 'a late copy is refused for as long as the claim could have lived',
-      async run(bed) {
-        const ttlMs = 16 * bed.ttlMs;
-        const { claim: a } = await hold(bed, { ttlMs });
-        assert.equal(await bed.leave({ ...a, unanswered: true }), true);
-        const late = bed.claim({ resource: bed.name('late'), ttlMs });
-        await bed.leave(late);
-        // A good part of the TTL, with room for a machine under load.
-        await bed.sleep(ttlMs / 3);
-        for (const each of [a, late]) {
-          gone(await bed.enter(each));
-          assert.equal((await bed.look(each.resource)).holders.length, 0);
-        }
-      },
-    },
-    {
-      name: 'a late copy of a claim that has died is refused after its release',
-      async run(bed) {
-        const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
-        await bed.untilDead(a);
-        assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
-        gone(await bed.enter(a));
-        assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
-    {
-      name: 'released with `after`, a claim keeps the resource that long and no longer',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check('a late copy is refused for as long as the claim could have lived', async (bed) => {
+      const ttlMs = 16 * bed.ttlMs;
+      const { claim: a } = await hold(bed, { ttlMs });
+      assert.equal(await bed.leave({ ...a, unanswered: true }), true);
+      const late = bed.claim({ resource: bed.name('late'), ttlMs });
+      await bed.leave(late);
+      // A good part of the TTL, with room for a machine under load.
+      await bed.sleep(ttlMs / 3);
+      for (const each of [a, late]) {
+        gone(await bed.enter(each));
+        assert.equal((await bed.look(each.resource)).holders.length, 0);
+      }
+    }),
+    check('a late copy of a claim that has died is refused after its release', async (bed) => {
+      const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });
+      await bed.untilDead(a);
+      assert.equal(await bed.leave({ ...a, ttlMs: LONG_MS, unanswered: true }), false);
+      gone(await bed.enter(a));
+      assert.equal((await bed.look()).holders.length, 0);
+    }),
+    check(
+      'released with `after`, a claim keeps the resource that long and no longer',
+      ['queue'],
+      async (bed) => {
         const [a, b] = await bed.entered({}, {});
         const from = bed.clock.now();
         assert.equal(await bed.leave(a, { ms: bed.ttlMs }), true);
@@ -110,33 +91,30 @@ export const release: Topic = {
         // Without tokens, no hold can name the one before it.
         if (bed.store.traits.tokens) assert.equal(takeover?.reason, 'released');
       },
-    },
-    {
-      name: 'released with `after`, a claim may end later than its TTL',
-      async run(bed) {
-        const [a] = await bed.entered({ ttlMs: bed.ttlMs });
-        await bed.leave(a, { ms: 20 * bed.ttlMs });
-        // Past the TTL, and the rounding of the store's clock.
-        await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
-        assert.equal((await bed.look()).holders.length, 1);
-        gone(await bed.enter(bed.claim({ queue: false })), 'refused');
-      },
-    },
-    {
-      name: 'a waiter behind a hold that was released with `after` is told when it ends',
-      needs: ['queue'],
-      async run(bed) {
+    ),
+    check('released with `after`, a claim may end later than its TTL', async (bed) => {
+      const [a] = await bed.entered({ ttlMs: bed.ttlMs });
+      await bed.leave(a, { ms: 20 * bed.ttlMs });
+      // Past the TTL, and the rounding of the store's clock.
+      await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
+      assert.equal((await bed.look()).holders.length, 1);
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+    }),
+    check(
+      'a waiter behind a hold that was released with `after` is told when it ends',
+      ['queue'],
+      async (bed) => {
         const [a, b] = await bed.entered({}, {});
         const ms = 10 * bed.ttlMs;
         await bed.leave(a, { ms });
         const { retryInMs } = waiting(await bed.beat(b));
         assert.ok(retryInMs > 0 && retryInMs <= ms + bed.slackMs, `${retryInMs} of ${ms} ms`);
       },
-    },
-    {
-      name: 'the first waiter behind a hold that is released with `after` hears of its end in time',
-      needs: ['queue', 'watch'],
-      async run(bed) {
+    ),
+    check(
+      'the first waiter behind a hold that is released with `after` hears of its end in time',
+      ['queue', 'watch'],
+      async (bed) => {
         const watched = await watchAll(bed, [bed.claim(), bed.claim()]);
         await bed.leave(watched.claim(0), { ms: bed.ttlMs });
         // Either when to ask, or that it has ended.
@@ -148,24 +126,21 @@ export const release: Topic = {
         }
         await bed.untilHeld(watched.claim(1));
       },
-    },
-    {
-      name: 'claims released together with `after` all keep their resources',
-      async run(bed) {
-        const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
-        await bed.enterBatch(claims);
-        const ms = 10 * bed.ttlMs;
-        assert.deepEqual(await bed.leaveBatch(claims, { after: { ms } }), [true, true, true]);
-        for (const { resource } of claims) {
-          const [holder] = (await bed.look(resource)).holders;
-          assert.ok(holder && holder.leftMs <= ms + bed.slackMs, `${holder?.leftMs} of ${ms} ms`);
-          gone(await bed.enter(bed.claim({ resource, queue: false })), 'refused');
-        }
-      },
-    },
-    {
-      name: 'released with `after`, a claim is final: no release, heartbeat or copy prolongs it',
-      async run(bed) {
+    ),
+    check('claims released together with `after` all keep their resources', async (bed) => {
+      const claims = ['a', 'b', 'c'].map((name) => bed.claim({ resource: bed.name(name) }));
+      await bed.enterBatch(claims);
+      const ms = 10 * bed.ttlMs;
+      assert.deepEqual(await bed.leaveBatch(claims, { after: { ms } }), [true, true, true]);
+      for (const { resource } of claims) {
+        const [holder] = (await bed.look(resource)).holders;
+        assert.ok(holder && holder.leftMs <= ms + bed.slackMs, `${holder?.leftMs} of ${ms} ms`);
+        gone(await bed.enter(bed.claim({ resource, queue: false })), 'refused');
+      }
+    }),
+    check(
+      'released with `after`, a claim is final: no release, heartbeat or copy prolongs it',
+      async (bed) => {
         const [a] = await bed.entered({});
         const ms = 10 * bed.ttlMs + bed.pauseMs;
         await bed.leave(a, { ms });
@@ -180,17 +155,13 @@ export const release: Topic = {
         assert.ok(leftMs <= most, `${leftMs} ms are left, more than ${most}`);
         gone(await bed.enter(a));
       },
-    },
-    {
-      name: 'a waiter released with `after` leaves at once',
-      needs: ['queue'],
-      async run(bed) {
-        const [a, b] = await bed.entered({}, {});
-        await bed.leave(b, { ms: 10 * bed.ttlMs });
-        assert.equal((await bed.look()).waiters.length, 0);
-        await bed.leave(a);
-        held(await bed.enter(bed.claim({ queue: false })));
-      },
-    },
+    ),
+    check('a waiter released with `after` leaves at once', ['queue'], async (bed) => {
+      const [a, b] = await bed.entered({}, {});
+      await bed.leave(b, { ms: 10 * bed.ttlMs });
+      assert.equal((await bed.look()).waiters.length, 0);
+      await bed.leave(a);
+      held(await bed.enter(bed.claim({ queue: false })));
+    }),
   ],
 };

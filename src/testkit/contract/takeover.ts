@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Case, held, hold, type Topic, waiting } from '../case.ts';
+import { check, held, hold, type Topic, waiting } from '../case.ts';
 
 export const takeover: Topic = {
   topic: 'takeover',
@@ -7,9 +7,9 @@ export const takeover: Topic = {
     'How the previous hold of a resource ended, so that its successor can recover unfinished work.',
   needs: ['tokens', 'queue'],
   cases: [
-    {
-      name: 'a waiter learns that the holder before it died, even if its process lives on',
-      async run(bed) {
+    check(
+      'a waiter learns that the holder before it died, even if its process lives on',
+      async (bed) => {
         const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
         const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
         const { token } = held(await bed.enter(a));
@@ -22,12 +22,12 @@ export const takeover: Topic = {
         });
         assert.deepEqual(takeover, { reason: 'expired', token });
       },
-    },
-    ...(['', ', even after a look at the resource'] as const).map(
-      (looked): Case => ({
-        name: `a newcomer learns that the last holder died${looked}`,
-        needs: ['traces of the dead'],
-        async run(bed) {
+    ),
+    ...(['', ', even after a look at the resource'] as const).map((looked) =>
+      check(
+        `a newcomer learns that the last holder died${looked}`,
+        ['traces of the dead'],
+        async (bed) => {
           const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
           if (looked) await bed.untilDead(a);
           // Past the TTL, and the rounding of the store's clock.
@@ -35,54 +35,39 @@ export const takeover: Topic = {
           const { takeover } = held(await bed.enter(bed.claim()));
           assert.deepEqual(takeover, { reason: 'expired', token });
         },
-      }),
+      ),
     ),
-    {
-      name: 'a waiter learns that the hold before it was evicted',
-      needs: ['evict'],
-      async run(bed) {
-        const { token } = await hold(bed);
-        const [b] = await bed.entered({});
-        await bed.evict({ token, now: true });
-        assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
-      },
-    },
-    {
-      name: 'a waiter learns of an eviction that ended with the TTL',
-      needs: ['evict'],
-      async run(bed) {
-        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        const { token } = held(await bed.enter(a));
-        await bed.enter(b);
-        await bed.evict({ token, now: false });
-        assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
-      },
-    },
-    {
-      name: 'a newcomer learns that the last holder was evicted',
-      needs: ['evict'],
-      async run(bed) {
-        const { token } = await hold(bed);
-        await bed.evict({ token, now: true });
-        const { takeover } = held(await bed.enter(bed.claim()));
-        assert.deepEqual(takeover, { reason: 'evicted', token });
-      },
-    },
-    {
-      name: 'a holder learns of the hold before its own, not of older ones',
-      async run(bed) {
-        const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
-        const { token } = await bed.untilHeld(b);
-        await bed.leave(b);
-        assert.deepEqual(held(await bed.beat(c)).takeover, { reason: 'released', token });
-        await bed.leave(c);
-        const { takeover } = held(await bed.enter(bed.claim()));
-        assert.notEqual(takeover?.reason, 'expired');
-      },
-    },
-    {
-      name: 'the first holder takes over from no other, and repeated answers tell a takeover again',
-      async run(bed) {
+    check('a waiter learns that the hold before it was evicted', ['evict'], async (bed) => {
+      const { token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.evict({ token, now: true });
+      assert.deepEqual(held(await bed.beat(b)).takeover, { reason: 'evicted', token });
+    }),
+    check('a waiter learns of an eviction that ended with the TTL', ['evict'], async (bed) => {
+      const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+      const { token } = held(await bed.enter(a));
+      await bed.enter(b);
+      await bed.evict({ token, now: false });
+      assert.deepEqual((await bed.untilHeld(b)).takeover, { reason: 'evicted', token });
+    }),
+    check('a newcomer learns that the last holder was evicted', ['evict'], async (bed) => {
+      const { token } = await hold(bed);
+      await bed.evict({ token, now: true });
+      const { takeover } = held(await bed.enter(bed.claim()));
+      assert.deepEqual(takeover, { reason: 'evicted', token });
+    }),
+    check('a holder learns of the hold before its own, not of older ones', async (bed) => {
+      const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
+      const { token } = await bed.untilHeld(b);
+      await bed.leave(b);
+      assert.deepEqual(held(await bed.beat(c)).takeover, { reason: 'released', token });
+      await bed.leave(c);
+      const { takeover } = held(await bed.enter(bed.claim()));
+      assert.notEqual(takeover?.reason, 'expired');
+    }),
+    check(
+      'the first holder takes over from no other, and repeated answers tell a takeover again',
+      async (bed) => {
         const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
         const first = held(await bed.enter(a));
         assert.equal(first.takeover, undefined);
@@ -92,6 +77,6 @@ export const takeover: Topic = {
         assert.deepEqual(held(await bed.beat(b)).takeover, takeover);
         assert.deepEqual(held(await bed.enter(b)).takeover, takeover);
       },
-    },
+    ),
   ],
 };

@@ -6,18 +6,14 @@ import type { Documents } from '../../stores/document/documents.ts';
 /** The parts that a service may have or not. */
 export type Optional = 'remove' | 'list' | 'watch' | 'nowMs';
 
-export interface DocumentsCase {
-  readonly name: string;
-  readonly needs?: Optional;
-  run(bed: DocumentsBed): Promise<void>;
-}
-
 export interface DocumentsBed {
   readonly noticeMs: number;
   /** A key that no other case uses. */
   key(name?: string): string;
   open(): Promise<Documents>;
 }
+
+type DocumentsCases = Readonly<Record<string, (bed: DocumentsBed) => Promise<void>>>;
 
 const WRITERS = 20;
 const ROUNDS = 5;
@@ -31,18 +27,15 @@ const HOSTILE = [
   ...['x'.repeat(400), 'x'.repeat(401), 'é'.repeat(200)],
 ];
 
-export const CASES: readonly DocumentsCase[] = [
-  {
-    name: 'where nothing is, there is neither text nor version',
-    async run({ key, open }) {
+/** By the part that they need. */
+export const CASES: Readonly<Record<Optional | 'get and put', DocumentsCases>> = {
+  'get and put': {
+    async 'where nothing is, there is neither text nor version'({ key, open }) {
       const { text, version } = await (await open()).get(key());
       assert.equal(text, undefined, `get() where nothing is must return no text, not ${text}`);
       assert.equal(version, undefined, 'get() where nothing is must return no version');
     },
-  },
-  {
-    name: 'a write onto nothing is read by all, with its version',
-    async run({ key, open }) {
+    async 'a write onto nothing is read by all, with its version'({ key, open }) {
       const [one, other] = [await open(), await open()];
       const name = key();
       const put = await one.put(name, 'first', undefined);
@@ -52,10 +45,7 @@ export const CASES: readonly DocumentsCase[] = [
       const { version: told = version } = put;
       assert.equal(told, version, `put() returned the version ${told}, and get() then ${version}`);
     },
-  },
-  {
-    name: 'a write replaces the version it names, and no other',
-    async run({ key, open }) {
+    async 'a write replaces the version it names, and no other'({ key, open }) {
       const [one, other] = [await open(), await open()];
       const name = key();
       await written(one, name, 'first');
@@ -69,10 +59,7 @@ export const CASES: readonly DocumentsCase[] = [
       const { version: third } = await one.get(name);
       assert.notEqual(first, third, 'each write must give the key a version of its own');
     },
-  },
-  {
-    name: 'a version is of one key',
-    async run({ key, open }) {
+    async 'a version is of one key'({ key, open }) {
       const documents = await open();
       await written(documents, key(), 'here');
       const { version } = await documents.get(key());
@@ -80,10 +67,7 @@ export const CASES: readonly DocumentsCase[] = [
       await refused(put, 'a version of another key, where nothing is,');
       await is(documents, key(' too'), undefined);
     },
-  },
-  {
-    name: 'text comes back as it was, also much of it',
-    async run({ key, open }) {
+    async 'text comes back as it was, also much of it'({ key, open }) {
       const documents = await open();
       const much = `{"a":"${'\u{1f512}ß\\n\u2028é'.repeat(6_000)}"}`;
       for (const text of ['{"a":"<&>\'\\u0000 \\" é\u{1f512}"}', much, ' ', '{"a":1}\n']) {
@@ -91,10 +75,7 @@ export const CASES: readonly DocumentsCase[] = [
         await is(documents, key(), text);
       }
     },
-  },
-  {
-    name: 'different keys are different documents',
-    async run({ key, open }) {
+    async 'different keys are different documents'({ key, open }) {
       const documents = await open();
       for (const name of HOSTILE) {
         const put = await documents.put(key(name), JSON.stringify(name), undefined);
@@ -102,12 +83,9 @@ export const CASES: readonly DocumentsCase[] = [
       }
       for (const name of HOSTILE) await is(documents, key(name), JSON.stringify(name));
     },
-  },
-  {
     // Bare, because only then are they steps of a path. All runs of the suite on one service share
     // them: so each writes the same texts, only where nothing is, and removes none.
-    name: 'the keys . and .. are documents too',
-    async run({ open }) {
+    async 'the keys . and .. are documents too'({ open }) {
       const documents = await open();
       const texts: (string | undefined)[] = [];
       for (const name of ['.', '..']) {
@@ -119,10 +97,7 @@ export const CASES: readonly DocumentsCase[] = [
       assert.ok(one !== undefined && two !== undefined, 'put() under . or .. has written nothing');
       assert.notEqual(one, two, '. and .. are taken for one key');
     },
-  },
-  {
-    name: `of ${WRITERS} that write at once, one replaces each version`,
-    async run({ key, open }) {
+    async [`of ${WRITERS} that write at once, one replaces each version`]({ key, open }) {
       const all = [await open(), await open(), await open(), await open()];
       for (let round = 0; round < ROUNDS; round++) {
         const { version } = await (all[0] as Documents).get(key());
@@ -141,10 +116,8 @@ export const CASES: readonly DocumentsCase[] = [
       }
     },
   },
-  {
-    name: 'what is removed is gone, if it is the version that was meant',
-    needs: 'remove',
-    async run({ key, open }) {
+  remove: {
+    async 'what is removed is gone, if it is the version that was meant'({ key, open }) {
       const documents = await open();
       await written(documents, key(), 'first');
       const { version: first = '' } = await documents.get(key());
@@ -164,10 +137,8 @@ export const CASES: readonly DocumentsCase[] = [
       await is(documents, key(), 'third');
     },
   },
-  {
-    name: 'the list has the keys that begin so, and no others',
-    needs: 'list',
-    async run({ key, open }) {
+  list: {
+    async 'the list has the keys that begin so, and no others'({ key, open }) {
       const documents = await open();
       const names = ['a', 'a/b', 'a%', 'ab\0', 'é', 'A', '.', '..', '\u{1f512}'];
       for (const name of names) await written(documents, key(name), name);
@@ -180,10 +151,8 @@ export const CASES: readonly DocumentsCase[] = [
       }
     },
   },
-  {
-    name: 'a watch tells of each change that comes after it',
-    needs: 'watch',
-    async run({ key, open, noticeMs }) {
+  watch: {
+    async 'a watch tells of each change that comes after it'({ key, open, noticeMs }) {
       const [one, other] = [await open(), await open()];
       let changes = 0;
       const watch = await one.watch?.(key(), () => changes++);
@@ -200,10 +169,8 @@ export const CASES: readonly DocumentsCase[] = [
       await again?.[Symbol.asyncDispose]();
     },
   },
-  {
-    name: "the service's clock goes on",
-    needs: 'nowMs',
-    async run({ key, open }) {
+  nowMs: {
+    async "the service's clock goes on"({ key, open }) {
       const documents = await open();
       const slackMs = documents.slackMs ?? 0;
       let { nowMs: before = Number.NaN } = await documents.get(key());
@@ -218,7 +185,7 @@ export const CASES: readonly DocumentsCase[] = [
       }
     },
   },
-];
+};
 
 export async function is(
   documents: Documents,

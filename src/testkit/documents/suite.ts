@@ -55,10 +55,14 @@ export interface DocumentsSuiteOptions {
 export function documentsSuite(options: DocumentsSuiteOptions): void {
   const { test, skip, create, has, losing, noticeMs = 10_000 } = options;
   const run = Math.random().toString(36).slice(2);
-  CASES.forEach((one, n) => {
-    const name = `documents: ${one.name}`;
-    if (one.needs && !has.includes(one.needs)) {
-      skip(name, `not promised: the service has no ${one.needs}`);
+  const offered: readonly string[] = ['get and put', ...has];
+  const all = Object.entries(CASES).flatMap(([need, cases]) =>
+    Object.entries(cases).map(([promise, body]) => ({ need, promise, body })),
+  );
+  all.forEach(({ need, promise, body }, n) => {
+    const name = `documents: ${promise}`;
+    if (!offered.includes(need)) {
+      skip(name, `not promised: the service has no ${need}`);
       return;
     }
     test(name, async () => {
@@ -75,7 +79,7 @@ export function documentsSuite(options: DocumentsSuiteOptions): void {
         return documents;
       };
       try {
-        await one.run({ noticeMs, open, key: (more = '') => `suite ${run} ${n}/${more}` });
+        await body({ noticeMs, open, key: (more = '') => `suite ${run} ${n}/${more}` });
       } finally {
         for (const documents of opened) await documents.close?.();
       }

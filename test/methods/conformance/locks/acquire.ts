@@ -3,6 +3,7 @@ import type { AcquireTimeoutError } from '../../../../src/core/errors.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** Taking a lock and waiting for it. */
 export function acquire({ name, of }: LockOf): Topic {
@@ -111,8 +112,8 @@ export function acquire({ name, of }: LockOf): Topic {
           const held = await of(bed.locks(), bed.name()).acquire();
           const reason = { because: 'the client hung up' };
           const aborter = new AbortController();
-          const wait = bed.later(of(bed.locks(), bed.name()).acquire({ signal: aborter.signal }));
-          await bed.untilItWaits();
+          const wait = later(of(bed.locks(), bed.name()).acquire({ signal: aborter.signal }));
+          await untilItWaits(bed);
           aborter.abort(reason);
           await assert.rejects(wait, (caught) => caught === reason);
           await bed.until('no claim waited', async () => (await bed.look()).waiters.length === 0);
@@ -140,9 +141,9 @@ export function acquire({ name, of }: LockOf): Topic {
           const aborter = new AbortController();
           const course: string[] = [];
           const enter = (who: string) => () => void course.push(who);
-          const a = bed.later(lock.run(enter('a')));
-          const b = bed.later(lock.run({ signal: aborter.signal }, enter('b')));
-          const c = bed.later(lock.run(enter('c')));
+          const a = later(lock.run(enter('a')));
+          const b = later(lock.run({ signal: aborter.signal }, enter('b')));
+          const c = later(lock.run(enter('c')));
           aborter.abort(new Error('enough'));
           await assert.rejects(b, /enough/);
           await first.release();
@@ -155,8 +156,8 @@ export function acquire({ name, of }: LockOf): Topic {
         async run(bed) {
           const ttl = 4 * bed.ttlMs;
           const lease = await of(bed.locks({ ttl }), bed.name()).acquire();
-          const waiter = bed.later(of(bed.locks({ ttl }), bed.name()).acquire());
-          await bed.untilItWaits();
+          const waiter = later(of(bed.locks({ ttl }), bed.name()).acquire());
+          await untilItWaits(bed);
           // Half as long again as the TTL: without heartbeats both would be dead.
           await bed.sleep(1.5 * ttl);
           assert.ok(lease.held);

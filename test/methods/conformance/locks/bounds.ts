@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import type { LockOf } from './lock-of.ts';
+import { later } from './waits.ts';
 
 /** The shortest hold. */
 export function bounds({ name, of }: LockOf): Topic {
@@ -50,7 +51,7 @@ export function bounds({ name, of }: LockOf): Topic {
           const minHold = 2 * bed.ttlMs;
           const first = await of(bed.locks(), bed.name()).acquire();
           const terms = { ttl: bed.ttlMs, minHold, heartbeat: false };
-          const waiter = bed.later(of(bed.locks(), bed.name(), terms).acquire());
+          const waiter = later(of(bed.locks(), bed.name(), terms).acquire());
           await bed.sleep(bed.ttlMs);
           const from = bed.clock.now();
           await first.release();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { BROKEN, BUSY, faulty } from './bad-network.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 export function doubt({ name, of }: LockOf): Topic {
   return {
@@ -38,7 +39,7 @@ export function doubt({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           store.inject({ verb: 'claim', arrives: { lateMs: 100 }, answer: 'never' });
           const aborter = new AbortController();
-          const wait = bed.later(of(locks, bed.name()).acquire({ signal: aborter.signal }));
+          const wait = later(of(locks, bed.name()).acquire({ signal: aborter.signal }));
           await bed.sleep(20);
           aborter.abort(new Error('enough'));
           await assert.rejects(wait, /enough/);
@@ -65,8 +66,8 @@ export function doubt({ name, of }: LockOf): Topic {
         async run(bed) {
           const { store, locks } = faulty(bed);
           const first = await of(bed.locks(), bed.name()).acquire();
-          const wait = bed.later(of(locks, bed.name()).acquire());
-          await bed.untilItWaits();
+          const wait = later(of(locks, bed.name()).acquire());
+          await untilItWaits(bed);
           store.inject({ verb: 'renew', arrives: 'never', answer: BUSY, times: 2 });
           await bed.quiet();
           await first.release();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** The methods of a lease, and its end. */
 export function lease({ name, of }: LockOf): Topic {
@@ -49,8 +50,8 @@ export function lease({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [of(bed.locks(), bed.name()), of(bed.locks(), bed.name())];
           const first = await one.acquire();
-          const next = bed.later(other.acquire());
-          await bed.untilItWaits();
+          const next = later(other.acquire());
+          await untilItWaits(bed);
           await first.release();
           assert.deepEqual((await next).takeover, { reason: 'released', token: first.token });
         },

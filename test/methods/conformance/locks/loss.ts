@@ -5,6 +5,7 @@ import { evict } from '../../../../src/operators/evict.ts';
 import { type Topic, waiting } from '../../../../src/testkit/case.ts';
 import { faulty } from './bad-network.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** Leases that end before they are released. */
 export function loss({ name, of }: LockOf): Topic {
@@ -97,8 +98,8 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks({ ttl: 2 * bed.ttlMs }), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const next = bed.later(of(other, bed.name()).acquire());
-          await bed.untilItWaits();
+          const next = later(of(other, bed.name()).acquire());
+          await untilItWaits(bed);
           const { token } = lease;
           assert.equal(await evict(other, bed.name(), { token, reason: 'test' }), true);
           await bed.until('the lease was lost', () => !lease.held);
@@ -113,8 +114,8 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const next = bed.later(of(other, bed.name()).acquire());
-          await bed.untilItWaits();
+          const next = later(of(other, bed.name()).acquire());
+          await untilItWaits(bed);
           const { token } = lease;
           assert.equal(await evict(other, bed.name(), { token, reason: 'test', now: true }), true);
           assert.ok((await next).held);
@@ -128,7 +129,7 @@ export function loss({ name, of }: LockOf): Topic {
         async run(bed) {
           const [one, other] = [bed.locks(), bed.locks()];
           const lease = await of(one, bed.name()).acquire();
-          const wait = bed.later(of(other, bed.name()).acquire());
+          const wait = later(of(other, bed.name()).acquire());
           const lost = { code: 'LEASE_LOST', reason: 'evicted', detail: 'test' };
           const rejected = assert.rejects(wait, lost);
           const token = await bed.until('it waited', async () => {

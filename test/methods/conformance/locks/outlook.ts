@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { evict } from '../../../../src/operators/evict.ts';
 import { list } from '../../../../src/operators/list.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** The view from outside: queues, lists, prefixes, evictions. */
 export const outlook: Topic = {
@@ -36,8 +37,8 @@ export const outlook: Topic = {
       async run(bed) {
         const locks = bed.locks();
         const first = await locks.mutex(bed.name()).acquire();
-        const second = bed.later(bed.locks().mutex(bed.name()).acquire());
-        await bed.untilItWaits();
+        const second = later(bed.locks().mutex(bed.name()).acquire());
+        await untilItWaits(bed);
         const { holders, waiters } = await locks.inspect(bed.name());
         assert.deepEqual([holders.length, waiters.length], [1, 1]);
         assert.equal(holders[0]?.number, first.token);

@@ -5,6 +5,7 @@ import type { Case, Topic } from '../../../../src/testkit/case.ts';
 import { faultyStore } from '../../../../src/testkit/faulty-store.ts';
 import type { Journey } from '../../../../src/testkit/journey.ts';
 import type { TestBed } from '../../../../src/testkit/test-bed.ts';
+import { later } from './waits.ts';
 
 const REFUSED: StoreError = new StoreError('This part is away.', {
   retryable: true,
@@ -33,7 +34,7 @@ function away(how: string, journey: Journey): Case {
       const leases = await Promise.all(names.map((name) => locks.mutex(name).acquire()));
       const [first, gone, second] = leases;
       lose();
-      const stuck = bed.later(locks.mutex(bed.name('away/2')).acquire({ wait: 2 * bed.ttlMs }));
+      const stuck = later(locks.mutex(bed.name('away/2')).acquire({ wait: 2 * bed.ttlMs }));
       const free = await locks.mutex(bed.name('here/3')).acquire();
       await Promise.all([free.release(), second?.release()]);
       await bed.until('the lease on the part that is away was lost', () => !gone?.held);

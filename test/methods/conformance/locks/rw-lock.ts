@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { downgrade } from '../../../../src/primitives/downgrade.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { Occupancy } from '../../../support/gate.ts';
+import { later, untilItWaits } from './waits.ts';
 
 export const rwLock: Topic = {
   topic: 'rwLock',
@@ -53,8 +54,8 @@ export const rwLock: Topic = {
         const [one, other] = [bed.locks().rwLock(bed.name()), bed.locks().rwLock(bed.name())];
         const lease = await one.write.acquire();
         const { token } = lease;
-        const reader = bed.later(other.read.acquire());
-        await bed.untilItWaits();
+        const reader = later(other.read.acquire());
+        await untilItWaits(bed);
         await downgrade(lease);
         await downgrade(lease);
         assert.ok((await reader).held);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { Occupancy } from '../../../support/gate.ts';
+import { later, untilItWaits } from './waits.ts';
 
 export const semaphore: Topic = {
   topic: 'semaphore',
@@ -45,9 +46,9 @@ export const semaphore: Topic = {
         const lock = bed.locks().semaphore(bed.name(), { limit: 3 });
         const first = await lock.acquire();
         const course: string[] = [];
-        const big = bed.later(lock.run({ permits: 3 }, () => void course.push('big')));
-        await bed.untilItWaits();
-        const small = bed.later(lock.run(() => void course.push('small')));
+        const big = later(lock.run({ permits: 3 }, () => void course.push('big')));
+        await untilItWaits(bed);
+        const small = later(lock.run(() => void course.push('small')));
         assert.equal(await lock.tryAcquire(), null);
         await first.release();
         await Promise.all([big, small]);

@@ -4,6 +4,7 @@ import type { Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
 import { Occupancy } from '../../../support/gate.ts';
 import type { LockOf } from './lock-of.ts';
+import { later, untilItWaits } from './waits.ts';
 
 /** Exclusion and order, inside one process and between several `Locks` on one store. */
 export function sharing({ name, of }: LockOf): Topic {
@@ -96,8 +97,8 @@ export function sharing({ name, of }: LockOf): Topic {
         async run(bed) {
           const holder = await of(bed.locks(), bed.name()).acquire();
           const store = countingStore(await bed.connect());
-          const wait = bed.later(of(bed.locks({}, store), bed.name()).acquire());
-          await bed.untilItWaits();
+          const wait = later(of(bed.locks({}, store), bed.name()).acquire());
+          await untilItWaits(bed);
           store.reset();
           // Far less than a third of 20 s, when the first heartbeat comes.
           await bed.sleep(500);
