@@ -7,7 +7,7 @@
  * - `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
-import { StoreError } from '../contract/errors.ts';
+import { permanentFailure, StoreError } from '../contract/errors.ts';
 import { mismatch } from '../contract/gone.ts';
 import type {
   ClaimStatus,
@@ -153,8 +153,7 @@ export function standingIn(line: unknown): StandingLine {
 
 /** This claim's key holds data that is not ours. */
 function refused(said: string): StoreError {
-  const message = `The store refused this claim alone: ${said}.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
+  return permanentFailure(`The store refused this claim alone: ${said}.`);
 }
 
 export function garbled(reply: unknown): StoreError {

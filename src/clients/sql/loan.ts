@@ -6,7 +6,7 @@
  * in a transaction in which it waits for a lock, it waits for itself: so an error and a warning
  * report a pool that lends none. The request stays until one is free.
  */
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../warnings.ts';
 
@@ -36,7 +36,7 @@ export function learntOnLoan<T>(
       const exhausted = lent() !== 0;
       const message = `The pool of ${title} has ${exhausted ? EXHAUSTED : UNCONNECTED}`;
       if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', message);
-      throw new StoreError(message, { retryable: true, outcome: 'failed' });
+      throw temporaryFailure(message);
     }
   };
 }

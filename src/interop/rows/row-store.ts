@@ -23,7 +23,7 @@ import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { columnsOnce } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/store-error.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../../stores/batch.ts';
@@ -124,8 +124,7 @@ export class ForeignRowStore implements Store {
 
   async #claim(claim: Claim): Promise<ClaimStatus> {
     if (claim.permits !== claim.limit) {
-      const message = `A lock in ${this.#parts.layout.table} has one holder at a time.`;
-      throw new StoreError(message, { retryable: false, outcome: 'failed' });
+      throw permanentFailure(`A lock in ${this.#parts.layout.table} has one holder at a time.`);
     }
     const before = this.#released.find(claim.id);
     if (before) return before;

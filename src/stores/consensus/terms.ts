@@ -1,6 +1,9 @@
 /** The terms of a claim, as JSON. Any other text is that of another program. */
 import type { GoneStatus, Holder } from '../../contract/store.ts';
 
+/** Attempts, when others keep changing the same claim or record. */
+export const MOST_TRIES = 8;
+
 /** Why a claim takes no more heartbeats. */
 export interface Seal {
   readonly sealed: 'unknown' | 'evicted';

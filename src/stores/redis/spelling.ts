@@ -13,7 +13,7 @@
  */
 import { abortable, limited } from '../../clients/abortable.ts';
 import type { RedisLink } from '../../clients/redis/link.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure, type StoreError } from '../../contract/errors.ts';
 
 /** From this age on, in ms, what was seen is looked at again, while requests go on. */
 const OLD_MS = 5000;
@@ -86,7 +86,7 @@ export class Spelling {
       ` ${wordsOf(found)}, and this one has them ${wordsOf(this.#own)}, so they would not exclude` +
       ' each other. Give all the same hashTag and the same kind of client, or other namespaces.' +
       ' If none of the others runs any more, delete that key.';
-    return new StoreError(message, { retryable: false, outcome: 'failed' });
+    return permanentFailure(message);
   }
 }
 

@@ -14,7 +14,7 @@
 import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
@@ -99,8 +99,7 @@ export class Queues {
     const { machine } = this.#parts;
     let now = machine.nowUs();
     for (let again = 0; now <= this.now; again++) {
-      if (again === MANY)
-        throw new StoreError(STANDS_STILL, { retryable: true, outcome: 'failed' });
+      if (again === MANY) throw temporaryFailure(STANDS_STILL);
       now = machine.nowUs();
     }
     this.now = now;

@@ -11,7 +11,7 @@
 import { type Clock, OneTimer } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { lineageOf, type Recipe, type Tree } from './layout.ts';
 
 /** How much longer a session lives than its claims. */
@@ -121,7 +121,7 @@ export class KeptSession {
     const message =
       `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
       `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
-    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+    throw permanentFailure(message);
   }
 
   /**

@@ -1,8 +1,8 @@
 /** Downgrades and evictions; each compares with what was read. */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
+import { temporaryFailure } from '../../../contract/errors.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { Eviction } from '../../consensus/terms.ts';
+import { type Eviction, MOST_TRIES } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
@@ -27,7 +27,7 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
       success: [{ put: { key, value, lease: 'keep' } }],
     });
   }
-  throw tooBusy(BUSY);
+  throw temporaryFailure(BUSY);
 }
 
 /** Ends the claim with this number: now, or with its ttl. */
@@ -63,7 +63,7 @@ export async function evict(
     const { succeeded } = await client.txn({ compare: [unchanged(key, revision)], success });
     if (succeeded) return true;
   }
-  throw tooBusy(BUSY);
+  throw temporaryFailure(BUSY);
 }
 
 function unchanged(key: string, revision: bigint): Compare {

@@ -18,10 +18,10 @@
  * session has to catch up with the leader first.
  */
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
-import { StoreError } from '../../../contract/errors.ts';
+import { permanentFailure, temporaryFailure } from '../../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -126,7 +126,7 @@ export class NodeRecords {
         else throw error;
       }
     }
-    throw tooBusy('Other clients kept creating and deleting the record.');
+    throw temporaryFailure('Other clients kept creating and deleting the record.');
   }
 
   /** Never rejects: the next sweep deletes the rest. */
@@ -184,7 +184,7 @@ async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord 
   const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
   if (length === undefined || text === undefined) {
     const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
-    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+    throw permanentFailure(message);
   }
   const ms = Number(length);
   return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };

@@ -84,7 +84,7 @@ export const ZOOKEEPER_FAULTS: readonly Fault[] = [
   {
     ...renew,
     name: 'ZooKeeper: without a connection a heartbeat answers what was last told',
-    find: 'if (kept.silent) throw disconnected();',
+    find: 'if (kept.silent) throw temporaryFailure(DISCONNECTED);',
     replace: 'if (kept.silent) return failures;',
     why: 'a lease counts as confirmed although nobody has been asked',
     by: inTest(STORE, 'nothing is confirmed while there is no connection'),
