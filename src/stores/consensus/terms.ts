@@ -12,13 +12,6 @@ export interface Seal {
   readonly lasts?: number | undefined;
 }
 
-/** Which claim is to end, why, and whether at once or with its ttl. */
-export interface Eviction {
-  readonly number: bigint;
-  readonly reason: string;
-  readonly now: boolean;
-}
-
 export interface PlaceTerms extends Partial<Seal> {
   readonly ttl: number;
   readonly holder: Holder;

@@ -14,6 +14,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -126,11 +127,8 @@ class Memory implements MemoryStore {
     );
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    const { reason, now: atOnce } = eviction;
     return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
   }
 

@@ -17,6 +17,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -156,13 +157,9 @@ export class SqlRowStore implements Store {
     return this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
     // Databases take no NUL in a text, and no code compares reasons.
-    const options = { reason: reason.replaceAll('\0', '\ufffd'), atOnce };
+    const options = { reason: eviction.reason.replaceAll('\0', '\ufffd'), atOnce: eviction.now };
     return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );

@@ -1,8 +1,8 @@
 /** Downgrades and evictions; each compares with what was read. */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import { temporaryFailure } from '../../../contract/errors.ts';
-import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { type Eviction, MOST_TRIES } from '../../consensus/terms.ts';
+import type { Claim, ClaimStatus, Eviction } from '../../../contract/store.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
@@ -34,7 +34,8 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
 export async function evict(
   parts: EtcdParts,
   resource: string,
-  { number, reason, now }: Eviction,
+  number: bigint,
+  { reason, now }: Eviction,
 ): Promise<boolean> {
   const { client, keys, leases } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {

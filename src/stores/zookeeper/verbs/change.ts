@@ -2,8 +2,8 @@
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { permanentFailure, temporaryFailure } from '../../../contract/errors.ts';
-import type { ClaimStatus } from '../../../contract/store.ts';
-import { type Eviction, MOST_TRIES } from '../../consensus/terms.ts';
+import type { ClaimStatus, Eviction } from '../../../contract/store.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
@@ -46,7 +46,8 @@ export async function downgrade(
 export async function evict(
   parts: ZookeeperParts,
   resource: string,
-  { number, reason, now }: Eviction,
+  number: bigint,
+  { reason, now }: Eviction,
 ): Promise<boolean> {
   const kept = await parts.sessions.any();
   const queue = parts.tree.queue(resource);
