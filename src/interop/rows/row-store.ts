@@ -22,7 +22,7 @@ import { causesOf } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { columnsOnce } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
-import { storeErrorOf } from '../../clients/sql/store-error.ts';
+import { storeErrorOf } from '../../clients/sql/errors.ts';
 import { permanentFailure } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';

@@ -23,7 +23,7 @@ import type {
 } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
-import { ClaimWakes } from '../claim-wakes.ts';
+import { ClaimWakes } from '../subscription.ts';
 import { IdleQueues } from './idle-queues.ts';
 
 export interface MemoryStoreOptions {

@@ -16,10 +16,9 @@ import { randomId } from '../../base/random-id.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { type ColumnNeed, checkColumns, columnsOnce } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
-import type { TransactionError } from '../../clients/sql/errors.ts';
+import { storeErrorOf, type TransactionError } from '../../clients/sql/errors.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
-import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { checkLength, type Documents } from '../document/documents.ts';
 
 export interface TableOptions {
