@@ -18,9 +18,10 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { keptOnce } from '../../base/single-flight.ts';
 import { causesOf } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
-import { columnsOnce } from '../../clients/sql/columns.ts';
+import { checkColumns } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
 import { storeErrorOf } from '../../clients/sql/errors.ts';
 import { permanentFailure } from '../../contract/errors.ts';
@@ -89,7 +90,7 @@ export class ForeignRowStore implements Store {
     if (!this.#connection.single) {
       throw new UsageError(`${name} takes a pool: each of its statements commits by itself.`);
     }
-    this.#checked = columnsOnce(this.#connection, table, needsOf(parts.layout));
+    this.#checked = keptOnce(() => checkColumns(this.#connection, table, needsOf(parts.layout)));
     this.name = name;
     this.lineage = `${name}:${table}`;
     this.#parts = parts;

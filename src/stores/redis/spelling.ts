@@ -11,6 +11,7 @@
  * more than 20 s; they cannot reach its server, and the first can; or after a flush of one server
  * the first has no tag and a smaller maxTtl.
  */
+import { singleFlight } from '../../base/single-flight.ts';
 import { abortable, limited } from '../../clients/abortable.ts';
 import type { RedisLink } from '../../clients/redis/link.ts';
 import { permanentFailure, type StoreError } from '../../contract/errors.ts';
@@ -28,7 +29,7 @@ export class Spelling {
   readonly #link: RedisLink;
   readonly #key: string;
   readonly #own: string;
-  #looking: Promise<void> | undefined;
+  readonly #looking = singleFlight(() => this.#look());
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   /** @param tag the hash tag of all keys, in braces; empty in the slots of a cluster. */
@@ -42,12 +43,10 @@ export class Spelling {
   check(): Promise<void> | undefined {
     const age = performance.now() - this.#lookedAt;
     if (age < OLD_MS) return undefined;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    if (age >= DUE_MS) return this.#looking;
+    const looking = this.#looking();
+    if (age >= DUE_MS) return looking;
     // Whoever asks next is told.
-    this.#looking.catch(() => {});
+    looking.catch(() => {});
     return undefined;
   }
 
