@@ -144,12 +144,7 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
 }
 
 /** Resolves early, without an error, when the signal aborts. `idle`: it keeps no process alive. */
-export function sleep(
-  clock: Clock,
-  ms: number,
-  signal?: AbortSignal,
-  idle = false,
-): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal, idle = false): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       clock.clearTimeout(timer);
