@@ -16,8 +16,23 @@ import type {
   Kind,
   Member,
   Takeover,
+  Traits,
   WaitingStatus,
 } from '../contract/store.ts';
+
+/** Of a store whose queues are in a server, which decides on its own clock. */
+export const SERVER_QUEUES: Traits = {
+  queue: true,
+  permits: true,
+  tokens: "the server's time, or one more than the last",
+  atomicTry: true,
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+  records: true,
+  sequential: true,
+  hintsGrant: true,
+};
 
 /** A waiting claim's number, and the claim right before it. */
 export interface Turn {

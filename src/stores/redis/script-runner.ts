@@ -7,11 +7,12 @@
  * another one it would count no writes, and always succeed.
  */
 
+import { systemClock } from '../../base/clock.ts';
 import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
-import { ClockWatch } from './clock-watch.ts';
+import { clockWatch } from './clock-watch.ts';
 import { LAST_LOSS, type Script } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
@@ -45,14 +46,15 @@ export interface ScriptRun {
 
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
-  readonly #clockWatch: ClockWatch;
+  readonly #clock = systemClock();
+  readonly #sawClock: ReturnType<typeof clockWatch>;
   #maxTtlMs = 0;
   #known = '';
   #fresh = '';
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
-    this.#clockWatch = new ClockWatch(parts.hazards.clockJumped);
+    this.#sawClock = clockWatch(this.#clock, parts.hazards.clockJumped);
     this.#setMaxTtl(parts.maxTtlMs);
   }
 
@@ -71,7 +73,7 @@ export class ScriptRunner {
   async run(call: ScriptRun): Promise<readonly RedisReply[]> {
     const checked = this.#parts.spelling?.check();
     if (checked) await checked;
-    const sentAt = this.#clockWatch.now();
+    const sentAt = this.#clock.now();
     const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
     return this.#read(call, reply, sentAt);
   }
@@ -123,7 +125,7 @@ export class ScriptRunner {
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);
     const { places, hazards } = this.#parts;
-    this.#clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
+    this.#sawClock(places.recordOf(keys[0] as string), now, sentAt);
     if (maxTtl !== undefined && maxTtl > this.#maxTtlMs) {
       hazards.exceeded(maxTtl);
       // So that it counts after a flush as well, which takes the record.

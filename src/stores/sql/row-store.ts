@@ -24,7 +24,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { garbled } from '../status-lines.ts';
+import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
@@ -49,18 +49,7 @@ const PAGE = 500;
 
 export class SqlRowStore implements Store {
   readonly name: string;
-  readonly traits: Traits = {
-    queue: true,
-    permits: true,
-    tokens: "the server's time, or one more than the last",
-    atomicTry: true,
-    clock: 'server',
-    failover: 'best-effort',
-    reach: 'network',
-    records: true,
-    sequential: true,
-    hintsGrant: true,
-  };
+  readonly traits: Traits = SERVER_QUEUES;
   readonly lineage: string;
   readonly maxTtlMs: number;
   readonly #parts: SqlRowStoreParts;
