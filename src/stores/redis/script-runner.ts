@@ -16,7 +16,7 @@ import { clockWatch } from './clock-watch.ts';
 import { LAST_LOSS, type Script } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
-import type { Spelling } from './spelling.ts';
+import type { SpellingCheck } from './spelling.ts';
 
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
@@ -24,7 +24,7 @@ export interface ScriptRunnerParts {
   /** They get what the replies show. */
   readonly hazards: Hazards;
   /** Where programs with other keys may use the same namespace. */
-  readonly spelling?: Spelling | undefined;
+  readonly spelling?: SpellingCheck | undefined;
   /** The longest ttl that counts on the server. */
   readonly maxTtlMs: number;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
@@ -71,7 +71,7 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   async run(call: ScriptRun): Promise<readonly RedisReply[]> {
-    const checked = this.#parts.spelling?.check();
+    const checked = this.#parts.spelling?.();
     if (checked) await checked;
     const sentAt = this.#clock.now();
     const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
