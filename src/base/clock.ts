@@ -143,8 +143,8 @@ export function systemClock(sources: TimeSources = MACHINE): Clock {
   };
 }
 
-/** Resolves early, without an error, when the signal aborts. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves early, without an error, when the signal aborts. `idle`: it keeps no process alive. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal, idle = false): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       clock.clearTimeout(timer);
@@ -152,6 +152,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       resolve();
     };
     const timer = clock.setTimeout(wake, signal?.aborted ? 0 : ms);
+    if (idle) timer.unref();
     const forget = signal && onAbort(signal, wake);
   });
 }

@@ -19,7 +19,7 @@
  */
 import { isLockError } from '../base/errors.ts';
 import { afterInput } from '../base/event-loop.ts';
-import { StoreError } from '../contract/errors.ts';
+import { StoreError, temporaryFailure } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
 import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
@@ -288,8 +288,7 @@ export class KeptConnection<W extends Wire> {
 
   #notYet(): StoreError {
     if (!this.#wire) return this.#judge(new Error('timeout: no connection yet'), 'open').error;
-    const message = `The request could not be sent to ${this.#source.server} in time.`;
-    return new StoreError(message, { retryable: true, outcome: 'failed' });
+    return temporaryFailure(`The request could not be sent to ${this.#source.server} in time.`);
   }
 
   #silent(): Error {

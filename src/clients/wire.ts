@@ -3,7 +3,7 @@
  * error means.
  */
 import { isLockError } from '../base/errors.ts';
-import { StoreError } from '../contract/errors.ts';
+import { permanentFailure, type StoreError } from '../contract/errors.ts';
 
 /** One connection of a client package. It never reconnects. */
 export interface Wire {
@@ -72,6 +72,5 @@ export function isLasting(error: unknown): boolean {
 }
 
 export function closed(server: string): StoreError {
-  const message = `The connection of the locks to ${server} is closed.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
+  return permanentFailure(`The connection of the locks to ${server} is closed.`);
 }

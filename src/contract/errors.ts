@@ -28,6 +28,16 @@ export class StoreError extends LockError {
   }
 }
 
+/** Nothing was done, and the same request may succeed later. */
+export function temporaryFailure(message: string, cause?: unknown): StoreError {
+  return new StoreError(message, { cause, retryable: true, outcome: 'failed' });
+}
+
+/** Nothing was done, nor would it be if it were asked for again. */
+export function permanentFailure(message: string, cause?: unknown): StoreError {
+  return new StoreError(message, { cause, retryable: false, outcome: 'failed' });
+}
+
 /** The store lacks a trait that this call needs. */
 export class UnsupportedError extends LockError {
   readonly trait: string;

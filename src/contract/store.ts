@@ -193,6 +193,12 @@ export type Wake = (hint?: ClaimStatus) => void;
 /** Ends a watch. */
 export type Subscribed = (Disposable & AsyncDisposable) | Promise<AsyncDisposable>;
 
+/** Why a claim is to end, and whether at once or with its ttl. */
+export interface Eviction {
+  readonly reason: string;
+  readonly now: boolean;
+}
+
 /**
  * Verbs take up to 100 claims of one part and return statuses in their order. Each claim is one
  * atomic step and does not affect the others. A verb that rejects says with `StoreError.outcome`
@@ -247,11 +253,7 @@ export interface Store {
    * Ends the claim with this public number: with its TTL, or `now`. False if there is none. The
    * claim's status is then `gone`, `evicted`, with the reason as its detail.
    */
-  evict?(
-    resource: string,
-    number: bigint,
-    options: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean>;
+  evict?(resource: string, number: bigint, eviction: Eviction): Promise<boolean>;
   /**
    * Keeps a text about the claim's resource for so long from now, in place of the one before, if
    * the claim is held: both in one step. 0 ms forgets it. False if `renew` would not return

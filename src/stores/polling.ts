@@ -15,7 +15,7 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../contract/store.ts';
-import { Subscription } from './subscription.ts';
+import { entered } from './subscription.ts';
 
 /** In ms. Users would not notice less, but the database would. */
 const SHORTEST_MS = 20;
@@ -57,11 +57,8 @@ export class Polling {
   }
 
   watch({ id }: Claim, wake: Wake): AsyncDisposable {
-    const seeker: Seeker = { wake, dueAt: Number.POSITIVE_INFINITY, known: '', askAt: 0 };
-    this.#seekers.set(id, seeker);
-    return new Subscription(() => {
-      if (this.#seekers.get(id) === seeker) this.#seekers.delete(id);
-    });
+    const dueAt = Number.POSITIVE_INFINITY;
+    return entered(this.#seekers, id, { wake, dueAt, known: '', askAt: 0 });
   }
 
   /** Takes a status that another call has returned for a claim. */

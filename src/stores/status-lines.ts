@@ -7,7 +7,7 @@
  * - `e` and the server's error, this claim alone failed.
  * Durations are in ms, `-` stands for what does not apply.
  */
-import { StoreError } from '../contract/errors.ts';
+import { permanentFailure, StoreError } from '../contract/errors.ts';
 import { mismatch } from '../contract/gone.ts';
 import type {
   ClaimStatus,
@@ -16,8 +16,23 @@ import type {
   Kind,
   Member,
   Takeover,
+  Traits,
   WaitingStatus,
 } from '../contract/store.ts';
+
+/** Of a store whose queues are in a server, which decides on its own clock. */
+export const SERVER_QUEUES: Traits = {
+  queue: true,
+  permits: true,
+  tokens: "the server's time, or one more than the last",
+  atomicTry: true,
+  clock: 'server',
+  failover: 'best-effort',
+  reach: 'network',
+  records: true,
+  sequential: true,
+  hintsGrant: true,
+};
 
 /** A waiting claim's number, and the claim right before it. */
 export interface Turn {
@@ -153,8 +168,7 @@ export function standingIn(line: unknown): StandingLine {
 
 /** This claim's key holds data that is not ours. */
 function refused(said: string): StoreError {
-  const message = `The store refused this claim alone: ${said}.`;
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
+  return permanentFailure(`The store refused this claim alone: ${said}.`);
 }
 
 export function garbled(reply: unknown): StoreError {

@@ -1,3 +1,6 @@
+/** How the claims of this process ask to be woken, and stop. */
+import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
+
 const DONE = Promise.resolve();
 
 /** A class, because one is made for each claim, and a literal with a symbol is slow to make. */
@@ -20,3 +23,28 @@ export class Subscription implements Disposable, AsyncDisposable {
 
 /** To nothing. */
 export const NONE: Subscription = new Subscription(() => {});
+
+/** Sets an entry of the map; its end deletes it, unless another has taken its place. */
+export function entered<K, V>(map: Map<K, V>, key: K, value: NoInfer<V>): Subscription {
+  map.set(key, value);
+  return new Subscription(() => {
+    if (map.get(key) === value) map.delete(key);
+  });
+}
+
+/** The claims of this process that want to be woken. */
+export class ClaimWakes {
+  readonly #byId = new Map<string, Wake>();
+
+  subscribe({ id }: Pick<Claim, 'id'>, wake: Wake): Subscription {
+    return entered(this.#byId, id, wake);
+  }
+
+  has({ id }: Pick<Claim, 'id'>): boolean {
+    return this.#byId.has(id);
+  }
+
+  wake({ id }: Pick<Claim, 'id'>, hint?: ClaimStatus): void {
+    this.#byId.get(id)?.(hint);
+  }
+}

@@ -6,6 +6,7 @@
  * one. It is sent again with a new token only when it was refused for the old one.
  */
 import { afterInput } from '../../base/event-loop.ts';
+import { singleFlight } from '../../base/single-flight.ts';
 import type { EtcdChannel } from './channel.ts';
 import type { EtcdChannels } from './channels.ts';
 import { EtcdRefusal, isLeaderless, isTokenOld, NoAnswer, storeError } from './errors.ts';
@@ -45,7 +46,6 @@ export class Calls {
   readonly #user: User | undefined;
   /** Empty: the server knows no users. */
   #token: string | undefined;
-  #renewing: Promise<string> | undefined;
 
   constructor(channels: EtcdChannels, user: User | undefined) {
     this.#channels = channels;
@@ -100,15 +100,12 @@ export class Calls {
   async #attempt(end: number): Promise<CallAttempt> {
     const channel = await this.#channels.get();
     if (this.#user && this.#token === undefined) {
-      this.#renewing ??= this.#authenticate(channel, this.#user, left(end)).finally(() => {
-        this.#renewing = undefined;
-      });
-      this.#token = await this.#renewing;
+      this.#token = await this.#authenticate(channel, this.#user, left(end));
     }
     return { channel, token: this.#token };
   }
 
-  async #authenticate(channel: EtcdChannel, user: User, ms: number): Promise<string> {
+  readonly #authenticate = singleFlight(async (channel: EtcdChannel, user: User, ms: number) => {
     const { path, request } = AUTHENTICATE;
     try {
       const metadata = metadataOf(undefined);
@@ -120,7 +117,7 @@ export class Calls {
       // The request itself has not left.
       throw error instanceof NoAnswer ? new NoAnswer(false, error) : error;
     }
-  }
+  });
 }
 
 /** It was not carried out, and another server may be able to. */

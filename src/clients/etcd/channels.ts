@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstOf } from '../../base/aborts.ts';
+import { singleFlight } from '../../base/single-flight.ts';
 import { limited } from '../abortable.ts';
 import { pauseAfter } from '../opening.ts';
 import { closed } from '../wire.ts';
@@ -20,7 +21,7 @@ export class EtcdChannels {
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
   #current: EtcdChannel | undefined;
-  #opening: Promise<EtcdChannel> | undefined;
+  readonly #opening = singleFlight(() => this.#open());
   #failures = 0;
 
   constructor(endpoints: readonly Endpoint[]) {
@@ -39,10 +40,7 @@ export class EtcdChannels {
   get(): Promise<EtcdChannel> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     if (this.#current) return Promise.resolve(this.#current);
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
-    });
-    return this.#opening;
+    return this.#opening();
   }
 
   close(): void {

@@ -11,7 +11,7 @@
  */
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
@@ -173,6 +173,6 @@ async function load(): Promise<NewInstance> {
     return postgres as unknown as NewInstance;
   } catch (cause) {
     const message = 'The package postgres cannot be loaded, although a client of it is used.';
-    throw new StoreError(message, { cause, retryable: false, outcome: 'failed' });
+    throw permanentFailure(message, cause);
   }
 }

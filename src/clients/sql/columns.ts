@@ -169,19 +169,3 @@ export async function checkColumns(
       inDialect(connection.dialect, `ALTER TABLE ${table} ${mends}`),
   );
 }
-
-/** The same for a store, which looks with its first verb; a look that failed is made again. */
-export function columnsOnce(
-  connection: SqlConnection,
-  table: string,
-  needs: readonly ColumnNeed[],
-): () => Promise<void> {
-  let looked: Promise<void> | undefined;
-  return () => {
-    looked ??= checkColumns(connection, table, needs).catch((error) => {
-      looked = undefined;
-      throw error;
-    });
-    return looked;
-  };
-}

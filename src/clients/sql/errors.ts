@@ -1,6 +1,7 @@
 /** Typed errors for those that clients throw at the user's statements. */
 import { isLockError, LockError, type LockErrorOptions, UsageError } from '../../base/errors.ts';
-import { causesOf, type Thrown } from '../causes.ts';
+import { StoreError } from '../../contract/errors.ts';
+import { causesOf, describe, type Thrown } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';
 import type { Dialect } from './sql.ts';
 
@@ -129,4 +130,21 @@ function kindAt(thrown: Thrown, dialect: Dialect): FailureKind | undefined {
 
 function saidIn({ originalMessage, message }: Thrown): string | undefined {
   return [originalMessage, message].find((text) => typeof text === 'string');
+}
+
+/**
+ * What the error of a statement means to a store whose statements commit by themselves.
+ * @param needs what to tell where the database has no such table or column.
+ */
+export function storeErrorOf(error: unknown, needs: string): unknown {
+  if (isLockError(error, 'USAGE') && error.cause !== undefined) {
+    return new UsageError(`${error.message}. ${needs}`, { cause: error.cause });
+  }
+  if (!isLockError(error, 'TRANSACTION')) return error;
+  const { retryable, outcome } = error as TransactionError;
+  return new StoreError(`The database failed (${describe(error)}).`, {
+    cause: error,
+    retryable,
+    outcome,
+  });
 }

@@ -7,7 +7,7 @@
  * those contain claim ids.
  */
 import { isLockError } from '../../base/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure, StoreError, temporaryFailure } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
 import { causeFrom, describe, type Reading } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
@@ -60,20 +60,20 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
 
 /** The error of a server on which locks are impossible. */
 export function impossible({ name }: Database, why: string): StoreError {
-  return failed(`The ${name} server cannot keep locks: ${why}.`);
+  return permanentFailure(`The ${name} server cannot keep locks: ${why}.`);
 }
 
 /** The error of a server that only reads. */
 export function noPrimary({ name }: Database): StoreError {
-  const message = `The ${name} server ${REPLICA}.`;
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
+  return temporaryFailure(`The ${name} server ${REPLICA}.`);
 }
 
 /** The error of tables that are not those of this version. */
 export function anotherLayout(database: Database, found: string, known: number): StoreError {
   const newer = 'newer; install the version of Holdfast that made it';
   const advice = Number(found) > known ? newer : migrate(database);
-  return failed(`The layout of the tables is ${found}, not ${known}: the server ${advice}.`);
+  const message = `The layout of the tables is ${found}, not ${known}: the server ${advice}.`;
+  return permanentFailure(message);
 }
 
 function migrate({ scheme, place, option }: Database): string {
@@ -81,8 +81,4 @@ function migrate({ scheme, place, option }: Database): string {
     `has no tables of Holdfast in this ${place}, or older ones. Run` +
     ` \`npx holdfast migrate --store ${scheme}://…\` with the same database and ${option}`
   );
-}
-
-function failed(message: string): StoreError {
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
 }

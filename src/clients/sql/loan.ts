@@ -6,7 +6,8 @@
  * in a transaction in which it waits for a lock, it waits for itself: so an error and a warning
  * report a pool that lends none. The request stays until one is free.
  */
-import { StoreError } from '../../contract/errors.ts';
+import { keptOnce } from '../../base/single-flight.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../warnings.ts';
 
@@ -20,13 +21,9 @@ export function learntOnLoan<T>(
   lent: () => number | undefined,
 ): (signal: AbortSignal) => Promise<T> {
   const warnings = new Warnings();
-  let known: Promise<T> | undefined;
+  const known = keptOnce(learn);
   return async (signal) => {
-    known ??= learn().catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    const asked = known;
+    const asked = known();
     try {
       return await limited(LOAN_MS, [signal], (within) => abortable(within, asked));
     } catch (error) {
@@ -36,7 +33,7 @@ export function learntOnLoan<T>(
       const exhausted = lent() !== 0;
       const message = `The pool of ${title} has ${exhausted ? EXHAUSTED : UNCONNECTED}`;
       if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', message);
-      throw new StoreError(message, { retryable: true, outcome: 'failed' });
+      throw temporaryFailure(message);
     }
   };
 }

@@ -13,7 +13,7 @@ import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { timers } from '../../base/clock.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { isBusy, sqliteError } from './errors.ts';
 import { noteOpened, refuseSecondCopy } from './two-copies.ts';
 
@@ -173,10 +173,10 @@ async function binding(): Promise<Open> {
     const { default: Database } = await import('libsql');
     return opening((file) => new Database(file) as SqliteDatabase, 1);
   } catch (cause) {
-    throw new StoreError(
+    throw permanentFailure(
       `Node ${process.versions.node} has no SQLite of its own, and the package libsql cannot be` +
         ' loaded. Run `npm install libsql`, use Node 22.13 or newer, or pass a database object.',
-      { cause, retryable: false, outcome: 'failed' },
+      cause,
     );
   }
 }

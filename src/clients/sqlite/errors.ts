@@ -5,7 +5,7 @@
  * input or output error may strike in the middle of a commit and leave the outcome unknown.
  */
 import { messageOf } from '../../base/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { StoreError, temporaryFailure } from '../../contract/errors.ts';
 import type { ErrorMeaning } from '../breaks.ts';
 
 interface SqliteMeaning extends ErrorMeaning {
@@ -80,8 +80,7 @@ export function sqliteError(error: unknown, file: string): StoreError {
   const said = messageOf(error);
   if (said.includes(IN_TRANSACTION)) {
     const what = `The database object for ${file} is still in a transaction of the program.`;
-    const message = `${what} Give the locks a connection of their own.`;
-    return new StoreError(message, { cause: error, retryable: true, outcome: 'failed' });
+    return temporaryFailure(`${what} Give the locks a connection of their own.`, error);
   }
   const { advice, retryable, outcome, name } = meaningOf(error) ?? UNKNOWN;
   const message = `The lock database ${file} ${advice} (${name}: ${said}).`;

@@ -9,7 +9,7 @@
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 
 const NETWORK: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -35,11 +35,10 @@ export function refuseNetwork(file: string, typeOf: (path: string) => number = m
   const unc = /^[\\/]{2}(?![.?][\\/])/.test(file) && process.platform === 'win32';
   const name = unc ? 'a network share' : NETWORK.get(typeOf(dirname(file)));
   if (!name) return;
-  throw new StoreError(
+  throw permanentFailure(
     `The lock database ${file} is on ${name}, where SQLite's locks do not exclude each other.` +
       ' Put it on a local disk, or use a store with a server for locks between machines. If you' +
       ' know that only one machine uses it and that its locks work, pass trustFileSystem: true.',
-    { retryable: false, outcome: 'failed' },
   );
 }
 

@@ -11,7 +11,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { messageOf } from '../../base/errors.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { monotonicClock } from './monotonic.ts';
 
 /** The clocks of one machine, in µs; tests pass their own. */
@@ -46,10 +46,10 @@ export function orEmpty(read: () => string): string {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
     const said = messageOf(cause);
-    throw new StoreError(
+    throw permanentFailure(
       `The machine that shares the lock database is unknown: ${said}. Let this process read` +
         ' it; Deno needs --allow-all for that.',
-      { cause, retryable: false, outcome: 'failed' },
+      cause,
     );
   }
 }

@@ -7,7 +7,7 @@
  * share a file. Where that is impossible, the store grants nothing.
  * What would break it: another clock of the kernel, such as the one that counts suspended time.
  */
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure, type StoreError } from '../../contract/errors.ts';
 
 interface CLibrary {
   readonly symbols: { clock_gettime(clock: number, timespec: BigInt64Array): number };
@@ -52,11 +52,11 @@ function required(runtime: string, load: LoadLibrary): CLibrary {
 
 function refusal(runtime: string, cause?: unknown): StoreError {
   const deno = runtime === 'Deno' ? ' and --allow-all' : '';
-  return new StoreError(
+  return permanentFailure(
     `${runtime} has no clock that all processes of a machine share, and the kernel's cannot be` +
       ` read, which needs Linux with glibc${deno}. Without it, two processes could hold the same` +
       ' lock. Use Node, or memoryStore() for locks inside this process.',
-    { cause, retryable: false, outcome: 'failed' },
+    cause,
   );
 }
 

@@ -5,8 +5,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { onAbort } from '../../base/aborts.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
 import type { ZookeeperHost } from './address.ts';
 
 /** One IP address, and the host name that it came from, for checking certificates. */
@@ -63,17 +62,7 @@ export class Hosts {
   #pause(signal: AbortSignal): Promise<void> {
     const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
     const ms = longest * (0.5 + this.#clock.random() / 2);
-    return new Promise((resolve) => {
-      const timer = this.#clock.setTimeout(() => go(), ms);
-      timer.unref();
-      const forget = onAbort(signal, () => go());
-      const go = (): void => {
-        this.#clock.clearTimeout(timer);
-        forget();
-        resolve();
-      };
-      if (signal.aborted) go();
-    });
+    return sleep(this.#clock, ms, signal, true);
   }
 }
 

@@ -18,12 +18,13 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Duration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
+import { keptOnce } from '../../base/single-flight.ts';
 import { causesOf } from '../../clients/causes.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
-import { columnsOnce } from '../../clients/sql/columns.ts';
+import { checkColumns } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
-import { storeErrorOf } from '../../clients/sql/store-error.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { storeErrorOf } from '../../clients/sql/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../../stores/batch.ts';
@@ -89,7 +90,7 @@ export class ForeignRowStore implements Store {
     if (!this.#connection.single) {
       throw new UsageError(`${name} takes a pool: each of its statements commits by itself.`);
     }
-    this.#checked = columnsOnce(this.#connection, table, needsOf(parts.layout));
+    this.#checked = keptOnce(() => checkColumns(this.#connection, table, needsOf(parts.layout)));
     this.name = name;
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
@@ -124,8 +125,7 @@ export class ForeignRowStore implements Store {
 
   async #claim(claim: Claim): Promise<ClaimStatus> {
     if (claim.permits !== claim.limit) {
-      const message = `A lock in ${this.#parts.layout.table} has one holder at a time.`;
-      throw new StoreError(message, { retryable: false, outcome: 'failed' });
+      throw permanentFailure(`A lock in ${this.#parts.layout.table} has one holder at a time.`);
     }
     const before = this.#released.find(claim.id);
     if (before) return before;

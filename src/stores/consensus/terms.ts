@@ -1,19 +1,15 @@
 /** The terms of a claim, as JSON. Any other text is that of another program. */
 import type { GoneStatus, Holder } from '../../contract/store.ts';
 
+/** Attempts, when others keep changing the same claim or record. */
+export const MOST_TRIES = 8;
+
 /** Why a claim takes no more heartbeats. */
 export interface Seal {
   readonly sealed: 'unknown' | 'evicted';
   readonly detail?: string | undefined;
   /** For how long it stays, in ms; default its ttl. */
   readonly lasts?: number | undefined;
-}
-
-/** Which claim is to end, why, and whether at once or with its ttl. */
-export interface Eviction {
-  readonly number: bigint;
-  readonly reason: string;
-  readonly now: boolean;
 }
 
 export interface PlaceTerms extends Partial<Seal> {

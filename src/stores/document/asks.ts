@@ -1,4 +1,4 @@
-import { StoreError } from '../../contract/errors.ts';
+import { StoreError, temporaryFailure } from '../../contract/errors.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 
 /** When a step is taken, and the least number of a claim that enters then. */
@@ -86,7 +86,7 @@ export class Asks {
   refuseOverdue(now: number, what: string): void {
     const overdue = this.#asks.filter(({ at, ttlMs }) => now - at > ttlMs);
     const message = `${what} could not be written for a whole TTL.`;
-    this.refuse(overdue, new StoreError(message, { retryable: true, outcome: 'failed' }));
+    this.refuse(overdue, temporaryFailure(message));
   }
 
   #drop(asks: readonly Ask[]): void {

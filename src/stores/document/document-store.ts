@@ -6,7 +6,15 @@ import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Eviction,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { each } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
@@ -151,11 +159,8 @@ class DocumentStore implements Store {
     );
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    const { reason, now: atOnce } = eviction;
     const step: QueueStep<boolean> = (queue, { now }) =>
       queue.evict(number, now, { reason, atOnce });
     return this.#of(resource).change(step, { lasts: true });

@@ -1,5 +1,5 @@
 /** A queue as text under its key, and back. */
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { DocumentLife } from './life.ts';
 
@@ -28,21 +28,19 @@ export function fromText(heading: Heading, text: string): WrittenQueue {
   const { holdfast, resource, clock, write, queue } = partsOf(text);
   const at = `The text under '${heading.resource}' in ${heading.service}`;
   if (typeof holdfast !== 'number' || typeof write !== 'string' || resource !== heading.resource) {
-    throw refused(`${at} is not of this lock. Nothing was changed.`);
+    throw permanentFailure(`${at} is not of this lock. Nothing was changed.`);
   }
-  if (holdfast > FORMAT) throw refused(`${at} was written by a newer version of holdfast.`);
+  if (holdfast > FORMAT)
+    throw permanentFailure(`${at} was written by a newer version of holdfast.`);
   if (clock !== heading.clock) {
-    throw refused(`${at} goes by the clock '${clock}', this program by '${heading.clock}'.`);
+    const message = `${at} goes by the clock '${clock}', this program by '${heading.clock}'.`;
+    throw permanentFailure(message);
   }
   try {
     return { queue: ClaimQueue.from(queue), write };
   } catch (cause) {
-    throw refused(`${at} is malformed. Nothing was changed.`, cause);
+    throw permanentFailure(`${at} is malformed. Nothing was changed.`, cause);
   }
-}
-
-function refused(message: string, cause?: unknown): StoreError {
-  return new StoreError(message, { cause, retryable: false, outcome: 'failed' });
 }
 
 function partsOf(text: string): Readonly<Record<string, unknown>> {

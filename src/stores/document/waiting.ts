@@ -5,9 +5,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { followLasting } from '../../clients/listening.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
-import { ClaimWakes } from '../claim-wakes.ts';
 import { Polling } from '../polling.ts';
-import { NONE } from '../subscription.ts';
+import { ClaimWakes, NONE } from '../subscription.ts';
 import type { Documents } from './documents.ts';
 
 /** The status of a claim, whether it knows that it is the first waiter, and what it waits for. */

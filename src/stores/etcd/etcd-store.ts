@@ -16,6 +16,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -23,7 +24,6 @@ import type {
   Wake,
 } from '../../contract/store.ts';
 import { errorStatus, grouped } from '../batch.ts';
-import type { Eviction } from '../consensus/terms.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
@@ -128,8 +128,8 @@ export class EtcdStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
-    return evict(this.#parts, resource, { number, ...options });
+  evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    return evict(this.#parts, resource, number, eviction);
   }
 
   keep(claim: Claim, record: RecordTerms): Promise<boolean> {

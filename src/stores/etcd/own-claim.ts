@@ -1,7 +1,7 @@
 /** A claim of this process in a queue of etcd. */
 import type { Timer } from '../../base/clock.ts';
 import type { Claim, Takeover } from '../../contract/store.ts';
-import { OwnClaim } from '../consensus/own-claim.ts';
+import { OwnClaim } from '../consensus/own-claims.ts';
 import type { KeySpace } from './layout.ts';
 import type { EtcdLease, EtcdNote, Occupant } from './lease.ts';
 import { type EtcdPlace, type EtcdView, noteOf } from './places.ts';

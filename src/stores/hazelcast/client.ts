@@ -1,7 +1,7 @@
 /** The parts of a `hazelcast-client` client that the stores use. */
 import { UsageError } from '../../base/errors.ts';
 import { has } from '../../clients/members.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 
 export interface HazelcastClient {
   getCPSubsystem(): unknown;
@@ -88,5 +88,5 @@ export async function refuseUnsafe(cp: CpSubsystem): Promise<void> {
       : 'This cluster has cp-member-count 0, so';
   const mode = `${why} its CP Subsystem is in unsafe mode, and forgets locks with a member.`;
   const advice = 'Set cp-member-count to 3 or more, or allowUnsafe if you accept that.';
-  throw new StoreError(`${mode} ${advice}`, { retryable: false, outcome: 'failed' });
+  throw permanentFailure(`${mode} ${advice}`);
 }

@@ -11,6 +11,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { randomId } from '../../base/random-id.ts';
+import { singleFlight } from '../../base/single-flight.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { FencedLock, HazelcastFence } from './client.ts';
 import type { Proxies } from './proxies.ts';
@@ -28,7 +29,8 @@ export class CpSession {
   #fence: HazelcastFence | undefined;
   #epoch = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
-  #proving: Promise<number> | undefined;
+  /** The epoch of the session that is alive now, after a heartbeat. @throws StoreError */
+  readonly prove: () => Promise<number> = singleFlight(() => this.#prove());
 
   constructor(parts: CpSessionParts) {
     this.#parts = parts;
@@ -52,14 +54,6 @@ export class CpSession {
   /** Before the first lock is taken. @throws StoreError */
   async begin(): Promise<void> {
     if (this.#epoch === 0) await this.prove();
-  }
-
-  /** The epoch of the session that is alive now, after a heartbeat. @throws StoreError */
-  prove(): Promise<number> {
-    this.#proving ??= this.#prove().finally(() => {
-      this.#proving = undefined;
-    });
-    return this.#proving;
   }
 
   /** Gives the probe back. Never rejects. */

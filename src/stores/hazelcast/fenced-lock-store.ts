@@ -24,7 +24,7 @@ import type {
   Wake,
 } from '../../contract/store.ts';
 import { each } from '../batch.ts';
-import { ClaimWakes } from '../claim-wakes.ts';
+import { ClaimWakes } from '../subscription.ts';
 import { CpSession, type CpSessionParts } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
 import { objectName } from './proxies.ts';

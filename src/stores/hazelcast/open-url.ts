@@ -4,11 +4,11 @@ import { randomId } from '../../base/random-id.ts';
 import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
-import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
+import { apart, documentStore } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { ENTRY_MS, mapOf } from './changes.ts';
 import { checkClient, type Hazelcast, type HazelcastMap } from './client.ts';
-import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
+import { hazelcastDocuments } from './documents.ts';
 import type { HazelcastStoreOptions } from './index.ts';
 
 /** How long a verb that opens the connection waits for the cluster, in ms. */
@@ -64,13 +64,7 @@ async function entryTime(map: HazelcastMap): Promise<number | undefined> {
 /** One that was made by its URL, to be shut down by us. */
 type OwnHazelcast = Hazelcast & { shutdown(): Promise<void> };
 
-interface HazelcastUrl {
-  readonly common: DocumentStoreOptions;
-  readonly own: HazelcastOptions;
-  connect(): Promise<OwnHazelcast>;
-}
-
-async function read(rest: string): Promise<HazelcastUrl> {
+async function read(rest: string) {
   const [, places, clusterName = 'dev', query = ''] =
     /^\/\/([^/?#@]+)(?:\/([^/?#]+))?\/?(?:\?([^#]*))?$/.exec(rest) ?? [];
   if (places === undefined) {

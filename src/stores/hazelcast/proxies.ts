@@ -1,6 +1,7 @@
 import { isLockError } from '../../base/errors.ts';
+import { describe } from '../../clients/causes.ts';
+import { StoreError } from '../../contract/errors.ts';
 import { type CpSubsystem, type Hazelcast, refuseUnsafe } from './client.ts';
-import { storeError } from './errors.ts';
 
 export interface HazelcastGroup {
   /** Returns the client, always the same. */
@@ -51,4 +52,26 @@ export class Proxies<T> {
 /** `@` begins the group in a name, and blanks around it are cut off. */
 export function objectName(name: string): string {
   return name.replace(/[%@]|^\s|\s$/g, encodeURIComponent);
+}
+
+/** By the name of the error's class: what was refused before anything was changed. */
+const REFUSED: Readonly<Record<string, readonly [retry: 'later' | 'never', advice: string]>> = {
+  ClientOfflineError: ['later', 'cannot be reached'],
+  ClientNotActiveError: ['never', 'is not asked any more: its client is shut down'],
+  AuthenticationError: ['never', 'does not know this client'],
+  CPGroupDestroyedError: ['later', 'has destroyed this CP group'],
+  CannotReplicateError: ['later', 'has too much to do'],
+  NotLeaderError: ['later', 'is electing a leader'],
+  IllegalArgumentError: ['never', 'refused the request'],
+  UnsupportedOperationError: ['never', 'has no CP Subsystem'],
+};
+
+function storeError(error: unknown): StoreError {
+  const refused = REFUSED[(error as Error | undefined)?.constructor?.name ?? ''];
+  const [retry, advice] = refused ?? ['later', 'broke the connection, or failed'];
+  return new StoreError(`The Hazelcast cluster ${advice} (${describe(error)}).`, {
+    cause: error,
+    retryable: retry === 'later',
+    outcome: refused ? 'failed' : 'unknown',
+  });
 }

@@ -2,7 +2,7 @@
 import { type Clock, checkClock } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { checkOptions } from '../../base/options.ts';
-import { ClosedError, StoreError } from '../../contract/errors.ts';
+import { ClosedError, permanentFailure } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../batch.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
@@ -73,8 +73,7 @@ class LeaseLockStore implements Store {
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     return this.#each(claims, async (lock, claim) => {
       if (claim.permits === claim.limit) return lock.claim(claim);
-      const message = 'A Lease has one holder at a time.';
-      throw new StoreError(message, { retryable: false, outcome: 'failed' });
+      throw permanentFailure('A Lease has one holder at a time.');
     });
   }
 

@@ -60,13 +60,10 @@ export function versionIn({ metadata }: LeaseObject): string {
   return `${metadata.resourceVersion}.${metadata.uid}`;
 }
 
-interface LeaseDocument {
-  readonly key: string;
-  readonly text: string;
-  readonly holder: string | undefined;
-}
-
-export function leaseOf({ key, text, holder }: LeaseDocument, onto: string | undefined): string {
+export function leaseOf(
+  { key, text, holder }: { key: string; text: string; holder: string | undefined },
+  onto: string | undefined,
+): string {
   const annotations = { [NAME]: key, [TEXT]: text };
   checkLength(Object.entries(annotations).flat().join(''), MAX_BYTES, 'The annotations of a Lease');
   const [label = '', value] = LABEL.split('=');

@@ -17,7 +17,7 @@
  * than 1 % faster than the holder's, for which core keeps a margin and others may not.
  */
 import type { Clock } from '../../base/clock.ts';
-import { StoreError, toStoreError } from '../../contract/errors.ts';
+import { temporaryFailure, toStoreError } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED, UNKNOWN } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue } from '../../contract/store.ts';
 import type { OwnTombstones } from '../own-tombstones.ts';
@@ -55,6 +55,7 @@ interface SeenLease {
 
 /** Others may write between a look and a write, but not for ever. */
 const TRIES = 5;
+const CONTENDED = 'The Lease was written to by others again and again.';
 
 export class SharedLease {
   /** When it was last asked for. */
@@ -147,7 +148,7 @@ export class SharedLease {
       hold.until = Math.max(hold.until, sentAt + ttlMs);
       return released.find(id) ?? this.#granted(hold, wrote);
     }
-    throw contended();
+    throw temporaryFailure(CONTENDED);
   }
 
   /** True if it was held. */
@@ -172,7 +173,7 @@ export class SharedLease {
       this.#holds.delete(id);
       return isOurs && clock.now() < hold.until;
     }
-    throw contended();
+    throw temporaryFailure(CONTENDED);
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -248,9 +249,4 @@ function lossIn(lease: LeaseObject | undefined, hold: SharedHold): GoneStatus | 
   if (holderIdentity === '' && transitionsOf(lease) === hold.transitions) return undefined;
   const detail = `the Lease names ${holderIdentity || 'no holder'}`;
   return { state: 'gone', why: 'evicted', detail };
-}
-
-function contended(): StoreError {
-  const message = 'The Lease was written to by others again and again.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -14,6 +14,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -22,7 +23,7 @@ import type {
 } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
-import { ClaimWakes } from '../claim-wakes.ts';
+import { ClaimWakes } from '../subscription.ts';
 import { IdleQueues } from './idle-queues.ts';
 
 export interface MemoryStoreOptions {
@@ -126,11 +127,8 @@ class Memory implements MemoryStore {
     );
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    const { reason, now: atOnce } = eviction;
     return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
   }
 

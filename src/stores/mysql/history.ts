@@ -18,7 +18,7 @@
 import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
 import { anotherLayout, impossible } from '../../clients/sql/judge.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import { type MysqlTables, NOW } from './fragments.ts';
 
 /** The layout of the tables that these sources know. */
@@ -125,8 +125,7 @@ export async function settle(
     AND max_ttl = ${maxTtl}`);
     if (written === '1') return known;
   }
-  const message = 'What is recorded of the server does not stay.';
-  throw new StoreError(message, { retryable: true, outcome: 'failed' });
+  throw temporaryFailure('What is recorded of the server does not stay.');
 }
 
 /** Without the start of the server. */

@@ -12,7 +12,7 @@ import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge, MYSQL, numberOf } from '../../clients/mysql/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { columnOf } from '../../clients/sql/session.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure, temporaryFailure } from '../../contract/errors.ts';
 import { checkPrefix, PREFIX } from './fragments.ts';
 import { historyOf, LAYOUT } from './history.ts';
 import schema from './schema.sql';
@@ -86,8 +86,7 @@ async function migrate(connection: MysqlSession, prefix: string): Promise<void> 
   const turn = literal(`${prefix}migration`);
   const [[free] = []] = await connection.query(`SELECT GET_LOCK(${turn}, ${TURN_S})`);
   if (free !== '1') {
-    const message = 'Another program has been migrating the database for too long.';
-    throw new StoreError(message, { retryable: true, outcome: 'failed' });
+    throw temporaryFailure('Another program has been migrating the database for too long.');
   }
   await refuseOthers(connection, prefix);
   const [[layout = '0'] = []] = await connection
@@ -116,7 +115,7 @@ async function refuseOthers(connection: MysqlSession, prefix: string): Promise<v
   const found = columnOf(others).join(', ');
   const message = `There are other tables with the names of Holdfast's: ${found}.`;
   const advice = 'Give Holdfast another prefix.';
-  throw new StoreError(`${message} ${advice}`, { retryable: false, outcome: 'failed' });
+  throw permanentFailure(`${message} ${advice}`);
 }
 
 function textOf(prefix: string): string {

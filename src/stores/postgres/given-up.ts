@@ -9,7 +9,7 @@
  * not use up the connections of all.
  */
 import type { PostgresSession } from '../../clients/postgres/connection.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 
 const MOST = 4;
 
@@ -34,6 +34,6 @@ WHERE pid IN (${[...this.#pids].join()}) AND application_name = 'holdfast' AND s
     const message =
       `The PostgreSQL server has not finished with ${size} sessions that were given up: it waits` +
       ' for a standby, or for its disk. Look at wait_event in pg_stat_activity.';
-    throw new StoreError(message, { retryable: true, outcome: 'failed' });
+    throw temporaryFailure(message);
   }
 }

@@ -8,8 +8,7 @@ import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
-import { CHANNEL } from './fragments.ts';
-import { arrayOf, checkSchema } from './literal.ts';
+import { arrayOf, CHANNEL, checkSchema } from './fragments.ts';
 import { sourceOf } from './source.ts';
 
 export type { PostgresClient } from '../../clients/postgres/client.ts';

@@ -8,8 +8,8 @@
 import { readOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
 import { judge } from '../../clients/postgres/errors.ts';
+import { checkSchema } from './fragments.ts';
 import { LAYOUT } from './history.ts';
-import { checkSchema } from './literal.ts';
 import tables from './schema.sql';
 
 export interface PostgresMigrationOptions {

@@ -3,9 +3,9 @@ import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
 import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
+import { literal } from './fragments.ts';
 import { GivenUp } from './given-up.ts';
 import { settle } from './history.ts';
-import { literal } from './literal.ts';
 import { check, type OpeningParts, within } from './opening.ts';
 import { statementsOf } from './statements.ts';
 

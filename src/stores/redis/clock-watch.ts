@@ -6,7 +6,7 @@
  * of the clocks lies in an interval. If the intervals of two successive replies lie further apart
  * than clocks of different rates explain, one of the clocks has jumped, and ours is monotonic.
  */
-import { systemClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Smaller jumps, in ms, are ordinary corrections; the margins make them harmless. */
 const JUMP_MS = 100;
@@ -20,28 +20,23 @@ interface Sight {
   readonly most: number;
 }
 
-export class ClockWatch {
-  readonly #clock = systemClock();
-  readonly #jumped: (ms: number) => void;
-  readonly #last = new Map<string, Sight>();
-
-  constructor(jumped: (ms: number) => void) {
-    this.#jumped = jumped;
-  }
-
-  now(): number {
-    return this.#clock.now();
-  }
-
-  /** Takes a reply to what was sent at `sentAt`; each `server` has a clock of its own. */
-  see(server: string, serverMs: number, sentAt: number): void {
-    const at = this.#clock.now();
+/**
+ * Takes replies to what was sent at `sentAt`, and calls `jumped` where one shows that; each
+ * `server` has a clock of its own.
+ */
+export function clockWatch(
+  clock: Clock,
+  jumped: (ms: number) => void,
+): (server: string, serverMs: number, sentAt: number) => void {
+  const sights = new Map<string, Sight>();
+  return (server, serverMs, sentAt) => {
+    const at = clock.now();
     const sight = { at, least: serverMs - at, most: serverMs + 1 - sentAt };
-    const last = this.#last.get(server);
-    this.#last.set(server, sight);
+    const last = sights.get(server);
+    sights.set(server, sight);
     if (!last) return;
     const slack = JUMP_MS + (at - last.at) * RATE;
-    if (sight.least > last.most + slack) this.#jumped(sight.least - last.most);
-    else if (sight.most < last.least - slack) this.#jumped(sight.most - last.least);
-  }
+    if (sight.least > last.most + slack) jumped(sight.least - last.most);
+    else if (sight.most < last.least - slack) jumped(sight.most - last.least);
+  };
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Traits } from '../../contract/store.ts';
+import { SERVER_QUEUES } from '../status-lines.ts';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';
 import clock from './lua/clock.lua';
@@ -82,18 +83,7 @@ export const RECALL: Script = script(recall);
 /** A resource is a queue of claims. */
 export const QUEUE_FORM: Form = {
   name: 'redis',
-  traits: {
-    queue: true,
-    permits: true,
-    tokens: "the server's time, or one more than the last",
-    atomicTry: true,
-    clock: 'server',
-    failover: 'best-effort',
-    reach: 'network',
-    records: true,
-    sequential: true,
-    hintsGrant: true,
-  },
+  traits: SERVER_QUEUES,
   proves: true,
   claim: script(claim),
   renew: script(renew),
@@ -106,7 +96,7 @@ export const QUEUE_FORM: Form = {
 export const PLAIN_FORM: Form = {
   name: 'redis-plain',
   traits: {
-    ...QUEUE_FORM.traits,
+    ...SERVER_QUEUES,
     queue: false,
     permits: false,
     tokens: "the server's time, or one more than the last; other programs have none",

@@ -15,7 +15,7 @@ import { warnOfSilence } from '../../clients/listening.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisGreeting, RedisReply } from '../../clients/redis/link.ts';
 import { type WarningCode, Warnings } from '../../clients/warnings.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure, type StoreError } from '../../contract/errors.ts';
 
 type Hazard = [code: WarningCode, message: string];
 
@@ -44,7 +44,7 @@ export class Hazards {
     if (version < OLDEST) throw impossible(`it is Redis ${info.get('redis_version')}`);
     if (!cluster) this.#checkAlone(info);
     for (const [name, message] of hazardsIn(info)) {
-      if (this.#refuse) throw refusal(`${message} (${name})`);
+      if (this.#refuse) throw permanentFailure(`${message} (${name})`);
       this.#warnings.warn(name, message);
     }
   };
@@ -126,11 +126,7 @@ function hazardsIn(info: Info): readonly Hazard[] {
 
 function impossible(why: string): StoreError {
   const message = `The server cannot keep locks: ${why}. Use a primary of Redis 7.0 or newer.`;
-  return refusal(message);
-}
-
-function refusal(message: string): StoreError {
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
+  return permanentFailure(message);
 }
 
 function fieldsOf(reply: RedisReply): Map<string, string> {

@@ -12,7 +12,7 @@ import { QUEUE_FORM } from './forms.ts';
 import { partsOf, SERVER, type ServerOptions } from './options.ts';
 import { Places } from './places.ts';
 import { RedisStore } from './redis-store.ts';
-import { Spelling } from './spelling.ts';
+import { spellingCheck } from './spelling.ts';
 
 export type { RedisClient } from '../../clients/redis/client.ts';
 export { type PlainRedisOptions, plainRedisStore } from './plain-store.ts';
@@ -60,6 +60,6 @@ export function redisStore(client: RedisClient, options: RedisOptions = {}): Sto
   const parts = partsOf(client, given, { tagged, aloneMs: tagged ? undefined : ALONE_MS });
   const { namespace, link } = parts;
   const places = new Places(namespace, link.cluster, hashTag);
-  const spelling = places.inCluster ? new Spelling(link, namespace, places.tag) : undefined;
+  const spelling = places.inCluster ? spellingCheck(link, namespace, places.tag) : undefined;
   return new RedisStore({ ...parts, form: QUEUE_FORM, maxWaiters: most, places, spelling });
 }

@@ -9,10 +9,11 @@
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
-import type { Kept } from '../../contract/records.ts';
+import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -80,10 +81,7 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  async release(
-    claims: readonly Claim[],
-    after?: { readonly ms: number },
-  ): Promise<readonly boolean[]> {
+  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -125,19 +123,12 @@ export class RedisStore implements Store {
     );
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, { reason, now }: Eviction): Promise<boolean> {
     const when = now ? 'now' : 'later';
     return (await this.#change(resource, 'evict', String(number), reason, when)) === 1;
   }
 
-  async keep(
-    claim: Claim,
-    { text, ms }: { readonly text: string; readonly ms: number },
-  ): Promise<boolean> {
+  async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];

@@ -7,15 +7,16 @@
  * another one it would count no writes, and always succeed.
  */
 
+import { systemClock } from '../../base/clock.ts';
 import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { garbled } from '../status-lines.ts';
-import { ClockWatch } from './clock-watch.ts';
+import { clockWatch } from './clock-watch.ts';
 import { LAST_LOSS, type Script } from './forms.ts';
 import type { Hazards } from './hazards.ts';
 import type { Places } from './places.ts';
-import type { Spelling } from './spelling.ts';
+import type { SpellingCheck } from './spelling.ts';
 
 export interface ScriptRunnerParts {
   readonly link: RedisLink;
@@ -23,7 +24,7 @@ export interface ScriptRunnerParts {
   /** They get what the replies show. */
   readonly hazards: Hazards;
   /** Where programs with other keys may use the same namespace. */
-  readonly spelling?: Spelling | undefined;
+  readonly spelling?: SpellingCheck | undefined;
   /** The longest ttl that counts on the server. */
   readonly maxTtlMs: number;
   /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
@@ -45,14 +46,15 @@ export interface ScriptRun {
 
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
-  readonly #clockWatch: ClockWatch;
+  readonly #clock = systemClock();
+  readonly #sawClock: ReturnType<typeof clockWatch>;
   #maxTtlMs = 0;
   #known = '';
   #fresh = '';
 
   constructor(parts: ScriptRunnerParts) {
     this.#parts = parts;
-    this.#clockWatch = new ClockWatch(parts.hazards.clockJumped);
+    this.#sawClock = clockWatch(this.#clock, parts.hazards.clockJumped);
     this.#setMaxTtl(parts.maxTtlMs);
   }
 
@@ -69,9 +71,9 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   async run(call: ScriptRun): Promise<readonly RedisReply[]> {
-    const checked = this.#parts.spelling?.check();
+    const checked = this.#parts.spelling?.();
     if (checked) await checked;
-    const sentAt = this.#clockWatch.now();
+    const sentAt = this.#clock.now();
     const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
     return this.#read(call, reply, sentAt);
   }
@@ -123,7 +125,7 @@ export class ScriptRunner {
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);
     const { places, hazards } = this.#parts;
-    this.#clockWatch.see(places.recordOf(keys[0] as string), now, sentAt);
+    this.#sawClock(places.recordOf(keys[0] as string), now, sentAt);
     if (maxTtl !== undefined && maxTtl > this.#maxTtlMs) {
       hazards.exceeded(maxTtl);
       // So that it counts after a flush as well, which takes the record.

@@ -11,9 +11,10 @@
  * more than 20 s; they cannot reach its server, and the first can; or after a flush of one server
  * the first has no tag and a smaller maxTtl.
  */
+import { singleFlight } from '../../base/single-flight.ts';
 import { abortable, limited } from '../../clients/abortable.ts';
 import type { RedisLink } from '../../clients/redis/link.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 
 /** From this age on, in ms, what was seen is looked at again, while requests go on. */
 const OLD_MS = 5000;
@@ -24,70 +25,57 @@ const DUE_MS = 10_000;
 /** Longest look, in ms, for a program that has seen the key before: others must not wait for it. */
 const LOOK_MS = 1000;
 
-export class Spelling {
-  readonly #link: RedisLink;
-  readonly #key: string;
-  readonly #own: string;
-  #looking: Promise<void> | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+/** What a request must wait for, if anything; it rejects with a StoreError. */
+export type SpellingCheck = () => Promise<void> | undefined;
 
-  /** @param tag the hash tag of all keys, in braces; empty in the slots of a cluster. */
-  constructor(link: RedisLink, namespace: string, tag: string) {
-    this.#link = link;
-    this.#key = `${namespace}:!record`;
-    this.#own = `0${tag}`;
-  }
+/** @param tag the hash tag of all keys, in braces; empty in the slots of a cluster. */
+export function spellingCheck(link: RedisLink, namespace: string, tag: string): SpellingCheck {
+  const key = `${namespace}:!record`;
+  const own = `0${tag}`;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** What a request must wait for, if anything. @throws StoreError */
-  check(): Promise<void> | undefined {
-    const age = performance.now() - this.#lookedAt;
-    if (age < OLD_MS) return undefined;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    if (age >= DUE_MS) return this.#looking;
-    // Whoever asks next is told.
-    this.#looking.catch(() => {});
-    return undefined;
-  }
-
-  async #look(): Promise<void> {
-    const at = performance.now();
-    const first = this.#lookedAt === Number.NEGATIVE_INFINITY;
-    const brief = () => limited(LOOK_MS, [], (signal) => abortable(signal, this.#late()));
-    const found = await (first ? this.#found() : brief().catch(() => this.#own));
-    if (found === this.#own) {
-      this.#lookedAt = at;
-      return;
-    }
-    this.#lookedAt = Number.NEGATIVE_INFINITY;
-    throw this.#another(found);
+  /** What the key says, once it says something. */
+  async function ask(): Promise<string> {
+    const found = await link.send(key, ['GET', key]);
+    if (found !== null) return String(found);
+    const before = await link.send(key, ['SET', key, own, 'NX', 'GET']);
+    return before === null ? own : String(before);
   }
 
   /** An answer that comes when nobody waits for it counts as well. */
-  async #late(): Promise<string> {
-    const found = await this.#found();
-    if (found !== this.#own) this.#lookedAt = Number.NEGATIVE_INFINITY;
+  async function askLate(): Promise<string> {
+    const found = await ask();
+    if (found !== own) lookedAt = Number.NEGATIVE_INFINITY;
     return found;
   }
 
-  /** What the key says, once it says something. */
-  async #found(): Promise<string> {
-    const key = this.#key;
-    const found = await this.#link.send(key, ['GET', key]);
-    if (found !== null) return String(found);
-    const before = await this.#link.send(key, ['SET', key, this.#own, 'NX', 'GET']);
-    return before === null ? this.#own : String(before);
-  }
+  const look = singleFlight(async () => {
+    const at = performance.now();
+    const first = lookedAt === Number.NEGATIVE_INFINITY;
+    const brief = () => limited(LOOK_MS, [], (signal) => abortable(signal, askLate()));
+    const found = await (first ? ask() : brief().catch(() => own));
+    lookedAt = found === own ? at : Number.NEGATIVE_INFINITY;
+    if (found !== own) throw permanentFailure(differ(key, found, own));
+  });
 
-  #another(found: string): StoreError {
-    const message =
-      `The key ${this.#key} says that other programs have the locks of this namespace` +
-      ` ${wordsOf(found)}, and this one has them ${wordsOf(this.#own)}, so they would not exclude` +
-      ' each other. Give all the same hashTag and the same kind of client, or other namespaces.' +
-      ' If none of the others runs any more, delete that key.';
-    return new StoreError(message, { retryable: false, outcome: 'failed' });
-  }
+  return () => {
+    const age = performance.now() - lookedAt;
+    if (age < OLD_MS) return undefined;
+    const looking = look();
+    if (age >= DUE_MS) return looking;
+    // Whoever asks next is told.
+    looking.catch(() => {});
+    return undefined;
+  };
+}
+
+function differ(key: string, found: string, own: string): string {
+  return (
+    `The key ${key} says that other programs have the locks of this namespace` +
+    ` ${wordsOf(found)}, and this one has them ${wordsOf(own)}, so they would not exclude` +
+    ' each other. Give all the same hashTag and the same kind of client, or other namespaces.' +
+    ' If none of the others runs any more, delete that key.'
+  );
 }
 
 function wordsOf(text: string): string {

@@ -14,7 +14,7 @@
 import { type Clock, sleep } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import { lineOf } from '../status-lines.ts';
 import type { Lane } from './link.ts';
 import {
@@ -181,7 +181,7 @@ export class Applying {
     for (const [name, tasks] of own) {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
-      fail(late, new StoreError(KEPT_BUSY, { retryable: true, outcome: 'failed' }));
+      fail(late, temporaryFailure(KEPT_BUSY));
       const left = tasks.filter((task) => !late.includes(task));
       if (left.length === 0) this.#follow(own, name);
       else own.set(name, left);

@@ -17,13 +17,14 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { garbled } from '../status-lines.ts';
+import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
@@ -48,18 +49,7 @@ const PAGE = 500;
 
 export class SqlRowStore implements Store {
   readonly name: string;
-  readonly traits: Traits = {
-    queue: true,
-    permits: true,
-    tokens: "the server's time, or one more than the last",
-    atomicTry: true,
-    clock: 'server',
-    failover: 'best-effort',
-    reach: 'network',
-    records: true,
-    sequential: true,
-    hintsGrant: true,
-  };
+  readonly traits: Traits = SERVER_QUEUES;
   readonly lineage: string;
   readonly maxTtlMs: number;
   readonly #parts: SqlRowStoreParts;
@@ -156,13 +146,9 @@ export class SqlRowStore implements Store {
     return this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    { reason, now: atOnce }: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
     // Databases take no NUL in a text, and no code compares reasons.
-    const options = { reason: reason.replaceAll('\0', '\ufffd'), atOnce };
+    const options = { reason: eviction.reason.replaceAll('\0', '\ufffd'), atOnce: eviction.now };
     return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );

@@ -9,7 +9,7 @@
  * for so long, no claim has lived for a ttl.
  * What would break it: a row that goes before `highest` is committed.
  */
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
 import type { Table } from './table.ts';
 
 const EVERY_MS = 120_000;
@@ -50,16 +50,11 @@ export class Sweeper {
         const since = this.#clock.now();
         // The last name of the portion, if there are more.
         [name] = await session.call('sweep', [name, String(PORTION), idle]);
-        if (name !== undefined) await this.#rest((this.#clock.now() - since) * REST);
+        const tookMs = this.#clock.now() - since;
+        if (name !== undefined) await sleep(this.#clock, tookMs * REST, undefined, true);
       }
     } finally {
       session.close();
     }
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#clock.setTimeout(resolve, ms).unref();
-    });
   }
 }

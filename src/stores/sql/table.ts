@@ -1,6 +1,6 @@
 /** The statements on the table of locks, with what they take and return. */
 import { fromText, toText } from '../../clients/sql/name-text.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
@@ -166,8 +166,7 @@ export class Table implements Rows {
       if (found) return found;
       await this.link.call('settle', [], terms);
     }
-    const message = 'The database forgets at once what is written about its history.';
-    throw new StoreError(message, { retryable: true, outcome: 'failed' });
+    throw temporaryFailure('The database forgets at once what is written about its history.');
   }
 
   #named(names: readonly string[]): string[] {

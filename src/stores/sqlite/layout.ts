@@ -18,7 +18,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FileConnection } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import type { Layout } from './schema.ts';
 
 interface Meta {
@@ -56,10 +56,10 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
   ) as [Meta];
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
-    throw refusal(
-      `${connection.file} is used by processes with another clock (time namespace` +
-        ` ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them in the` +
-        ' same time namespace.',
+    throw permanentFailure(
+      `The lock database ${connection.file} is used by processes with another clock (time` +
+        ` namespace ${meta.time_space}, here ${timeSpace}). Locks need one clock: run all of them` +
+        ' in the same time namespace.',
     );
   }
   const now = machine.nowUs();
@@ -84,10 +84,10 @@ export function checkLayout(connection: FileConnection, layouts: readonly Layout
   const found = connection.all('SELECT layout, oldest FROM holdfast_meta');
   const [{ layout, oldest }] = found as [{ layout: number; oldest: number }];
   if (oldest <= layouts.length) return layout;
-  throw refusal(
-    `${connection.file} has layout ${layout}, which needs a program that knows layout ${oldest};` +
-      ` this version of holdfast knows ${layouts.length}. Update holdfast here, or use another` +
-      ' file.',
+  throw permanentFailure(
+    `The lock database ${connection.file} has layout ${layout}, which needs a program that knows` +
+      ` layout ${oldest}; this version of holdfast knows ${layouts.length}. Update holdfast here,` +
+      ' or use another file.',
   );
 }
 
@@ -118,8 +118,4 @@ function save(connection: FileConnection, machine: Machine, highest: number): vo
   const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
   const begin = 'UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?';
   connection.run(begin, boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
-}
-
-function refusal(message: string): StoreError {
-  return new StoreError(`The lock database ${message}`, { retryable: false, outcome: 'failed' });
 }

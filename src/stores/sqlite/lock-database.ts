@@ -16,7 +16,7 @@ import {
 } from '../../clients/sqlite/connection.ts';
 import { isBusy } from '../../clients/sqlite/errors.ts';
 import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
-import { ClosedError, StoreError } from '../../contract/errors.ts';
+import { ClosedError, permanentFailure, temporaryFailure } from '../../contract/errors.ts';
 import { checkLayout, joinFile } from './layout.ts';
 import { Queues, type QueuesParts } from './queues.ts';
 import { joinRecords, Records } from './records.ts';
@@ -72,8 +72,7 @@ export class LockDatabase {
     return untilFree(this.#parts.file, this.#parts.busyMs, () => {
       if (this.#opened) return this.#try(this.#opened, step);
       if (this.#closed) throw new ClosedError('This store is closed');
-      const message = `The lock database ${this.#parts.file} was replaced meanwhile.`;
-      throw new StoreError(message, { retryable: true, outcome: 'failed' });
+      throw temporaryFailure(`The lock database ${this.#parts.file} was replaced meanwhile.`);
     });
   }
 
@@ -100,7 +99,7 @@ export class LockDatabase {
     const due = this.#parts.machine.nowUs() - this.#lookedAt > LOOK_US;
     if (!due || this.checkNow()) return;
     const message = `The lock database ${this.#parts.file} was replaced under the database object.`;
-    throw new StoreError(`${message} Open it again.`, { retryable: false, outcome: 'failed' });
+    throw permanentFailure(`${message} Open it again.`);
   }
 
   async close(): Promise<void> {

@@ -14,8 +14,8 @@
 import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
-import { StoreError } from '../../contract/errors.ts';
-import type { Claim, ClaimStatus, Queue } from '../../contract/store.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, Eviction, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
@@ -99,8 +99,7 @@ export class Queues {
     const { machine } = this.#parts;
     let now = machine.nowUs();
     for (let again = 0; now <= this.now; again++) {
-      if (again === MANY)
-        throw new StoreError(STANDS_STILL, { retryable: true, outcome: 'failed' });
+      if (again === MANY) throw temporaryFailure(STANDS_STILL);
       now = machine.nowUs();
     }
     this.now = now;
@@ -176,8 +175,7 @@ export class Queues {
     return this.#about(claim, (queue, { now }) => queue.keep(claim, now, { text: '', ms: 0 }));
   }
 
-  evict(resource: string, number: bigint, how: { reason: string; now: boolean }): boolean {
-    const { reason, now: atOnce } = how;
+  evict(resource: string, number: bigint, { reason, now: atOnce }: Eviction): boolean {
     return this.#on(resource, ALL, (queue, { now }) =>
       queue.evict(number, now, { reason, atOnce }),
     );

@@ -8,7 +8,7 @@
  */
 import { show } from '../../base/show.ts';
 import { ADDRESS } from '../../clients/sqlite/wake-file.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { temporaryFailure } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, Holder, Kind, Takeover } from '../../contract/store.ts';
 import type { Entry } from '../../queue/state.ts';
 import { KINDS } from '../status-lines.ts';
@@ -46,10 +46,9 @@ export function isSound(row: ClaimRow, now: number): boolean {
   const wrong = faultIn(row);
   const [seq, , , , , , , , expires] = row;
   if (!wrong || expires <= now) return !wrong;
-  throw new StoreError(
+  throw temporaryFailure(
     `In the lock database, the row of holdfast_claim with the seq ${show(seq)} has a wrong` +
       ` ${wrong}: some other program has written it. Delete it, and see who may write the file.`,
-    { retryable: true, outcome: 'failed' },
   );
 }
 

@@ -9,6 +9,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -95,12 +96,8 @@ export class SqliteStore implements Store {
     return this.#step((queues) => queues.downgrade(claim));
   }
 
-  async evict(
-    resource: string,
-    number: bigint,
-    options: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
-    return this.#step((queues) => queues.evict(resource, number, options));
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    return this.#step((queues) => queues.evict(resource, number, eviction));
   }
 
   async keep(claim: Claim, record: RecordTerms): Promise<boolean> {

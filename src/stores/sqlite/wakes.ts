@@ -13,7 +13,7 @@ import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';
 import type { Claim, ClaimStatus, Wake } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
 import { statusIn } from '../status-lines.ts';
-import { Subscription } from '../subscription.ts';
+import { entered, type Subscription } from '../subscription.ts';
 import type { ClaimWake } from './queues.ts';
 
 /** Locks that are held for less than this, in ms, need no wakes for waiters. */
@@ -46,11 +46,7 @@ export class SqliteWakes {
   }
 
   watch({ id }: Claim, wake: Wake): Subscription {
-    const watch: ClaimWatch = { wake, at: 0 };
-    this.#watches.set(id, watch);
-    return new Subscription(() => {
-      if (this.#watches.get(id) === watch) this.#watches.delete(id);
-    });
+    return entered(this.#watches, id, { wake, at: 0 });
   }
 
   /** Called after a reply: waiters listen at once, holders only if they go on holding. */

@@ -13,13 +13,13 @@ import { Buffer } from 'node:buffer';
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
+import { keptOnce } from '../../base/single-flight.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
-import { type ColumnNeed, checkColumns, columnsOnce } from '../../clients/sql/columns.ts';
+import { type ColumnNeed, checkColumns } from '../../clients/sql/columns.ts';
 import { connectionOf, type SqlConnection } from '../../clients/sql/connection.ts';
-import type { TransactionError } from '../../clients/sql/errors.ts';
+import { storeErrorOf, type TransactionError } from '../../clients/sql/errors.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { type Dialect, inDialect, quoteTable } from '../../clients/sql/sql.ts';
-import { storeErrorOf } from '../../clients/sql/store-error.ts';
 import { checkLength, type Documents } from '../document/documents.ts';
 
 export interface TableOptions {
@@ -100,7 +100,7 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   const { dialect } = connection;
   const quoted = quoteTable(table);
   const sql = statementsFor(dialect, quoted);
-  const checked = columnsOnce(connection, quoted, NEEDS);
+  const checked = keptOnce(() => checkColumns(connection, quoted, NEEDS));
   const needs = `tableStore needs its table. Create it once:\n${tableSchema(dialect, table)}`;
 
   /** All values are texts. */

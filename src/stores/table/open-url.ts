@@ -8,6 +8,7 @@ import * as postgres from '../../clients/postgres/by-url.ts';
 import type { SqlDatabase } from '../../clients/sql/clients.ts';
 import { connectionOf } from '../../clients/sql/connection.ts';
 import { sqlFacts } from '../../clients/sql/server-facts.ts';
+import type { Dialect } from '../../clients/sql/sql.ts';
 import type { Store } from '../../contract/store.ts';
 import { closingAlso, splitQuery } from '../url-options.ts';
 import { checkTable, TABLE } from './documents.ts';
@@ -45,21 +46,15 @@ export function migrationText(scheme: string, rest: string): string {
   return tableSchema(dialect, options.table);
 }
 
-interface TableUrl {
-  readonly dialect: 'postgres' | 'mysql';
-  readonly options: TableStoreOptions;
-  client(): Promise<SqlDatabase & { end(): unknown }>;
-}
-
-function read(scheme: string, rest: string): TableUrl {
+function read(scheme: string, rest: string) {
   const database = scheme.replace('table+', '');
-  const dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
+  const dialect: Dialect = database.startsWith('postgres') ? 'postgres' : 'mysql';
   const split = dialect === 'postgres' ? postgres.splitUrl(rest) : mysql.splitUrl(rest);
   const { options, url } = splitQuery<TableStoreOptions>(split, OPTIONS);
   return {
     dialect,
     options,
-    client: () =>
+    client: (): Promise<SqlDatabase & { end(): unknown }> =>
       dialect === 'postgres' ? postgres.clientByUrl(url) : mysql.clientByUrl(database, url),
   };
 }

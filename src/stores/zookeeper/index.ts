@@ -61,14 +61,11 @@ export function zookeeperStore(
   options: ZookeeperStoreOptions = {},
 ): Store {
   const { path, recipe, ...limits } = checkOptions(options, CHECKS, 'zookeeperStore');
-  const client = isClient(address) ? address : zookeeperClient(address);
+  const client =
+    typeof address === 'object' && address !== null && 'start' in address
+      ? address
+      : zookeeperClient(address);
   const root = path === '/' ? '' : path;
   const parts = { client, clock: systemClock(), tree: new Tree(root, recipe), ...limits };
   return recipe === 'semaphore' ? new SemaphoreStore(parts) : new ZookeeperStore(parts);
-}
-
-function isClient(
-  address: string | ZookeeperOptions | ZookeeperClient,
-): address is ZookeeperClient {
-  return typeof address === 'object' && address !== null && 'start' in address;
 }

@@ -9,9 +9,10 @@
  * can until the session itself is over. Nodes cannot outlive that.
  */
 import { type Clock, OneTimer } from '../../base/clock.ts';
+import { keptOnce, singleFlight } from '../../base/single-flight.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 import { lineageOf, type Recipe, type Tree } from './layout.ts';
 
 /** How much longer a session lives than its claims. */
@@ -50,8 +51,6 @@ export class KeptSession {
   readonly #askedMs: number;
   readonly #idle: (kept: KeptSession) => void;
   readonly #sweeper: OneTimer;
-  #connected: Promise<void> | undefined;
-  #confirming: Promise<void> | undefined;
   #usedAt: number;
   #sweepAt = Number.POSITIVE_INFINITY;
   #ended = false;
@@ -121,20 +120,16 @@ export class KeptSession {
     const message =
       `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
       `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
-    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+    throw permanentFailure(message);
   }
 
   /**
    * Resolves once it is connected and its lineage is known.
    * @throws StoreError
    */
-  connected(): Promise<void> {
-    this.#connected ??= this.#connect().catch((error: unknown) => {
-      this.#connected = undefined;
-      throw error;
-    });
-    return this.#connected;
-  }
+  readonly connected: () => Promise<void> = keptOnce(async () => {
+    this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
+  });
 
   /**
    * Gives it as much life as claims want, if possible. `after`: a write was just answered, so one
@@ -142,14 +137,12 @@ export class KeptSession {
    * @throws StoreError
    */
   async confirm(after?: 'write'): Promise<void> {
-    if (this.fresh) return;
-    const { session, within } = this;
-    const asking = (): Promise<void> => (after ? session.touch(within) : session.confirm(within));
-    this.#confirming ??= asking().finally(() => {
-      this.#confirming = undefined;
-    });
-    return this.#confirming;
+    if (!this.fresh) await this.#confirm(after);
   }
+
+  readonly #confirm = singleFlight((after: 'write' | undefined) =>
+    after ? this.session.touch(this.within) : this.session.confirm(this.within),
+  );
 
   /** It has as much life as a new claim wants. */
   get fresh(): boolean {
@@ -193,9 +186,5 @@ export class KeptSession {
     this.#sweepAt = at;
     this.#sweeper.set(() => this.sweep(), at - this.#parts.clock.now());
     this.#sweeper.unref();
-  }
-
-  async #connect(): Promise<void> {
-    this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   }
 }

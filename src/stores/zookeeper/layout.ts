@@ -12,7 +12,7 @@ import type {
   Within,
   ZookeeperSession,
 } from '../../clients/zookeeper/zookeeper-session.ts';
-import { StoreError } from '../../contract/errors.ts';
+import { permanentFailure } from '../../contract/errors.ts';
 
 /** Where the queues are, below the chroot, unless the options say otherwise. */
 export const PATH = '/holdfast';
@@ -108,7 +108,7 @@ export async function lineageOf(
     const known = await session.getData(tree.lineage, within).catch(unlessMissing);
     if (known) return `zookeeper:${known.data.toString()}`;
     if ((await session.exists('/', within)) === undefined) {
-      throw new StoreError(NO_CHROOT, { retryable: false, outcome: 'failed' });
+      throw permanentFailure(NO_CHROOT);
     }
     const data = Buffer.from(randomBytes(8).toString('hex'));
     for (const path of tree.folders) await ensure(session, path, within);

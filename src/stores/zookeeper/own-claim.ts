@@ -1,7 +1,7 @@
 /** A claim of this process in a queue of ZooKeeper. */
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { OwnClaim } from '../consensus/own-claim.ts';
+import { OwnClaim } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import { type Details, type NodeView, uuidOf } from './places.ts';
 

@@ -18,6 +18,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
   ClaimStatus,
+  Eviction,
   Queue,
   Store,
   Subscribed,
@@ -25,7 +26,6 @@ import type {
   Wake,
 } from '../../contract/store.ts';
 import { errorStatus } from '../batch.ts';
-import type { Eviction } from '../consensus/terms.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
@@ -146,8 +146,8 @@ export class ZookeeperStore implements Store {
     return gone ?? EXPIRED;
   }
 
-  evict(resource: string, number: bigint, options: Omit<Eviction, 'number'>): Promise<boolean> {
-    return evict(this.#parts, resource, { number, ...options });
+  evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    return evict(this.#parts, resource, number, eviction);
   }
 
   keep(claim: Claim, record: RecordTerms): Promise<boolean> {

@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { systemClock } from '../../../src/base/clock.ts';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
 import { Warnings } from '../../../src/clients/warnings.ts';
-import { arrayOf } from '../../../src/stores/postgres/literal.ts';
+import { arrayOf } from '../../../src/stores/postgres/fragments.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import { linkOf } from '../../../src/stores/sql/link.ts';
 import { Sweeper } from '../../../src/stores/sql/sweeper.ts';

@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import { migratePostgres, type PostgresClient, postgresStore } from 'holdfast/postgres';
 import { Client } from 'pg';
-import { literal } from '../../../src/stores/postgres/literal.ts';
+import { literal } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { MAX_TTL_MS, type Place } from '../../methods/faults/bed.ts';
 import { SqlBed } from '../../methods/faults/sql-bed.ts';

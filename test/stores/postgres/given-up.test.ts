@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { connectLike } from '../../../src/clients/postgres/client.ts';
 import { isBlocked } from '../../../src/clients/sql/judge.ts';
 import { Warnings } from '../../../src/clients/warnings.ts';
-import { arrayOf } from '../../../src/stores/postgres/literal.ts';
+import { arrayOf } from '../../../src/stores/postgres/fragments.ts';
 import { sourceOf } from '../../../src/stores/postgres/source.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import type { SqlSource, SqlWire } from '../../../src/stores/sql/link.ts';

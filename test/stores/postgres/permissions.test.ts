@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createLocks } from 'holdfast';
 import { expect, test } from 'vitest';
-import { literal } from '../../../src/stores/postgres/literal.ts';
+import { literal } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
 import { CLIENTS, failureOf, sharedServer } from './bed.ts';

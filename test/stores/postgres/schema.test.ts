@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { arrayOf } from '../../../src/stores/postgres/literal.ts';
+import { arrayOf } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
 import { until } from '../../support/until.ts';

@@ -5,6 +5,7 @@
  * for a moment, so that a cluster in trouble does not get ever more requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { singleFlight } from '../../../base/single-flight.ts';
 import { abortable, limited } from '../../abortable.ts';
 import { asked } from '../../opening.ts';
 import type { RedisSource } from '../connection.ts';
@@ -59,8 +60,9 @@ export interface TopologiesParts {
 export class Topologies {
   readonly #parts: TopologiesParts;
   #last: Topology | undefined;
-  #looking: Promise<Topology> | undefined;
   #failedAt = 0;
+  /** Rejects with the client package's reason. */
+  readonly refresh: () => Promise<Topology> = singleFlight(() => this.#look());
 
   constructor(parts: TopologiesParts) {
     this.#parts = parts;
@@ -84,14 +86,6 @@ export class Topologies {
       const judgement = judge(error, 'open');
       throw this.#last ? judgement.error : asked(judgement, questionOf());
     }
-  }
-
-  /** Rejects with the client package's reason. */
-  refresh(): Promise<Topology> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
   }
 
   async #look(): Promise<Topology> {

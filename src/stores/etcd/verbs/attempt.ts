@@ -19,10 +19,10 @@ import type {
   TxnAnswer,
 } from '../../../clients/etcd/client.ts';
 import { leaseGone } from '../../../clients/etcd/errors.ts';
-import type { StoreError } from '../../../contract/errors.ts';
+import { type StoreError, temporaryFailure } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus, Kind } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { QueueWatch } from '../following.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
@@ -31,6 +31,8 @@ import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
 import { epitaph, standing } from './standing.ts';
+
+const OVERTAKEN = 'Other claims kept coming in before this try.';
 
 /**
  * How a claim learns its place: by reading the queue in the same step; from the watch, if that
@@ -178,7 +180,7 @@ export class ClaimAttempt {
   }
 
   async #tryAgain(revision: bigint | undefined): Promise<ClaimStatus> {
-    if (++this.#tries > MOST_TRIES) throw tooBusy('Other claims kept coming in before this try.');
+    if (++this.#tries > MOST_TRIES) throw temporaryFailure(OVERTAKEN);
     this.#seenAt = revision;
     const sentAt = this.#parts.clock.now();
     const { outcomes, revision: at } = await sent(this.#parts, [this]);

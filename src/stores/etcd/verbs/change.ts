@@ -1,8 +1,8 @@
 /** Downgrades and evictions; each compares with what was read. */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
-import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { Eviction } from '../../consensus/terms.ts';
+import { temporaryFailure } from '../../../contract/errors.ts';
+import type { Claim, ClaimStatus, Eviction } from '../../../contract/store.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
@@ -27,14 +27,15 @@ export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimSt
       success: [{ put: { key, value, lease: 'keep' } }],
     });
   }
-  throw tooBusy(BUSY);
+  throw temporaryFailure(BUSY);
 }
 
 /** Ends the claim with this number: now, or with its ttl. */
 export async function evict(
   parts: EtcdParts,
   resource: string,
-  { number, reason, now }: Eviction,
+  number: bigint,
+  { reason, now }: Eviction,
 ): Promise<boolean> {
   const { client, keys, leases } = parts;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -63,7 +64,7 @@ export async function evict(
     const { succeeded } = await client.txn({ compare: [unchanged(key, revision)], success });
     if (succeeded) return true;
   }
-  throw tooBusy(BUSY);
+  throw temporaryFailure(BUSY);
 }
 
 function unchanged(key: string, revision: bigint): Compare {

@@ -10,7 +10,7 @@
  * What would break it: programs that disagree about the limit. A claim that loses the mutex while
  * it waits for a permit leaves with its nodes, because Java waits until all are few enough.
  */
-import { StoreError } from '../../../contract/errors.ts';
+import { permanentFailure } from '../../../contract/errors.ts';
 import {
   type Claim,
   type ClaimStatus,
@@ -129,5 +129,5 @@ function refusalOf({ kind, permits }: Claim): ClaimStatus | undefined {
   }
   if (kind !== 'permits' || permits <= MAX_BATCH) return undefined;
   const message = `A claim may have ${MAX_BATCH} permits, as each is a node, and not ${permits}.`;
-  return errorStatus(new StoreError(message, { retryable: false, outcome: 'failed' }));
+  return errorStatus(permanentFailure(message));
 }

@@ -1,15 +1,17 @@
 /** Downgrades and evictions; each writes only if the claim is still as it was read. */
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
-import { StoreError } from '../../../contract/errors.ts';
-import type { ClaimStatus } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
-import type { Eviction } from '../../consensus/terms.ts';
+import { permanentFailure, temporaryFailure } from '../../../contract/errors.ts';
+import type { ClaimStatus, Eviction } from '../../../contract/store.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { asReader, dataOf, REVOKE } from '../places.ts';
 import { detailed, listQueue } from '../reading.ts';
 import { ended } from './release.ts';
+
+/** A latch in Java watches the one before it once, and takes no notice of a write. */
+const NO_WRITE = 'A latch can be evicted `now`, and not later: one in Java would miss its end.';
 
 /** Replaces a writer's node by a reader's with the same number. Undefined: ask by a renewal. */
 export async function downgrade(
@@ -44,7 +46,8 @@ export async function downgrade(
 export async function evict(
   parts: ZookeeperParts,
   resource: string,
-  { number, reason, now }: Eviction,
+  number: bigint,
+  { reason, now }: Eviction,
 ): Promise<boolean> {
   const kept = await parts.sessions.any();
   const queue = parts.tree.queue(resource);
@@ -59,7 +62,7 @@ export async function evict(
     const { id, foreign, sequence } = place;
     const { version, ttlMs = 0, holder, sealed } = details;
     if (holds && !now) {
-      if (parts.tree.recipe === 'latch') throw written();
+      if (parts.tree.recipe === 'latch') throw permanentFailure(NO_WRITE);
       if (sealed) return true;
       // Its process ends it after its ttl; one of Curator's, when it chooses.
       const seal = { sealed: 'evicted', detail: reason, lasts: ttlMs, number } as const;
@@ -75,13 +78,7 @@ export async function evict(
       return true;
     }
   }
-  throw tooBusy('Other requests kept changing the claim.');
-}
-
-/** A latch in Java watches the one before it once, and takes no notice of a write. */
-function written(): StoreError {
-  const message = 'A latch can be evicted `now`, and not later: one in Java would miss its end.';
-  return new StoreError(message, { retryable: false, outcome: 'failed' });
+  throw temporaryFailure('Other requests kept changing the claim.');
 }
 
 /** False: it changed after the read. */

@@ -8,7 +8,7 @@
  */
 import { failedWith, unlessMissing, unlessThere } from '../../../clients/zookeeper/errors.ts';
 import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
-import { StoreError } from '../../../contract/errors.ts';
+import { type StoreError, temporaryFailure } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -183,7 +183,7 @@ async function startAnew(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Cl
     await kept.session.delete(path, kept.within);
   } catch (error) {
     if (!failedWith(error, 'NOTEMPTY')) unlessMissing(error);
-    else throw new StoreError(NEAR_OVERFLOW, { retryable: true, outcome: 'failed' });
+    else throw temporaryFailure(NEAR_OVERFLOW);
   }
   return enter(parts, claim);
 }

@@ -17,11 +17,12 @@
  * A holder reads over the session that admitted it, which has seen all earlier writes; any other
  * session has to catch up with the leader first.
  */
+import { singleFlight } from '../../../base/single-flight.ts';
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
-import { StoreError } from '../../../contract/errors.ts';
+import { permanentFailure, temporaryFailure } from '../../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
-import { MOST_TRIES, tooBusy } from '../../consensus/outcomes.ts';
+import { MOST_TRIES } from '../../consensus/terms.ts';
 import type { KeptSession } from '../kept-session.ts';
 import { ensure } from '../layout.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -56,7 +57,6 @@ interface FoundRecord extends RecordTerms {
 export class NodeRecords {
   readonly #parts: ZookeeperParts;
   #time: { readonly servers: number; readonly at: number } | undefined;
-  #asking: Promise<unknown> | undefined;
 
   constructor(parts: ZookeeperParts) {
     this.#parts = parts;
@@ -126,7 +126,7 @@ export class NodeRecords {
         else throw error;
       }
     }
-    throw tooBusy('Other clients kept creating and deleting the record.');
+    throw temporaryFailure('Other clients kept creating and deleting the record.');
   }
 
   /** Never rejects: the next sweep deletes the rest. */
@@ -155,20 +155,15 @@ export class NodeRecords {
   /** A lower bound of the servers' time. */
   async #now(kept: KeptSession): Promise<number> {
     const { clock } = this.#parts;
-    if (!this.#time || clock.now() - this.#time.at >= TIME_MS) {
-      this.#asking ??= this.#askTime(kept).finally(() => {
-        this.#asking = undefined;
-      });
-      await this.#asking;
-    }
+    if (!this.#time || clock.now() - this.#time.at >= TIME_MS) await this.#askTime(kept);
     const { servers, at } = this.#time ?? { servers: 0, at: 0 };
     return servers + (clock.now() - at) * (1 - DRIFT);
   }
 
-  async #askTime({ session, within }: KeptSession): Promise<void> {
+  readonly #askTime = singleFlight(async ({ session, within }: KeptSession) => {
     const stat = await session.setData(this.#parts.tree.records, NOTHING, within);
     this.#time = { servers: stat.mtimeMs, at: this.#parts.clock.now() };
-  }
+  });
 }
 
 /** Begins with its layout. */
@@ -184,7 +179,7 @@ async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord 
   const [, length, text] = /^1 (\d+) (.*)$/s.exec(data.toString()) ?? [];
   if (length === undefined || text === undefined) {
     const message = `The record at ${JSON.stringify(path)} has a layout that is not known here.`;
-    throw new StoreError(message, { retryable: false, outcome: 'failed' });
+    throw permanentFailure(message);
   }
   const ms = Number(length);
   return { path, version: stat.version, text, ms, until: stat.mtimeMs + ms };

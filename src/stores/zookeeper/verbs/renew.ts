@@ -9,7 +9,7 @@
  * them.
  */
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
-import { StoreError } from '../../../contract/errors.ts';
+import { temporaryFailure } from '../../../contract/errors.ts';
 import { EXPIRED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { each, errorStatus, grouped } from '../../batch.ts';
@@ -19,6 +19,8 @@ import type { ZookeeperParts } from '../own-claims.ts';
 import { uuidOf } from '../places.ts';
 import { readDetails } from '../reading.ts';
 import { ending, lose, miss } from './claim.ts';
+
+const DISCONNECTED = 'The connection to ZooKeeper is lost, so nothing confirms its session now.';
 
 export async function renewAll(
   parts: ZookeeperParts,
@@ -49,7 +51,7 @@ async function beat(
 ): Promise<ReadonlyMap<ZookeeperClaim, ClaimStatus>> {
   const failures = new Map<ZookeeperClaim, ClaimStatus>();
   try {
-    if (kept.silent) throw disconnected();
+    if (kept.silent) throw temporaryFailure(DISCONNECTED);
     for (let rest = [...claims]; rest.length > 0; ) {
       const odd = await check(kept, rest);
       if (odd === undefined) break;
@@ -138,9 +140,4 @@ async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus
   const leftMs = 1;
   if (index < view.admitted) return { state: 'held', token: details.number, leftMs, waiters };
   return { state: 'waiting', why: 'queue', leftMs, ahead: index, retryInMs: claim.ttlMs };
-}
-
-function disconnected(): StoreError {
-  const message = 'The connection to ZooKeeper is lost, so nothing confirms its session now.';
-  return new StoreError(message, { retryable: true, outcome: 'failed' });
 }

@@ -75,7 +75,7 @@ export const ZOOKEEPER_FAULTS: Faults = {
   },
   'ZooKeeper: without a connection a heartbeat answers what was last told': {
     ...renew,
-    find: 'if (kept.silent) throw disconnected();',
+    find: 'if (kept.silent) throw temporaryFailure(DISCONNECTED);',
     replace: 'if (kept.silent) return failures;',
     why: 'a lease counts as confirmed although nobody has been asked',
     by: inTest(STORE, 'nothing is confirmed while there is no connection'),
