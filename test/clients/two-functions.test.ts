@@ -1,6 +1,7 @@
 /** Two functions of the caller's, and what they may return. */
 import { changeState, type OtherConnection, optimistic, rowLock } from 'holdfast/sql';
 import { describe, expect, it } from 'vitest';
+import { tableDocuments } from '../../src/stores/table/documents.ts';
 
 interface Answers {
   readonly rows?: unknown;
@@ -57,6 +58,17 @@ describe('count', () => {
     expect(await changeState(db, change)).toBe(true);
     // The trial comes once.
     expect(asked.length).toBe(3);
+  });
+
+  it('is refused before the first INSERT, too', async () => {
+    const answers = { rows: [{ commits: 1 }], count: [[], 1] };
+    const { db, asked } = twoFunctions(answers, { dialect: 'mysql' });
+    const put = tableDocuments(db).put('a', 'text', undefined);
+    const message = expect.stringMatching(/count\(\)/);
+    await expect(put).rejects.toMatchObject({ code: 'USAGE', message });
+    expect(asked.filter((each) => each.startsWith('count'))).toEqual([
+      'count UPDATE `holdfast_documents` SET name = name WHERE 1 = 0',
+    ]);
   });
 
   it('is refused in a transaction, which the error ends', async () => {

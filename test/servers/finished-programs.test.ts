@@ -5,19 +5,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
 import { tableSchema } from 'holdfast/table';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Child } from '../methods/processes/child.ts';
-import type { FinisherOptions, OwnClient } from '../methods/processes/children/finisher.ts';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { OwnClient } from '../methods/processes/children/finisher.ts';
+import { allEnd, ended, LEAVES, program } from '../methods/processes/finished.ts';
 import { startTable } from '../stores/dynamodb/table.ts';
 import { startBucket } from '../stores/objects/bucket.ts';
-import { paced } from '../support/this-run.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { ConsulServer } from './consul-server.ts';
 import { missingDynamodb } from './dynamodb-server.ts';
@@ -38,9 +36,6 @@ Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
 });
 
-/** In ms; longer than a program lives on that nothing holds. */
-const HELD_MS = paced(1500);
-
 /** What the test opens, and its programs, where a client does not take another URL. */
 interface Place {
   readonly url: string;
@@ -59,23 +54,8 @@ interface Kind {
 
 const BY_URL: readonly By[] = ['its URL'];
 
-const LEAVES = ['nothing', 'locks', 'lease'] as const;
-
 /** A client of Redis would refuse them. */
 const STORE_OPTIONS = '?afterDataLoss=trust';
-
-let programs = 0;
-
-function program(options: Omit<FinisherOptions, 'name'>, name = `program:${++programs}`): Child {
-  return new Child('finisher', { ...options, name } satisfies FinisherOptions);
-}
-
-/** For whatever it had to do: its status says that nobody ended it. */
-async function ended(which: string, child: Child): Promise<void> {
-  await child.next('done');
-  await child.exited();
-  expect([which, child.process.exitCode]).toEqual([which, 0]);
-}
 
 const SERVERS: Record<string, Kind> = {
   SQLite: {
@@ -136,18 +116,8 @@ describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = BY_URL }]) =>
   test.for(by)('by %s', async (client, { skip }) => {
     skip(why !== undefined, why);
     const { url } = server;
-    await using locks = createLocks(await openStore(url));
     const given = client === 'its URL' ? { url } : { url: url.replace(STORE_OPTIONS, ''), client };
-    const name = `waits:${++programs}`;
-    const lease = await locks.mutex(name).acquire();
-    const waits = program({ ...given, leaves: 'locks' }, name);
-    const all = LEAVES.map((leaves) => [leaves, program({ ...given, leaves })] as const);
-    await waits.next('asks');
-    await new Promise((resolve) => setTimeout(resolve, HELD_MS));
-    expect(waits.heard('granted')).toEqual([]);
-    await lease.release();
-    await ended('it waited', waits);
-    for (const [leaves, child] of all) await ended(`it leaves ${leaves}`, child);
+    await allEnd(await openStore(url), given);
   });
 });
 

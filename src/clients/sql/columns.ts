@@ -8,9 +8,10 @@
  * cannot see (a view, no rights).
  * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
  * sessions in one zone whose offset never changes: summer time has hours that do not exist, which
- * are refused or moved, and hours that come twice.
- * What breaks it: sessions in zones of different offsets, since only one is asked, once; a table
- * that is changed afterwards.
+ * are refused or moved, and hours that come twice. So the session that looks must be in such a
+ * zone, and later statements must fail in sessions of another offset.
+ * What breaks it: the other program's sessions, if their zone has another offset; a session whose
+ * zone has summer time, as long as the offset is the same; a table that is changed afterwards.
  */
 import { UsageError } from '../../base/errors.ts';
 import type { SqlConnection } from './connection.ts';
@@ -145,7 +146,8 @@ function isWhole({ type }: Row): boolean {
 }
 
 /**
- * Looks at the table, with one statement.
+ * Looks at the table, with one statement. Returns the offset of the session's zone from UTC, in
+ * seconds, if a moment in the table depends on it.
  * @param table as it stands in statements.
  * @throws UsageError, with the statement that mends it.
  */
@@ -153,15 +155,21 @@ export async function checkColumns(
   connection: SqlConnection,
   table: string,
   needs: readonly ColumnNeed[],
-): Promise<void> {
+): Promise<number | undefined> {
   const { look, values, faultIn, mend } = RULES[connection.dialect];
   const rows = await connection.rows(look, values(table));
+  const rowOf = ({ column }: ColumnNeed): Row | undefined =>
+    rows.find(({ name }) => String(name).toLowerCase() === column.toLowerCase());
   const faults = needs.flatMap((need) => {
-    const row = rows.find(({ name }) => String(name).toLowerCase() === need.column.toLowerCase());
+    const row = rowOf(need);
     const fault = row && faultIn(row, need);
     return fault ? [{ says: `${need.column} ${fault.why}`, mends: mend(row, fault) }] : [];
   });
-  if (faults.length === 0) return;
+  if (faults.length === 0) {
+    const moments = needs.filter(({ kind }) => kind === 'moment').map(rowOf);
+    const zoned = moments.find((row) => row?.type === 'timestamp');
+    return zoned && Number.parseInt(String(zoned.offsets), 10);
+  }
   const says = faults.map((fault) => fault.says).join(', ');
   const mends = faults.map((fault) => fault.mends).join(', ');
   throw new UsageError(

@@ -61,11 +61,9 @@ export class SqlConnection {
   /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
     if (this.#client.custom && this.single && !counting.has(this.#db)) {
-      // The same statement, so that it meets no row: a wrong answer is known before a write. An
-      // INSERT has no such form, and through a pool only stores send one, of a claim: the error
-      // refuses the claim, and its row ends by its TTL.
-      if (/^(UPDATE|DELETE)/.test(sql)) {
-        await this.#send('count', `${sql} AND 1 = 0`, values);
+      const trial = trialOf(sql, values);
+      if (trial) {
+        await this.#send('count', ...trial);
         counting.add(this.#db);
       }
     }
@@ -151,6 +149,23 @@ export class SqlConnection {
     if (Number(row?.commits) !== 1) throw manual();
     committing.add(this.#db);
   }
+}
+
+/** Up to the first column: the statements of stores name their columns. */
+const INSERT = /^INSERT (?:IGNORE )?INTO (\S+)(?: AS \w+)? \(([^\s,)]+)/;
+
+/**
+ * The same statement, so that it meets no row: a wrong answer is known before a write. For an
+ * INSERT, which has no condition, an UPDATE of the same table.
+ */
+function trialOf(
+  sql: string,
+  values: readonly unknown[],
+): readonly [sql: string, values: readonly unknown[]] | undefined {
+  if (/^(UPDATE|DELETE)/.test(sql)) return [`${sql} AND 1 = 0`, values];
+  const [, table, column] = INSERT.exec(sql) ?? [];
+  if (table === undefined) return undefined;
+  return [`UPDATE ${table} SET ${column} = ${column} WHERE 1 = 0`, []];
 }
 
 /** @throws UsageError if `db` is not a client of these packages. */

@@ -31,6 +31,7 @@ import { each } from '../../stores/batch.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { needsOf, type RowLayout } from './layout.ts';
 import {
+  ANOTHER_ZONE,
   type RowClaim,
   type RowStatement,
   type RowStatements,
@@ -78,8 +79,8 @@ export class ForeignRowStore implements Store {
   readonly lineage: string;
   readonly #parts: ForeignRowStoreParts;
   readonly #connection: SqlConnection;
-  readonly #checked: () => Promise<void>;
-  readonly #sql: RowStatements;
+  readonly #checked: () => Promise<number | undefined>;
+  #statements: RowStatements | undefined;
   readonly #released: OwnTombstones;
   readonly #needs: string;
 
@@ -94,7 +95,6 @@ export class ForeignRowStore implements Store {
     this.name = name;
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
-    this.#sql = statementsFor(parts.layout, this.#connection.dialect);
     this.#released = new OwnTombstones(systemClock());
     const page = `node_modules/holdfast/docs/stores/${name}.md`;
     this.#needs = `The table ${table} must be as its library makes it (${page})`;
@@ -155,7 +155,7 @@ export class ForeignRowStore implements Store {
 
   async #take(place: RowClaim, ttlMs: number): Promise<boolean> {
     const { skewMs, layout } = this.#parts;
-    const statements = this.#sql.take(place, this.#endIn(ttlMs), -skewMs - layout.addsMs);
+    const statements = (await this.#sql()).take(place, this.#endIn(ttlMs), -skewMs - layout.addsMs);
     for (const statement of statements) {
       const count = await this.#write(statement).catch((error) => {
         if (causesOf(error).some(({ errno }) => errno === DUPLICATE)) return 0;
@@ -196,14 +196,16 @@ export class ForeignRowStore implements Store {
       const endMs = afterMs > 0 ? this.#endIn(afterMs) : -1 - skewMs - layout.addsMs;
       return this.#update(place, layout.leavesBehind(claim), endMs);
     }
-    if ((await this.#write(this.#sql.remove(place, this.#endIn(0)))) > 0) return true;
-    await this.#write(this.#sql.remove(place));
+    const sql = await this.#sql();
+    if ((await this.#write(sql.remove(place, this.#endIn(0)))) > 0) return true;
+    await this.#write(sql.remove(place));
     return false;
   }
 
   /** Whether the lease was alive; gives the row this holder and end. */
   async #update(place: RowClaim, holder: string, endMs: number): Promise<boolean> {
-    return (await this.#write(this.#sql.update(place, holder, endMs, this.#endIn(0)))) > 0;
+    const sql = await this.#sql();
+    return (await this.#write(sql.update(place, holder, endMs, this.#endIn(0)))) > 0;
   }
 
   /** The column's value for a lease of ours that ends this many ms from now. */
@@ -228,7 +230,7 @@ export class ForeignRowStore implements Store {
   }
 
   async #look(key: readonly string[]): Promise<FoundRow | undefined> {
-    const { sql, values } = this.#sql.look(key);
+    const { sql, values } = (await this.#sql()).look(key);
     const [row] = await this.#send(() => this.#connection.rows(sql, values));
     if (!row) return undefined;
     return { holder: String(row.holder), leftMs: Number(row.left) };
@@ -238,13 +240,32 @@ export class ForeignRowStore implements Store {
     return this.#send(() => this.#connection.count(sql, values));
   }
 
+  /** For the table as the first verb finds it. */
+  #sql(): Promise<RowStatements> {
+    return this.#send(async () => {
+      const offset = await this.#checked();
+      const { layout } = this.#parts;
+      this.#statements ??= statementsFor(layout, this.#connection.dialect, offset);
+      return this.#statements;
+    });
+  }
+
   async #send<T>(work: () => Promise<T>): Promise<T> {
     try {
-      await this.#checked();
       return await work();
     } catch (error) {
-      throw storeErrorOf(error, this.#needs);
+      const zones = causesOf(error).some(({ errno }) => errno === ANOTHER_ZONE);
+      throw zones ? this.#differing(error) : storeErrorOf(error, this.#needs);
     }
+  }
+
+  #differing(cause: unknown): UsageError {
+    const { table, until } = this.#parts.layout;
+    return new UsageError(
+      `The sessions of this pool have different time zones, and ${until} of ${table} is read in` +
+        ' the zone of each. Set one time_zone for all, or make it a datetime(6).',
+      { cause },
+    );
   }
 }
 

@@ -4,6 +4,8 @@
  * All times are by the database's clock, in UTC and without a zone, as in those libraries.
  * PostgreSQL inserts or takes over in one statement; MySQL has no condition there, so it gets two,
  * the likelier one first. The row alone decides each, so either may succeed.
+ * A `TIMESTAMP` of MySQL is read in the zone of each session, and a pool's sessions may differ. So
+ * the session's offset is in its statements: with another one they fail, before they write.
  */
 import type { Dialect } from '../../clients/sql/sql.ts';
 import type { RowLayout } from './layout.ts';
@@ -36,21 +38,38 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: 'UTC_TIMESTAMP(6)',
 };
 
-/** The moment that is this many µs from now. */
-const SHIFTED: Readonly<Record<Dialect, string>> = {
-  postgres: `${NOW.postgres} + CAST(? AS bigint) * interval '1 microsecond'`,
-  mysql: `TIMESTAMPADD(MICROSECOND, CAST(? AS SIGNED), ${NOW.mysql})`,
-};
-
-function msUntil(column: string, dialect: Dialect): string {
-  return dialect === 'postgres'
-    ? `CAST(extract(epoch FROM ${column} - ${NOW.postgres}) * 1000 AS text)`
-    : `CAST(TIMESTAMPDIFF(MICROSECOND, ${NOW.mysql}, ${column}) / 1000 AS char)`;
+/** Fails with `ANOTHER_ZONE` in a session of another offset from UTC, in seconds. */
+function nowAt(offset: number): string {
+  const same = `TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW()) = ${offset}`;
+  const twoRows = `(SELECT ${NOW.mysql} UNION ALL SELECT ${NOW.mysql})`;
+  return `IF(${same}, ${NOW.mysql}, ${twoRows})`;
 }
 
-export function statementsFor(layout: RowLayout, dialect: Dialect): RowStatements {
+/** MySQL's and MariaDB's error for several rows in the place of a value. */
+export const ANOTHER_ZONE = 1242;
+
+/** The moment that is this many µs from now. */
+function shiftedFrom(now: string, dialect: Dialect): string {
+  return dialect === 'postgres'
+    ? `${now} + CAST(? AS bigint) * interval '1 microsecond'`
+    : `TIMESTAMPADD(MICROSECOND, CAST(? AS SIGNED), ${now})`;
+}
+
+function msUntil(column: string, now: string, dialect: Dialect): string {
+  return dialect === 'postgres'
+    ? `CAST(extract(epoch FROM ${column} - ${now}) * 1000 AS text)`
+    : `CAST(TIMESTAMPDIFF(MICROSECOND, ${now}, ${column}) / 1000 AS char)`;
+}
+
+/** @param offset of the sessions that may send them, if the table depends on it. */
+export function statementsFor(
+  layout: RowLayout,
+  dialect: Dialect,
+  offset: number | undefined,
+): RowStatements {
   const { table, key, holder, until, since } = layout;
-  const [now, shifted] = [NOW[dialect], SHIFTED[dialect]];
+  const now = offset === undefined ? NOW[dialect] : nowAt(offset);
+  const shifted = shiftedFrom(now, dialect);
   const sinceNow = since === undefined ? '' : `, ${since} = ${now}`;
   const where = key.map((column) => `${column} = ?`).join(' AND ');
   const columns = [...key, holder, until, ...(since === undefined ? [] : [since])].join(', ');
@@ -63,7 +82,7 @@ ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${holder} = EXCLUDED.${holder},
 WHERE ${where} AND ${until} < ${shifted}`;
   const own = `${where} AND ${holder} = ?`;
   const alive = `${until} > ${shifted}`;
-  const look = `SELECT ${holder} AS "holder", ${msUntil(until, dialect)} AS "left"
+  const look = `SELECT ${holder} AS "holder", ${msUntil(until, now, dialect)} AS "left"
 FROM ${table} WHERE ${where}`;
   return {
     take({ key, holder }, untilMs, deadMs) {

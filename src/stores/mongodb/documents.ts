@@ -104,6 +104,8 @@ interface Collection {
 }
 
 interface ChangeStream {
+  /** In versions 6 and 7; `init`: the server has opened the stream. */
+  readonly cursor?: { once(event: 'init', heard: () => void): unknown };
   tryNext(): Promise<ChangeEvent | null>;
   next(): Promise<ChangeEvent>;
   close(): Promise<unknown>;
@@ -119,15 +121,21 @@ const PIPELINE = [{ $project: { documentKey: 1 } }];
 
 async function openFeed(mongo: Collection): Promise<ChangeFeed> {
   const stream = mongo.watch(PIPELINE);
-  // The stream is opened by its first request.
-  let first: ChangeEvent | null = await stream.tryNext();
+  const opened = new Promise<void>((resolve) => {
+    stream.cursor?.once('init', resolve);
+  });
+  // Opens the stream, and then waits for a change: for a second where none comes.
+  const first = stream.tryNext();
+  // It fails too if the stream is closed meanwhile.
+  first.catch(() => {});
+  await Promise.race([opened, first]);
   return {
     close: () => stream.close(),
     async *[Symbol.asyncIterator]() {
+      let change: ChangeEvent | null = await first;
       while (!stream.closed) {
-        const change: ChangeEvent = first ?? (await stream.next());
-        first = null;
-        if (change.documentKey) yield change.documentKey._id;
+        if (change?.documentKey) yield change.documentKey._id;
+        change = await stream.next();
       }
     },
   };

@@ -98,6 +98,12 @@ export class PlainPlaces extends Places {
     throw new UsageError(`Keys with ${show(own)} are the store's own.`, { resource });
   }
 
+  /** Not that of the queue with this name, which is another lock. */
+  override keptOf(resource: string): string {
+    const key = this.keyOf(resource);
+    return `${this.own('kept/shared')}${this.beside(key)}:${key}`;
+  }
+
   /** Not that of queues, whose programs may have another `maxTtl`. */
   override recordOf(key: string): string {
     return `${this.own('record:shared')}${this.beside(key)}`;

@@ -3,8 +3,10 @@ import { createLocks, type Store } from 'holdfast';
 import { type SqlDatabase, shedlockJdbcStore } from 'holdfast/shedlock';
 import { springJdbcStore } from 'holdfast/spring';
 import { tableSchema, tableStore } from 'holdfast/table';
+import { createPool } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { connectionOf } from '../../../src/clients/sql/connection.ts';
+import { claimOf } from '../../methods/faults/bed.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import { DATABASES, type Ground, ground, MARIADB, POSTGRES } from './ground.ts';
 import { intLock, SHEDLOCK } from './tables.ts';
@@ -107,6 +109,27 @@ describe.each(DATABASES)('%s', (_, database) => {
     expect(await connectionOf(place.db).rows(`SELECT 1 AS one FROM ${name}`)).toEqual([]);
     await place.send(message.slice(message.indexOf('\nALTER TABLE') + 1));
     await works(open(place.db));
+  });
+
+  it.runIf(dialect === 'mysql')('a session of another offset than the first', async () => {
+    await anew(MY);
+    // Its only connection becomes what another one of a larger pool may be.
+    const uri = place.url.replace('mariadb:', 'mysql:');
+    const pool = createPool({ uri, connectionLimit: 1 });
+    const store = shedlock(pool);
+    const claim = claimOf('a');
+    await pool.query(`SET time_zone = '+05:30'`);
+    expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);
+    await pool.query(`SET time_zone = '+02:00'`);
+    const message = expect.stringMatching(/different time zones/);
+    const refused = [{ state: 'error', error: { message } }];
+    expect(await store.claim([claimOf('a')])).toMatchObject(refused);
+    expect(await store.claim([claimOf('b')])).toMatchObject(refused);
+    expect(await store.renew([claim])).toMatchObject(refused);
+    await expect(store.inspect('a')).rejects.toThrow(/different time zones/);
+    await pool.query(`SET time_zone = '+05:30'`);
+    expect(await store.release([claim])).toEqual([true]);
+    await pool.end();
   });
 
   it('a view is not judged', async () => {

@@ -35,6 +35,11 @@ export interface Course {
   readonly operations: number;
   /** How often an operation never returns, because its process dies. */
   readonly unknown: number;
+  /**
+   * How many of them never return at most; default: any. Each may have happened or not, at any time
+   * from then on, so each multiplies the orders that a checker has to try.
+   */
+  readonly mostUnknown?: number;
   readonly processes?: number;
 }
 
@@ -52,7 +57,7 @@ interface Actor {
  * and a hold that expires, so that later an old token may come to the fence.
  */
 export function correctOperations(course: Course): Recorded {
-  const { seed, kind, operations, unknown, processes = 6 } = course;
+  const { seed, kind, operations, unknown, mostUnknown = Infinity, processes = 6 } = course;
   const { random } = simulatedClock(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const actors: Actor[] = Array.from({ length: processes }, (_, process) => {
@@ -66,6 +71,13 @@ export function correctOperations(course: Course): Recorded {
   let token = 0n;
   let now = 0;
   let died = processes;
+  let unknowns = 0;
+
+  function isUnknown(): boolean {
+    if (random() >= unknown || unknowns === mostUnknown) return false;
+    unknowns += 1;
+    return true;
+  }
 
   /** The times of what this process does at this instant. */
   function times(actor: Actor) {
@@ -73,7 +85,7 @@ export function correctOperations(course: Course): Recorded {
     const calledAt = actor.freeAt + random() * (now - actor.freeAt);
     const returnedAt = now + random() * 10;
     actor.freeAt = returnedAt;
-    if (random() >= unknown) return { process, calledAt, returnedAt };
+    if (!isUnknown()) return { process, calledAt, returnedAt };
     // The process is replaced by a new one, which knows nothing.
     if (actor.hold) expire(actor.hold.name, calledAt);
     Object.assign(actor, { process: died++, hold: undefined, freeAt: now });
@@ -111,7 +123,7 @@ export function correctOperations(course: Course): Recorded {
   }
 
   function leave(actor: Actor, hold: NonNullable<Actor['hold']>): void {
-    if (random() < unknown) {
+    if (isUnknown()) {
       // It finds its lease lost: it last believed at its last return, and goes on working.
       expire(hold.name, actor.freeAt);
       actor.hold = undefined;

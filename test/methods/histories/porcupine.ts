@@ -12,8 +12,8 @@ const PROGRAM: GoProgram = {
   files: ['go.mod', 'go.sum', 'main.go', 'lock.go', 'counter.go'],
 };
 
-/** After so long it says that it does not know. */
-const PATIENCE = '60s';
+/** After so many steps it says that it does not know: after seconds, rather than never. */
+const MOST_STEPS = 1_000_000;
 
 export interface Verdict {
   readonly verdict: 'legal' | 'illegal' | 'unknown';
@@ -31,12 +31,12 @@ export class Porcupine {
   readonly #waiting: { answer(line: string): void; fail(error: Error): void }[] = [];
 
   /** The first call may build it. Rejects without Go or a network. */
-  static async start(): Promise<Porcupine> {
-    return new Porcupine(await goProgram(PROGRAM));
+  static async start(mostSteps: number = MOST_STEPS): Promise<Porcupine> {
+    return new Porcupine(await goProgram(PROGRAM), mostSteps);
   }
 
-  private constructor(path: string) {
-    this.#process = spawn(path, [PATIENCE], { stdio: ['pipe', 'pipe', 'inherit'] });
+  private constructor(path: string, mostSteps: number) {
+    this.#process = spawn(path, [String(mostSteps)], { stdio: ['pipe', 'pipe', 'inherit'] });
     const answers = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream });
     answers.on('line', (line) => this.#waiting.shift()?.answer(line));
     this.#process.on('close', (code) => {

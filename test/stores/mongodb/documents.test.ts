@@ -58,6 +58,20 @@ describe.each([true, false])('MongoDB, whose driver writes again: %s', (again) =
 
 watchesGoOn(documents, () => shared().server.restart());
 
+test('a watch is open before the server has waited for a first change', async () => {
+  const client = new MongoClient(shared().server.url, { monitorCommands: true });
+  const replies: string[] = [];
+  client.on('commandSucceeded', ({ commandName }) => replies.push(commandName));
+  const quiet = documents(client);
+  await quiet.put('quiet', '1', undefined);
+  const watch = await quiet.watch?.('quiet', () => {});
+  expect(replies).toContain('aggregate');
+  expect(replies).not.toContain('getMore');
+  await watch?.[Symbol.asyncDispose]();
+  await quiet.close?.();
+  await client.close();
+});
+
 test('a server that is not there is told as what it is', async () => {
   const { server } = shared();
   const proxy = await TcpProxy.start(server.port);

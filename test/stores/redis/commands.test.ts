@@ -212,19 +212,30 @@ describe('what is kept of work that is done', () => {
   const TRUST = { afterDataLoss: 'trust' } as const;
 
   it.each([
-    ['queues', redisStore, 'holdfast:!record'],
-    ['plain locks', plainRedisStore, 'holdfast:!record:shared'],
-  ])('%s: the key of a record ends with it, and no other is left', async (_, make, own) => {
+    ['queues', redisStore, 'holdfast:!record', 'holdfast:!kept:job'],
+    ['plain locks', plainRedisStore, 'holdfast:!record:shared', 'holdfast:!kept/shared:job'],
+  ])('%s: the key of a record ends with it, and no other is left', async (_, make, own, kept) => {
     const store = bed.use(make(new Redis(server.url, { lazyConnect: true }), TRUST));
     const job = claim({ resource: 'job' });
     await store.claim([job]);
     expect(await store.keep?.(job, RECORD)).toBe(true);
     await store.release([job]);
     const keys = (await server.command('KEYS', '*')) as string[];
-    expect(keys.sort()).toEqual(['holdfast:!kept:job', own]);
-    const left = Number(await server.command('PTTL', 'holdfast:!kept:job'));
+    expect(keys.sort()).toEqual([kept, own]);
+    const left = Number(await server.command('PTTL', kept));
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(RECORD.ms);
+  });
+
+  it('of a plain lock is not that of the queue with its name', async () => {
+    const make = (of: typeof redisStore | typeof plainRedisStore) =>
+      bed.use(of(new Redis(server.url, { lazyConnect: true }), TRUST));
+    const [queues, plain] = [make(redisStore), make(plainRedisStore)];
+    const job = claim({ resource: 'job' });
+    await plain.claim([job]);
+    expect(await plain.keep?.(job, RECORD)).toBe(true);
+    expect(await queues.recall?.('job')).toBeUndefined();
+    expect(await plain.recall?.('job')).toMatchObject({ text: RECORD.text });
   });
 
   it('is nothing of who died alone, though its key is still there', async () => {

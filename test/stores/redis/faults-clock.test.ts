@@ -3,7 +3,7 @@
  * do believe that they hold, the fence holds, and a warning is raised. Back, claims live longer.
  */
 import { describe, expect, test } from 'vitest';
-import { hasWaiter, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
 import { firstGrant, patiently } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
@@ -105,7 +105,22 @@ describe("a server's clock", () => {
     expect(next.takeover).toEqual({ reason: 'expired', token: lease.token });
   });
 
-  test('jumps back in a quarantine, which lasts so much longer', async () => {
+  test('jumps back by a year in a quarantine, which begins anew at most', async () => {
+    await using bed = new Bed();
+    const { clock, server } = await stepped(bed);
+    const store = bed.store(server);
+    const waits = { state: 'waiting', why: 'data-loss' };
+    await server.command('FLUSHALL');
+    expect(await store.claim([claimOf('before')])).toMatchObject([waits]);
+    clock.step(-YEAR_MS);
+    const [status] = await store.claim([claimOf('after')]);
+    expect(status).toMatchObject(waits);
+    expect(status?.state === 'waiting' && status.retryInMs).toBeLessThanOrEqual(MAX_TTL_MS);
+    // What was written before counts from then on.
+    await firstGrant(store, 'later');
+  });
+
+  test('jumps back in a quarantine, in which nothing is granted too soon', async () => {
     await using bed = new Bed();
     const { clock, server } = await stepped(bed);
     const locks = bed.locks(server);

@@ -144,6 +144,11 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   write = write or not same or text ~= tail
   tail = text
 end
+-- What was lost ends by then, even if the clock was set back since.
+local latest = now + waitFor(maxTtl)
+if openAt > latest then
+  openAt, write = latest, true
+end
 -- The wait is over for all; a claim that trusts does not need it.
 local over = now >= openAt
 local open = over or trusts

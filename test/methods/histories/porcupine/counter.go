@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/anishathalye/porcupine"
-)
+import "fmt"
 
 type counterState struct {
 	value int
@@ -16,11 +12,10 @@ type counterState struct {
 
 // A counter behind a fence: who has it alone is let in with no token below any that came in before,
 // who shares it with none below those who had it alone. Nobody else changes anything.
-var counterModel = porcupine.NondeterministicModel{
-	Partition: byResource,
-	Init:      func() []any { return []any{counterState{}} },
-	Equal:     func(one, other any) bool { return fmt.Sprint(one) == fmt.Sprint(other) },
-	Step: func(before, what, output any) []any {
+var counterModel = model{
+	init: counterState{},
+	key:  func(state any) string { return fmt.Sprint(state) },
+	step: func(before, what, output any) []any {
 		state, request := before.(counterState), what.(input)
 		if request.open {
 			state.coming = with(state.coming, request)

@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
-
-	"github.com/anishathalye/porcupine"
 )
 
 // Who has how much of a lock. A mutex is a lock of one permit, a writer takes all there are.
@@ -32,16 +29,10 @@ type lockState struct {
 // What is in the air happens as late as it can, as nothing is lost by that: a hold expires when
 // somebody is granted what it has, and a request without an answer is granted when somebody is
 // refused and there is no other reason.
-var lockModel = porcupine.NondeterministicModel{
-	Partition: byResource,
-	Init:      func() []any { return []any{lockState{}} },
-	Equal:     func(one, other any) bool { return lockKey(one) == lockKey(other) },
-	Hash: func(state any) uint64 {
-		hash := fnv.New64a()
-		hash.Write([]byte(lockKey(state)))
-		return hash.Sum64()
-	},
-	Step: func(before, what, output any) []any {
+var lockModel = model{
+	init: lockState{},
+	key:  lockKey,
+	step: func(before, what, output any) []any {
 		state, request := before.(lockState), what.(input)
 		asked := hold{request.Holder, request.Permits, request.Limit}
 		switch {

@@ -1,14 +1,18 @@
 // Porcupine's judgement of histories. It reads a line of JSON for each operation, and whenever a line
 // asks to judge, it says whether what came since the last such line could have happened one operation
-// at a time: legal, illegal, or unknown where the time did not suffice. Argument: that time.
+// at a time: legal, illegal, or unknown where the steps did not suffice. Argument: how many it may try
+// for one history. It counts steps, and not time, so that every machine gives up at the same place.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"sort"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -45,13 +49,19 @@ type verdict struct {
 	Ms         float64 `json:"ms"`
 }
 
-var models = map[string]porcupine.Model{
-	"lock":    lockModel.ToModel(),
-	"counter": counterModel.ToModel(),
+// What may happen, in states that are never changed.
+type model struct {
+	init any
+	// All states that this may lead to; none if it cannot happen here, or not with this output.
+	step func(state, what, output any) []any
+	// Equal for states that are equal.
+	key func(state any) string
 }
 
+var models = map[string]model{"lock": lockModel, "counter": counterModel}
+
 func main() {
-	patience, err := time.ParseDuration(os.Args[1])
+	budget, err := strconv.ParseInt(os.Args[1], 10, 64)
 	fatal(err)
 	lines := bufio.NewScanner(os.Stdin)
 	answers := json.NewEncoder(os.Stdout)
@@ -63,28 +73,62 @@ func main() {
 			history = append(history, next)
 			continue
 		}
-		model, known := models[next.Judge]
+		of, known := models[next.Judge]
 		if !known {
 			fatal(fmt.Errorf("no model: %s", next.Judge))
 		}
-		fatal(answers.Encode(judge(model, history, patience)))
+		fatal(answers.Encode(judge(of, history, budget)))
 		history = nil
 	}
 	fatal(lines.Err())
 }
 
-func judge(model porcupine.Model, history []line, patience time.Duration) verdict {
+func judge(of model, history []line, budget int64) verdict {
 	start := time.Now()
 	found := "illegal"
+	var left atomic.Int64
+	left.Store(budget)
 	if operations, possible := operationsOf(history); possible {
-		switch porcupine.CheckOperationsTimeout(model, operations, patience) {
-		case porcupine.Ok:
+		if porcupine.CheckOperations(of.within(&left), operations) {
 			found = "legal"
-		case porcupine.Unknown:
+		} else if left.Load() < 0 {
 			found = "unknown"
 		}
 	}
 	return verdict{found, len(history), float64(time.Since(start).Microseconds()) / 1000}
+}
+
+// A state with its key, which is made once: each is compared with many others.
+type keyed struct {
+	state any
+	key   string
+}
+
+func (of model) keyed(state any) any {
+	return keyed{state, of.key(state)}
+}
+
+var seed = maphash.MakeSeed()
+
+// The model as porcupine takes it; nothing can happen any more once so many steps were tried.
+func (of model) within(left *atomic.Int64) porcupine.Model {
+	whole := porcupine.NondeterministicModel{
+		Partition: byResource,
+		Init:      func() []any { return []any{of.keyed(of.init)} },
+		Step: func(before, what, output any) []any {
+			if left.Add(-1) < 0 {
+				return nil
+			}
+			var after []any
+			for _, each := range of.step(before.(keyed).state, what, output) {
+				after = append(after, of.keyed(each))
+			}
+			return after
+		},
+		Equal: func(one, other any) bool { return one.(keyed).key == other.(keyed).key },
+		Hash:  func(state any) uint64 { return maphash.String(seed, state.(keyed).key) },
+	}
+	return whole.ToModel()
 }
 
 // False if something returned before it was called.

@@ -2,6 +2,7 @@
 
 import { createLocks, type Store } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { hazelcastStore } from 'holdfast/hazelcast';
 import { mongodbStore } from 'holdfast/mongodb';
 import { mysqlStore } from 'holdfast/mysql';
 import { postgresStore } from 'holdfast/postgres';
@@ -16,10 +17,11 @@ export type OwnClient =
   | 'postgres'
   | 'mysql2'
   | 'mariadb'
-  | 'mongodb';
+  | 'mongodb'
+  | 'hazelcast';
 
 export interface FinisherOptions {
-  /** A URL, of the store or of this client. */
+  /** A URL, of the store or of this client; of Hazelcast its members. */
   readonly url: string;
   readonly client?: OwnClient | undefined;
   readonly name: string;
@@ -33,7 +35,7 @@ interface Opened {
   end?(): Promise<unknown>;
 }
 
-/** The last two connect: the store asks the pool of `mariadb` how to, and the other for all. */
+/** The last three connect: the store asks the pool of `mariadb` how to, and the others for all. */
 const OPEN: Record<OwnClient, (url: string) => Promise<Opened>> = {
   async ioredis(url) {
     const { Redis } = await import('ioredis');
@@ -68,6 +70,14 @@ const OPEN: Record<OwnClient, (url: string) => Promise<Opened>> = {
     const client = new MongoClient(url);
     const store = mongodbStore(client.db().collection('holdfast'));
     return { store, end: () => client.close() };
+  },
+  async hazelcast(members) {
+    const { Client } = await import('hazelcast-client');
+    const client = await Client.newHazelcastClient({
+      ...{ clusterName: 'tests', network: { clusterMembers: members.split(',') } },
+      properties: { 'hazelcast.logging.level': 'OFF' },
+    });
+    return { store: hazelcastStore(client), end: () => client.shutdown() };
   },
 };
 
