@@ -12,8 +12,9 @@
 --    12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
 -- In a cluster a replaced primary stops in time (n), and all ask for 30 s or more, as under a hash
 -- tag (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
--- What breaks it: lost-data.md; a program with a smaller maxTtl than others that is the first after a
--- flush; of two sides of a fail-over, one that starts again without its data while the other grants.
+-- What breaks it: lost-data.md; a program with a smaller maxTtl than others that comes first after
+-- a flush; of two sides of a fail-over, one that starts again without its data while the other
+-- grants.
 
 -- The record keeps the greatest maxTtl. One script raises it and grants, and prolongs the wait for
 -- the last loss, so no copy of the data has the grant alone; programs remember the greatest, too.
