@@ -2,11 +2,11 @@
  * Listening to signals, and signals made from others.
  *
  * Invariant: a listener that stops is forgotten, whatever else listens and however long the signal
- * lives. One signal may end thousands of waits, such as that of a program that shuts down, so all
- * waits here share one listener of it: Node warns of more than ten, and takes time in proportion to
- * their number to remove one. A signal made from others is one of our own that they abort:
- * `AbortSignal.any` would do that, but Node never frees one that has a listener, and Node 20 loses
- * a time-out in it to garbage collection.
+ * lives. When a program shuts down, one signal may end thousands of waits, so all waits here share
+ * one listener of it: Node warns of more than ten, and takes time in proportion to their number to
+ * remove one. A signal made from others is our own, and they abort it: `AbortSignal.any` would do
+ * that, but Node never frees one that has a listener, and Node 20 loses a time-out in it to garbage
+ * collection.
  * What would break it: a signal made from long-lived ones that never forgets them.
  */
 

@@ -6,13 +6,12 @@
  * Linux it stands still while the machine is suspended. The boot-time clock (`os.uptime()`) does
  * not, but costs 4 us and has steps of 10 ms, or on other systems of 1 s. So the wall clock, which
  * jumps on resume, serves as a cheap trigger: whenever it moves against the monotonic clock,
- * `now()` reads the boot-time clock and adds what that gained, with what its steps may hide. The
- * wall clock decides nothing: stepping it only costs one more look. But where it ran ahead and boot
- * time did not, a virtual machine may have been stopped together with its clocks. Nothing in it can
- * tell that from a wall clock that was set, so the clock reports a doubt, and leases ask their
- * store.
- * In Cloudflare's workerd both are the wall clock, which stands still between inputs and outputs:
- * a start is read early, which is safe; `held` is late by what was computed since the last of them.
+ * `now()` reads the boot-time clock and adds its gain, and as much as its steps may hide. The wall
+ * clock decides nothing: stepping it only costs one more look. But where it ran ahead and boot time
+ * did not, a virtual machine may have been stopped together with its clocks. Nothing in it can tell
+ * that from a wall clock that was set, so the clock reports a doubt, and leases ask their store.
+ * In Cloudflare's workerd both are the wall clock, which stands still between inputs and outputs.
+ * So a start is read early, which is safe, and `held` is late by the time since the last of them.
  * What would break it: a resume that leaves wall clock and boot time behind until user code runs.
  */
 import { uptime } from 'node:os';

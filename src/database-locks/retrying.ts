@@ -1,11 +1,11 @@
 /**
- * A whole transaction again, when the database has rolled it back for others' sake.
+ * Runs a whole transaction again, when the database has rolled it back in favour of others.
  *
- * Invariant: work whose transaction may have been committed is not run again. The database says of
- * a deadlock, a time-out, a serialization failure or a statement that was cancelled that it has
- * rolled back, COMMIT included: once it has committed, its answer stands. A broken connection says
- * nothing: it counts as a rollback only if it broke at a statement of Holdfast inside the
- * transaction, which came before any COMMIT.
+ * Invariant: work whose transaction may have been committed is not run again. By a deadlock, a
+ * time-out, a serialization failure or a cancelled statement, the database says that it has rolled
+ * back, even at COMMIT: once it has committed, its answer stands. A broken connection says nothing:
+ * it counts as a rollback only if it broke at a statement of Holdfast inside the transaction, which
+ * came before any COMMIT.
  * What would break it: work that commits and then goes on, such as in a hook of an ORM that runs
  * after the commit, whose error is that of the transaction; or two statements through a pool.
  */

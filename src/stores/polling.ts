@@ -2,8 +2,8 @@
  * Looking for changes where the database cannot send wakes: one statement per process for all its
  * waiting claims.
  *
- * How often? The next look at a claim comes after an eighth of the time until its turn, if the
- * claims before it go on leaving as quickly as so far. So the looks of a wait grow with the
+ * How often? The next look at a claim comes after an eighth of the time until its turn, which is
+ * estimated from how quickly claims before it have left. So the looks of a wait grow with the
  * logarithm of its place and length: the 500th claim in a queue that moves ten times a second gets
  * about 60 looks in its 50 seconds, and its turn is noticed 10 ms late. A claim behind a holder
  * that does not leave gets ever fewer looks, down to a bound. A wake comes about an eighth of the

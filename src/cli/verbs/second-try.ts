@@ -4,9 +4,9 @@
  * Invariant: a try is refused for good only by a holder that lives. Most stores say how much life a
  * holder has left, so a short wait is enough for one that has just gone. Where a store has no clock
  * that its processes share, a process that has just come sees a sign of life and not its age: the
- * holder may have died last year. So it looks until that holder would be dead, one TTL at most, or
- * has shown that it lives, as it does within a third of that. A new process each night that looks
- * only once would be refused for ever.
+ * holder may have died last year. So it looks until the holder has shown that it lives, as it does
+ * within a third of a TTL, or must be dead, after one TTL. A new process each night that looks only
+ * once would be refused for ever.
  * What would break it: an age that is reckoned from the clock of another machine.
  */
 import { sleep } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
--- Runs before each script that writes what the lock guards, in one step with it.
+-- Runs before each script that writes the guarded data, in one step with it.
 -- KEYS: the fence, then those of the script. ARGV: entry, token of 19 digits, number of this
 -- request within the entry, how many ms to keep the fence; then those of the script.
 local KEYS, ARGV = (function(keys, args)

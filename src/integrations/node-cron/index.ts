@@ -1,5 +1,5 @@
 /**
- * `holdfast/node-cron`: of all instances that have a task of node-cron, one does each run.
+ * `holdfast/node-cron`: of all instances that schedule a task with node-cron, one does each run.
  *
  * Invariant: each run is started at most once. node-cron names a run by its task and its scheduled
  * time, so all instances ask for the same key, whatever their clocks say. The key is a mutex, which

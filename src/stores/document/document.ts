@@ -14,8 +14,8 @@
  *   of claims, as in any store.
  * - Contention: one write at a time for a process and resource, and after a refusal a random pause,
  *   so that one of several processes succeeds each time.
- * - A document that is gone, or has counted back, was lost: claims of this process that are not in
- *   it are `store-reset`, and numbers go on from the last one known, and from the time.
+ * - A document that is gone, or whose numbers went back, was lost: claims of this process that are
+ *   not in it are `store-reset`, and numbers go on from the last one known, and from the time.
  * What would break it: a service that writes a text twice, or reads an old one (caches, replicas),
  * a client that repeats a write and returns `other` for its own success, or two documents for one
  * resource.

@@ -1,5 +1,5 @@
 /**
- * Finds out whether data may have been lost, and records that it did.
+ * Finds out whether data may have been lost, and records the answer.
  *
  * The row of `store` names the history of its tables: the second in which the server started, and
  * the identity of the data: its schema, its birth, its server. The first differs after a restart;
@@ -10,7 +10,7 @@
  * at the birth of the table once a second. The start is not trusted before its second is over: a
  * server that started again within it would look the same. Nor is it trusted where two seconds
  * meet: the server counts its own time by a clock that is some milliseconds late.
- * Data may be lost if the server does not wait for commits, or if this data is not that of before.
+ * Data may be lost if the server does not wait for commits, or if this is other data than before.
  * The record that it did not wait is itself such a commit, and may be lost: so its current settings
  * count as well.
  * What would break it: writing the history without having compared it.

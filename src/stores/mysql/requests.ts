@@ -1,11 +1,12 @@
 /**
- * How a session of the store is asked: each request is one round trip.
+ * How the store uses a session: each request is one round trip.
  *
  * Invariant: a reply comes after the commit, and a request that fails leaves no transaction open.
  * A statement that takes or frees one row waits in line for it, for a second at most, which is the
  * least that the server can be told; after that, none waits for this row for a while. A deadlock
  * has rolled everything back, so that another try does nothing twice.
- * What would break it: a heartbeat that waits for a row, since all of the process share a session.
+ * What would break it: a heartbeat that waits for a row, since all heartbeats of the process share
+ * a session.
  */
 import type { MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';

@@ -1,18 +1,17 @@
 /**
- * Wakes, although MySQL sends none: a session of the process waits for a named lock, the gate, that
- * its other session holds, and a process that has a wake for it interrupts that (`kill`),
- * after the commit that wrote the wake. The other session looks for it. Every user may interrupt
- * sessions of the same user; a process of another user finds the wake when it looks by itself,
- * within a second.
+ * Wakes, although MySQL sends none. A session of the process waits for a named lock, the gate, that
+ * its other session holds. A process that has a wake for it commits the wake, then interrupts that
+ * wait (`kill`), and the other session looks for the wake. Every user may interrupt sessions of the
+ * same user; a process of another user finds the wake when it looks by itself, within a second.
  *
- * Invariant: no wake is missed. Whenever the wait has ended, it is begun anew, and a look that
- * finds it begun (by a named lock that it takes with it) is made after that: it finds what was
- * committed before, and whoever commits later interrupts while this session waits. The wait is one
- * statement: of several sent together, an interrupt between two would end all without an answer.
- * The other process finds this session by the named lock of its channel, so it never mistakes
- * another connection for one that has ended. When the other session ends, the gate opens, and this
- * one ends as well. A look goes back a while before the last one, since a commit may come later
- * than its time says; so what has been seen is remembered for as long.
+ * Invariant: no wake is missed. Whenever the wait has ended, it begins anew, and a look that finds
+ * it begun (by a named lock that it takes with it) comes after that. The look finds all that was
+ * committed before; a process that commits later interrupts while this session waits. The wait is
+ * one statement: of several sent together, an interrupt between two would end all without an
+ * answer. The other process finds this session by the named lock of its channel, so it never
+ * mistakes another connection for one that has ended. When the other session ends, the gate opens,
+ * and this one ends as well. A look goes back a while before the last one, since a commit may come
+ * later than its time says; so what has been seen is remembered for as long.
  * What would break it: a proxy that gives the session to others while it holds a named lock; known
  * proxies do not.
  */

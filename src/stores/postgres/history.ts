@@ -1,5 +1,5 @@
 /**
- * Finds out whether data has been lost, and records that it did.
+ * Finds out whether data has been lost, and records the answer.
  *
  * The row of `store` names the history of its tables in five words: the identity of the server, its
  * timeline, when it was last started from a base backup, the database, and the table. Every way to

@@ -89,7 +89,7 @@ export const ON_SERVERS: readonly Listed[] = [
   stores('hazelcast')('hazelcastStore(client)', 'Client'),
   stores('hazelcast')('fencedLockStore(', 'hazelcast'),
   stores('mysql')('mysqlStore(createPool', 'createPool'),
-  stores('mysql')('drizzle(', 'createPool'),
+  at('docs/reference/sql-clients.md')('drizzle(', 'createPool'),
   stores('postgres')('connectionString:', 'Pool'),
   stores('postgres')('drizzle(', 'Pool'),
   stores('quorum')('quorum(members)', 'Redis'),

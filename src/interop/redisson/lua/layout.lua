@@ -1,6 +1,6 @@
 -- Common to all locks of Redisson: names, owners, messages, and how a batch is served.
 -- Its owners are `uuid:number`; ours is made from a claim's id. A lock in use always has an end, or
--- a waiter in Java would sleep without one.
+-- a waiter in Java would sleep for ever.
 local function braced(key)
   return string.find(key, '{', 1, true) and key or '{' .. key .. '}'
 end

@@ -6,12 +6,13 @@
 -- list if it is in the sorted set: Redisson never passes over a first waiter without an end.
 -- Redisson takes a waiter for dead once it is first and its end in the sorted set has come. That
 -- end is reckoned from the waiter before it, and moves back whenever a waiter gets the lock, so a
--- lock that is held for long outlives the waiters. For a waiter of ours, the end in its own note
--- counts: a heartbeat moves it on, with the ends of those behind, and if Redisson meanwhile took
--- the waiter for dead, it goes back to its place, before all that were behind it.
+-- lock that is held for long outlives the waiters. A waiter of ours lives by the end in its own
+-- note. Its heartbeat extends that end, and those of the waiters behind it. If Redisson has
+-- meanwhile taken it for dead, the heartbeat puts it back in its place, before all that were behind
+-- it.
 -- What breaks it: clocks in Java that are ahead make its waiters seem dead to each other.
--- A note says 'w' for a waiter, 't' if its program trusts, ' ' for a holder, '!' if it may not be
--- renewed any more; then its number, when it ends as a waiter, and its terms.
+-- A note says 'w' for a waiter, 't' if its program trusts, ' ' for a holder, '!' once it may no
+-- longer be renewed; then its number, when it ends as a waiter, and its terms.
 
 -- Redisson's message to one waiter.
 local function wake(q, owner)

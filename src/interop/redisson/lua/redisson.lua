@@ -4,9 +4,9 @@
 -- the owner only where Redisson's own script would write one, and extend or remove it only if it
 -- is there. A step is one script, as in Redisson, so nothing comes between reading and writing.
 -- Each release sends the message that wakes the waiters in Java.
--- A hash beside those keys, the notes, has the rest: by id, ' ' or, once it may not be renewed any
--- more, '!', number 16, and the terms as the claim brings them. A tombstone has its own key. What
--- breaks it: a program that deletes or extends without comparing.
+-- A hash beside those keys, the notes, has the rest under the claim's id: ' ', or '!' once it may
+-- no longer be renewed; number 16; and the terms as the claim brings them. A tombstone has its own
+-- key. What breaks it: a program that deletes or extends without comparing.
 -- KEYS after the record, six for each claim or inspection: the lock, a tombstone, the notes, the
 -- end of one reader's hold, the ends of permits, the counter of tokens.
 local FIELDS = { 'key', 'gone', 'notes', 'hold', 'ends', 'tokens' }

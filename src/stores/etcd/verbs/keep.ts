@@ -8,9 +8,9 @@
  * A lease serves many records: it is granted for a tenth more than was asked for, and used as long
  * as it has enough left. So about a dozen leases live at a time for all records of about one
  * length, however many those are; each would otherwise cost a timer of the leader, and a write of
- * its own. A lease of days is one like any other; a new leader gives it its whole life again. So a
- * record may live longer than was asked for, by a sixth or by that, and never shorter: lengths are
- * rounded up, and a lease's life counts from before it was granted.
+ * its own. A new leader gives every lease its whole life again, also one of days. So a record may
+ * live longer than was asked for, by a sixth or by that, and never shorter: lengths are rounded up,
+ * and a lease's life counts from before it was granted.
  * What would break it: a program that ends the leases of others.
  */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';

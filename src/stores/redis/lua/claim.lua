@@ -3,7 +3,7 @@
 -- include record.lua
 -- Enters the queue, or says where an id already in it stands. Extends no claim.
 -- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
--- If there is no key, the claim holds alone, and the queue is not asked.
+-- If there is no key, the claim holds alone, and the script reads no queue.
 local answers, rest = { stamp }, {}
 local number = fresh(0)
 local numberText = format('%016.0f', number)

@@ -1,7 +1,8 @@
 -- The common way out of a queue: the holder of everything leaves, and the first waiter, which lives
--- and wants as much, comes in. It leaves the queue as queue.lua would, but reads less and needs none
--- of its functions. Anything unusual it leaves to queue.lua before it writes. The head says enough:
--- the id of the only holder (only), its number unless it is sealed, and that it lives (death).
+-- and wants as much, is admitted. It leaves the queue as queue.lua would, but reads less and needs
+-- none of its functions. Before it writes, it leaves anything unusual to queue.lua. The head says
+-- enough: the id of the only holder (only), its number unless it is sealed, and that it lives
+-- (death).
 -- Its message is that of queue.lua with the leaver's secret, a proof (wakes.ts): the leaver held
 -- everything, and no claim stands between the two.
 local function handOff(key, asked)

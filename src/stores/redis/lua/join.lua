@@ -1,6 +1,6 @@
 -- The common way into a queue: everything is held, and others are waiting already.
 -- It answers as queue.lua does and leaves the same queue, but reads less and needs none of its
--- functions. Anything unusual it leaves to queue.lua before it writes.
+-- functions. Before it writes, it leaves anything unusual to queue.lua.
 -- The head says enough: no holder has died (death), nor the first waiter (fore); which claim came
 -- last (newest); and no waiter has left, as there are as many waiters as places.
 local function join(key, asked)

@@ -4,10 +4,10 @@
 -- after comparing the value with its own, may overwrite, extend or delete the key. Each of our
 -- steps is one script, so nothing comes between the comparison and the write. Only a new claim
 -- makes a key that has gone again.
--- Others only compare the value, so ours can say more: id 32, ' ' or, once it may not be renewed
--- any more, '!', number 16, and the terms as the claim brings them. A tombstone has its own key,
--- since a key that is gone has no room for one. What breaks it: a program that deletes or extends
--- without comparing.
+-- Others only compare the value, so ours can say more: id 32; ' ', or '!' once it may no longer be
+-- renewed; number 16; and the terms as the claim brings them. A tombstone has its own key, since a
+-- missing key has no room for one. What breaks it: a program that deletes or extends without
+-- comparing.
 -- KEYS after the record, for each claim: its key, its tombstone; to keep something: its key, the
 -- key of what is kept.
 -- include kept.lua

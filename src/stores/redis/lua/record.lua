@@ -1,18 +1,20 @@
 -- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
 --
 -- Invariant: nothing is granted while a lost claim may live; openAt says until when. The record is
--- part of the data and names its server (replication id, process, database). A restart, a promotion
--- or a swap leaves one that names another, a flush or a new server none; commands that take claims
--- and leave it are counted. In doubt the loss was just now. Which wait follows:
+-- part of the data and names its server (replication id, process, database). After a restart, a
+-- promotion or a swap, it names another; a flushed or new server has none; and the server counts
+-- the commands that take claims and leave the record. If in doubt, the script assumes a loss just
+-- now. The wait that follows:
 -- n: only this process granted what is lost: it has never followed another, or the record names it.
---    It grants nothing after the loss, so all ends within maxTtl. A new server costs that.
--- p: another server may still grant. This one was a replica, or has data of another process, as
---    either side of a fail-over has that starts again. Sentinel leaves the old primary its writes
---    for up to 12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
+--    It grants nothing after the loss, so all ends within maxTtl. A new server waits that long.
+-- p: another server may still grant. This one was a replica, or has data of another process, like
+--    either side of a fail-over that starts again. Sentinel lets the old primary write for up to
+--    12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
 -- In a cluster a replaced primary stops in time (n), and all ask for 30 s or more, as under a hash
 -- tag (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
--- What breaks it: redis.md; whoever asks first after a flush with a smaller maxTtl than others; of
--- the two sides of a fail-over, one that starts again without its data while the other grants.
+-- What breaks it: lost-data.md; a program with a smaller maxTtl than others that comes first after
+-- a flush; of two sides of a fail-over, one that starts again without its data while the other
+-- grants.
 
 -- The record keeps the greatest maxTtl. One script raises it and grants, and prolongs the wait for
 -- the last loss, so no copy of the data has the grant alone; programs remember the greatest, too.

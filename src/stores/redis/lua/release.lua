@@ -3,8 +3,8 @@
 -- Leaves the queue, at once or `after` ms from now. If a copy of the claim may still come, or it
 -- is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if
 -- this is all or 'u' if it was ever unanswered or 'a', its ttl, `after`, its secret, with spaces.
--- The end of a claim that holds alone grants nothing, so it does not ask whether data was lost: the
--- next claim does. Its number is kept, as record.lua says.
+-- The end of a claim that holds alone grants nothing, so the script does not check whether data was
+-- lost: the next claim does. Its number is kept, as record.lua says.
 local answers, rest, gone = { now }, {}, {}
 local texts = call('MGET', unpack(KEYS))
 local record = texts[1]
