@@ -18,7 +18,8 @@ export function deadLinks(folder: string): string[] {
   for (const [path, page] of pages) {
     for (const link of page?.links ?? []) {
       const [file = '', anchor = ''] = link.split('#').map(decodeURIComponent);
-      const place = file === '' ? path : join(dirname(path), file.replace(/\?.*/, ''));
+      const base = file.startsWith('/') ? folder : dirname(path);
+      const place = file === '' ? path : join(base, file.replace(/\?.*/, ''));
       const target = place.endsWith('/') ? `${place}index.html` : place;
       const isThere = pages.has(target) && (anchor === '' || pages.get(target)?.ids.has(anchor));
       if (!isThere) dead.push(`${relative(folder, path)} links to ${link}`);

@@ -111,6 +111,11 @@ function modulesOf(ground: Ground, keep: Keep): Record<string, Module> {
         }
       },
     },
+    // As a default import finds it.
+    postgres: {
+      __esModule: true,
+      default: () => keep(postgres(ground.postgres.url, { max: 2 }), (sql) => sql.end()),
+    },
     'mysql2/promise': {
       createPool: () => keep(createPool(ground.mariadb.url), (pool) => pool.end()),
     },

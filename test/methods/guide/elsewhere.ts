@@ -17,6 +17,7 @@ export const RUN_BY: Readonly<Record<string, string>> = {
 export const SERVERS: Readonly<Record<string, string>> = {
   pool: 'PostgreSQL',
   Pool: 'PostgreSQL',
+  postgres: 'PostgreSQL',
   kysely: 'PostgreSQL',
   sql: 'PostgreSQL',
   prisma: 'PostgreSQL',
@@ -52,6 +53,7 @@ const at =
 
 const databases = at('docs/guide/database-locks.md');
 const fences = (name: string): ReturnType<typeof at> => at(`docs/guide/fences-${name}.md`);
+const start = at('docs/guide/getting-started.md');
 const moving = at('docs/guide/moving-from-other-libraries.md');
 const sharing = at('docs/guide/sharing-locks.md');
 const stores = (name: string): ReturnType<typeof at> => at(`docs/stores/${name}.md`);
@@ -70,6 +72,14 @@ export const ON_SERVERS: readonly Listed[] = [
   fences('zookeeper')('zookeeperFence()', 'zookeeperClient', 'writes'),
   fences('redis')("'SET'", 'Redis', 'writes'),
   fences('redis')('entry.eval(', 'createClient', 'writes'),
+  start('new Redis(', 'Redis'),
+  start('createClient(', 'createClient'),
+  start('connectionString:', 'Pool'),
+  start("from 'postgres'", 'postgres'),
+  start('createPool(', 'createPool'),
+  start('etcdStore(', 'etcdStore'),
+  start('zookeeperStore(', 'zookeeperStore'),
+  at('docs/guide/redis-in-docker.md')('turn <= 8', 'connect'),
   moving('assertHeld()', 'Redis'),
   moving("run({ wait: '5s' }, async ({ signal }) =>", 'Redis'),
   moving('tryRun(', 'Redis'),
@@ -91,9 +101,11 @@ export const ON_SERVERS: readonly Listed[] = [
   stores('mysql')('mysqlStore(createPool', 'createPool'),
   at('docs/reference/sql-clients.md')('drizzle(', 'createPool'),
   stores('postgres')('connectionString:', 'Pool'),
+  stores('postgres')("from 'postgres'", 'postgres'),
   stores('postgres')('drizzle(', 'Pool'),
   stores('quorum')('quorum(members)', 'Redis'),
   stores('redis')("redisStore(new Redis('redis://localhost'))", 'Redis'),
+  stores('redis')('createClient(', 'createClient'),
   stores('redis')('plainRedisStore(', 'Redis'),
   stores('shedlock')('shedlockJdbcStore(', 'pool'),
   stores('shedlock')('shedlockRedisStore(', 'Redis'),

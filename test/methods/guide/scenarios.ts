@@ -88,6 +88,10 @@ const GUIDE: readonly Scenario[] = [
         expect(locks.mutex('a').acquire()).rejects.toMatchObject({ code: 'CLOSED' }),
     },
   }),
+  ...ofPage('docs/guide/redis-in-docker.md', {
+    // It has one of its own.
+    'turn <= 8': { prints: 'turn 8', uncalled: ['setTimeout'] },
+  }),
   ...ofPage('docs/guide/observing.md', {
     'const stop = locks.on': {
       async after(world) {

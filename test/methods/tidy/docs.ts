@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
+import { slugOf } from '../../../scripts/docs/slug.ts';
 import { filesOf, parse, type Tree, visit } from './tree.ts';
 
 const ERRORS_PAGE = 'docs/reference/errors.md';
@@ -146,10 +147,5 @@ function foldersOf(path: string): string[] {
 /** The anchors that code hosts make of headings. */
 function anchorsOf(text: string): Set<string> {
   const headings = text.replace(CODE_BLOCK, '').matchAll(/^#+ (.+)$/gm);
-  const slug = (heading: string): string =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-  return new Set([...headings].map(([, heading = '']) => slug(heading)));
+  return new Set([...headings].map(([, heading = '']) => slugOf(heading)));
 }

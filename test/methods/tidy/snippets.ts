@@ -9,7 +9,8 @@ export const SOURCES: RegExp = /^src\/.*\.ts$/;
 /** Up to the next tag or the end of the comment, or between fences. */
 const EXAMPLE =
   /^ *\* ```ts\n([\s\S]*?)^ *\* ```$|@example\b((?:(?!\*\/|^ *\* @|^ *\* ```)[\s\S])*)/gm;
-const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
+/** With a title in brackets it is a tab of the site. */
+const BLOCK = /^```ts(?: \[[^\]\n]+\])?\n([\s\S]*?)^```$/gm;
 /** A page of its programs: it has decorators of TypeScript's own, and fields in constructors. */
 export const NESTJS: RegExp = / from '@nestjs\//;
 

@@ -1,0 +1,63 @@
+/** TypeDoc writes the reference: a page of Markdown for each entry of the package. */
+import { join } from 'node:path';
+import { Application, Converter, type ProjectReflection, type TypeDocOptions } from 'typedoc';
+import bundler from '../../tsdown.config.ts';
+import { UNEXPORTED } from './unexported.ts';
+
+/** The name by which programs import each entry, by its source. */
+const ENTRIES = new Map(
+  Object.entries(bundler.entry as Readonly<Record<string, string>>).map(([entry, source]) => [
+    source,
+    entry === 'index' ? 'holdfast' : `holdfast/${entry}`,
+  ]),
+);
+
+export const MODULES: readonly string[] = [...ENTRIES.values()];
+
+const OPTIONS: TypeDocOptions = {
+  name: 'API of Holdfast',
+  includeVersion: true,
+  readme: 'none',
+  entryPoints: [...ENTRIES.keys()],
+  intentionallyNotExported: UNEXPORTED,
+  router: 'module',
+  // `npm test` compiles all of it.
+  skipErrorChecking: true,
+  excludeInternal: true,
+  excludeExternals: true,
+  // No address of the sources is known.
+  disableSources: true,
+  treatWarningsAsErrors: true,
+};
+
+/** Those of typedoc-plugin-markdown. */
+const MARKDOWN = {
+  entryFileName: 'index.md',
+  ...{ hidePageHeader: true, hideBreadcrumbs: true, useCodeBlocks: true, sanitizeComments: true },
+  // The site numbers equal headings of a page otherwise than the plugin does.
+  ...{ useHTMLAnchors: true, anchorPrefix: 'api-' },
+};
+
+/** Whether it is as it should be; what is not has been printed. */
+export async function writeReference(folder: string, modules: string): Promise<boolean> {
+  const plugin = [join(modules, 'typedoc-plugin-markdown/dist/index.js')];
+  const options = { ...OPTIONS, ...MARKDOWN, plugin, out: folder };
+  const app = await Application.bootstrapWithPlugins(options);
+  // Before they are put in order.
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameEntries(project));
+  const project = await app.convert();
+  if (!project) return false;
+  app.validate(project);
+  await app.generateOutputs(project);
+  return !app.logger.hasErrors() && !app.logger.hasWarnings();
+}
+
+function nameEntries(project: ProjectReflection): void {
+  const names = new Map(
+    [...ENTRIES].map(([source, name]) => [
+      source.replace(/^src\//, '').replace(/(?:(?<=.)\/index)?\.ts$/, ''),
+      name,
+    ]),
+  );
+  for (const module of project.children ?? []) module.name = names.get(module.name) ?? module.name;
+}
