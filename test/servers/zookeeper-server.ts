@@ -116,7 +116,7 @@ export class ZookeeperServer extends LocalServer {
     const lines = [
       ...[`dataDir=${data}`, `clientPort=${this.port}`, `clientPortAddress=${this.host}`],
       ...[`tickTime=${tickTime}`, 'maxClientCnxns=0'],
-      ...(inProduction ? [] : ['maxSessionTimeout=60000', 'extendedTypesEnabled=true']),
+      ...(inProduction ? [] : ['maxSessionTimeout=600000', 'extendedTypesEnabled=true']),
       ...(tls ? tlsLines(this.tlsPort, join(folder, 'server.pem')) : []),
       ...(membership ? memberLines(membership) : []),
       ...config,

@@ -57,8 +57,8 @@ export function loss({ name, of }: LockOf): Topic {
           const { store, locks } = faulty(bed);
           const lease = await of(locks, bed.name()).acquire();
           const { signal } = lease;
-          const next = bed.later(of(bed.locks(), bed.name()).acquire());
-          await bed.untilItWaits();
+          const next = later(of(bed.locks(), bed.name()).acquire());
+          await untilItWaits(bed);
           store.inject({ verb: 'renew', arrives: 'never', answer: 'never' });
           await next;
           assert.equal(lease.held, false);
