@@ -119,9 +119,10 @@ describe.each(packages)('$name', (its) => {
     const sent = { answered: 0, unknown: 0, failed: 0 };
     let killing = true;
     const killer = (async () => {
-      // A few commands pass between two kills, and some are always under way.
-      for (let i = 0; i < 30; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      // A few commands pass between two kills, in the end on a slow machine as well, and some are
+      // always under way.
+      for (let i = 0; i < 30 || sent.answered === 0 || sent.unknown === 0; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 10 + i));
         await own.command('CLIENT', 'KILL', 'TYPE', 'normal');
       }
       killing = false;
@@ -142,8 +143,6 @@ describe.each(packages)('$name', (its) => {
     expect(await own.calls('incr')).toBe(done);
     expect(done).toBeGreaterThanOrEqual(sent.answered);
     expect(done).toBeLessThanOrEqual(sent.answered + sent.unknown);
-    expect(sent.answered).toBeGreaterThan(0);
-    expect(sent.unknown).toBeGreaterThan(0);
   });
 
   test('a server that is away: fails without having left, and works once it is back', async () => {
