@@ -38,6 +38,8 @@ describe('on a terminal', () => {
     const command = `trap 'echo INT >> log' INT; ${stay}`;
     const terminal = place.terminal(`exec $holdfast run a -- sh -c "${command}"`);
     await terminal.says('up');
+    // Until its next turn, Holdfast passes ^C on, for the command may not have existed yet.
+    await pause(300);
     terminal.type(CTRL_C);
     await until(() => place.read('log') !== '');
     // A second one would come within this time.

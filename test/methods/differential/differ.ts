@@ -31,8 +31,8 @@ export interface Under {
   readonly hintsByState?: boolean;
   /** It may let claims ask that the reference tells how they stand; default: no. */
   readonly mayAsk?: boolean;
-  /** Far back in a queue it only estimates who is ahead and when to ask; default: no. */
-  readonly estimates?: boolean;
+  /** Behind so many it only estimates who is ahead and when to ask; default: never. */
+  readonly estimates?: number;
   /** How often a hundred worlds come into being in a whole run. */
   readonly groups: number;
   /** Of the groups. Default: others in each run. */

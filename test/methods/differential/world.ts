@@ -15,7 +15,7 @@ interface WorldParts {
   readonly sides: readonly (readonly Store[])[];
   readonly now: () => number;
   /** As what is compared with the reference does. */
-  readonly estimates?: boolean | undefined;
+  readonly estimates?: number | undefined;
 }
 
 interface Held {
@@ -40,7 +40,7 @@ export class World {
    * not fit and is gone at once, and it does not matter when somebody asks.
    */
   readonly #follows: boolean;
-  readonly #estimates: boolean;
+  readonly #estimates: number;
   readonly #claims: Claim[] = [];
   readonly #now: () => number;
   /** When claims end at the latest, as the reference has it. */
@@ -50,7 +50,7 @@ export class World {
   #asked: readonly Claim[] = [];
   #together = false;
 
-  constructor(seed: number, { sides, now, estimates = false }: WorldParts) {
+  constructor(seed: number, { sides, now, estimates = Number.POSITIVE_INFINITY }: WorldParts) {
     this.#name = `world ${seed}`;
     this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
@@ -165,7 +165,7 @@ export class World {
 
   /** A store may let somebody ask again earlier, for it need not know of every heartbeat. */
   #early(actual: unknown, expected: unknown): unknown {
-    if (this.#estimates && isWaiting(actual) && isWaiting(expected)) {
+    if (isWaiting(actual) && isWaiting(expected) && expected.ahead >= this.#estimates) {
       return { ...actual, ahead: expected.ahead, retry: expected.retry };
     }
     const times = [actual, expected].map((each) => Number((each as { retry?: number }).retry));
@@ -183,7 +183,7 @@ export class World {
       const text = JSON.stringify(each);
       // On a lease that others have as well, a life is shorter by as much as that is older; and of
       // those who wait it is known that there are some.
-      if (!this.#follows) return this.#estimates ? text.replace(SOME_WAITERS, '$1some') : text;
+      if (!this.#follows) return this.#estimates === 0 ? text.replace(SOME_WAITERS, '$1some') : text;
       const rough = text.replace(ROUGH, '$1');
       return this.#together ? rough.replace(WAITERS, '$1') : rough;
     });

@@ -20,7 +20,7 @@ test.each([
       us += ms * 1000;
     },
     mayAsk: true,
-    estimates: true,
+    estimates: 0,
     groups: 3,
   });
 });
