@@ -1,8 +1,18 @@
+import { CANDIDATE, type Member, type Queue } from '../contract/store.ts';
 import type { Inspection } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
 
 /** How many queues are read at a time: stores read them one by one. */
 const AT_ONCE = 32;
+
+/** A candidate in an election leads or stands by; a standby waits for nothing. */
+export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
+  return holder.mark === CANDIDATE;
+}
+
+export function isElection({ holders, waiters }: Pick<Queue, 'holders' | 'waiters'>): boolean {
+  return holders.some(isCandidate) || waiters.some(isCandidate);
+}
 
 /**
  * The queues of those names that are still in use, in their order.
