@@ -1,16 +1,12 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
 import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import { plain, quote } from './text.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
-
-/** A candidate in an election leads or stands by; a standby waits for nothing. */
-export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
-  return holder.mark === CANDIDATE;
-}
 
 export function waitersOf({ waiters }: Queue): readonly Member[] {
   return waiters.filter((waiter) => !isCandidate(waiter));
@@ -20,10 +16,6 @@ export function waitersOf({ waiters }: Queue): readonly Member[] {
 export function stateOf(member: Member, holds: boolean): string {
   if (isCandidate(member)) return holds ? 'leads' : 'stands by';
   return holds ? 'holds' : 'waits';
-}
-
-function isElection({ holders, waiters }: Queue): boolean {
-  return [...holders, ...waiters].some(isCandidate);
 }
 
 /** Numbers that JSON cannot hold are strings; a read-write lock has no limit. */

@@ -17,10 +17,11 @@ import type { Inspection } from '../core/engine.ts';
 import { DeadlockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
 import { deadlockAround } from '../operators/deadlocks/knots.ts';
+import { isCandidate } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
 import { draw, printError } from './output.ts';
-import { cycleText, isCandidate, lossText, whoText } from './queue-view.ts';
+import { cycleText, lossText, whoText } from './queue-view.ts';
 import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */

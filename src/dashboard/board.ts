@@ -1,5 +1,6 @@
 /** What the store showed at the last look, and what is different from the look before. */
-import { CANDIDATE, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
+import { isElection } from '../operators/list.ts';
 import type { QueueRow, Seat, Who } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
@@ -44,13 +45,12 @@ export class Board {
     this.#rows.clear();
   }
 
-  /** Takes the queues of a whole look. */
-  take(queues: ReadonlyMap<string, Queue>, now: number): BoardChange {
+  /** Takes the rows of a look, in place of all before. */
+  take(found: ReadonlyMap<string, QueueRow>): BoardChange {
     const rows = new Map<string, ShownQueue>();
     const [changed, beaten]: [string[], string[]] = [[], []];
     const before = new Map<string, QueueRow>();
-    for (const [name, queue] of queues) {
-      const row = rowOf(name, queue, now);
+    for (const [name, row] of found) {
       const old = this.#rows.get(name);
       const shape = shapeOf(row);
       const same = old?.shape === shape;
@@ -77,7 +77,9 @@ function shapeOf(row: QueueRow): string {
   return JSON.stringify(row, (key, value) => (key === 'endsAt' ? undefined : value));
 }
 
-function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): QueueRow {
+/** A queue that was read now. */
+export function rowOf(name: string, queue: Queue, now: number): QueueRow {
+  const { limit, holders, waiters } = queue;
   const seats = [
     ...holders.map((member) => seatOf(member, true, now)),
     ...waiters.map((member) => seatOf(member, false, now)),
@@ -85,7 +87,7 @@ function rowOf(name: string, { limit, holders, waiters }: Queue, now: number): Q
   return {
     name,
     limit: limit === undefined || limit >= MAX_PERMITS ? null : limit,
-    election: (holders[0] ?? waiters[0])?.holder.mark === CANDIDATE,
+    election: isElection(queue),
     holding: holders.length,
     waiting: waiters.length,
     seats: seats.slice(0, MAX_SEATS),

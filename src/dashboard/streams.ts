@@ -12,14 +12,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { timers } from '../base/clock.ts';
 import type { BoardNews } from './board.ts';
-import { MAX_RESOURCES, type StoreWatcher } from './watcher.ts';
+import { MAX_RESOURCES, ROWS_AT_ONCE, type StoreWatcher } from './watcher.ts';
 import type { BoardFrame } from './wire.ts';
 
 /** Most pages at a time. */
 const MAX_PAGES = 100;
-
-/** Rows in one message. */
-const ROWS_AT_ONCE = 500;
 
 /** Lines of the timeline that a new page gets. */
 const FIRST_LINES = 500;

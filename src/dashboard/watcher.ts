@@ -1,6 +1,7 @@
 /**
  * The one watcher of a store, however many pages are open: it looks at all queues again and again
- * while there is a page, and sends every page the differences.
+ * while there is a page, and sends every page the differences. The first look sends rows as it
+ * reads them, so that a page of many resources is not empty until its end.
  *
  * Between two looks it waits for at least as long as the last one took, so that it keeps a store
  * with many resources busy for no more than half of the time.
@@ -8,17 +9,22 @@
 import { sleep } from '../base/clock.ts';
 import { isLockError, messageOf, UsageError } from '../base/errors.ts';
 import { show } from '../base/show.ts';
-import type { Queue } from '../contract/store.ts';
 import type { Engine } from '../core/engine.ts';
 import type { Locks } from '../locks.ts';
 import { allNotes, hasNotes } from '../operators/deadlocks/notes.ts';
 import { list, queuesOf } from '../operators/list.ts';
-import { Board, type BoardNews, whoOf } from './board.ts';
+import { Board, type BoardNews, rowOf, whoOf } from './board.ts';
 import { History } from './history.ts';
-import type { BoardFrame, QueueWait, Report, Who } from './wire.ts';
+import type { BoardFrame, QueueRow, QueueWait, Report, Who } from './wire.ts';
 
 /** Most resources that are read and shown. */
 export const MAX_RESOURCES = 20_000;
+
+/** Rows in one message; as many are read before the first look sends them. */
+export const ROWS_AT_ONCE = 500;
+
+/** A page waits for a message for this long beyond three looks, in ms: a look may take a while. */
+const QUIET_MS = 60_000;
 
 /** Most published waits that are shown, the longest. */
 const MAX_WAITS = 200;
@@ -93,10 +99,11 @@ export class StoreWatcher {
   /** A message without rows. */
   frame(): BoardFrame {
     const now = Date.now();
-    const { engine, readOnly } = this.#parts;
+    const { engine, readOnly, everyMs } = this.#parts;
     const store = engine.services.calls.store.name;
     const none = { rows: [], gone: [], beats: [], told: [] };
-    return { now, store, readOnly, rates: this.history.rates(now), ...this.#seen, ...none };
+    const [rates, quietMs] = [this.history.rates(now), QUIET_MS + 3 * everyMs];
+    return { now, store, readOnly, rates, quietMs, ...this.#seen, ...none };
   }
 
   async #run(listeners: Listeners, signal: AbortSignal): Promise<void> {
@@ -119,19 +126,29 @@ export class StoreWatcher {
 
   async #look(listeners: Listeners, signal: AbortSignal): Promise<void> {
     const { locks, prefix } = this.#parts;
-    const names: string[] = [];
-    let cut = 0;
+    const rows = new Map<string, QueueRow>();
+    let [unread, cut, quarantineMs]: [string[], number, number | null] = [[], 0, null];
+    const read = async (names: readonly string[]): Promise<void> => {
+      unread = [];
+      const queues = await queuesOf(locks, names);
+      const now = Date.now();
+      for (const [name, queue] of queues) {
+        rows.set(name, rowOf(name, queue, now));
+        quarantineMs = Math.max(quarantineMs ?? 0, queue.quarantineMs ?? 0) || null;
+      }
+    };
     for await (const name of list(locks, prefix)) {
-      if (names.length < MAX_RESOURCES) names.push(name);
+      if (rows.size + unread.length < MAX_RESOURCES) unread.push(name);
       else cut += 1;
+      if (unread.length < ROWS_AT_ONCE) continue;
+      await read(unread);
+      if (this.#seen.more && !signal.aborted) listeners.send(this.board.take(rows));
     }
-    const queues = await queuesOf(locks, names);
+    await read(unread);
     const waits = await this.#published();
     if (signal.aborted) return;
-    const now = Date.now();
-    const change = this.board.take(queues, now);
-    if (!this.#seen.more) this.history.conclude(change, (name) => this.board.row(name), now);
-    const quarantineMs = quarantineOf(queues.values());
+    const change = this.board.take(rows);
+    if (!this.#seen.more) this.history.conclude(change, (name) => this.board.row(name), Date.now());
     this.#seen = { away: null, quarantineMs, cut, waits, more: false };
     listeners.send(change);
   }
@@ -151,9 +168,4 @@ export class StoreWatcher {
     });
     return shown.slice(0, MAX_WAITS);
   }
-}
-
-function quarantineOf(queues: Iterable<Queue>): number | null {
-  const all = [...queues].flatMap(({ quarantineMs }) => quarantineMs ?? []);
-  return all.length > 0 ? all.reduce((most, ms) => Math.max(most, ms)) : null;
 }

@@ -102,6 +102,8 @@ export interface BoardFrame {
   readonly quarantineMs: number | null;
   /** Resources in use beyond those that are shown. */
   readonly cut: number;
+  /** A page that gets no other message for this long, in ms, is out of date. */
+  readonly quietMs: number;
   readonly rates: Rates;
   /** All of the last look. */
   readonly waits: readonly QueueWait[];
@@ -111,7 +113,7 @@ export interface BoardFrame {
   /** Only their heartbeats are new: the name, and the ends of all its seats. */
   readonly beats: readonly (readonly [name: string, ...endsAt: number[]])[];
   readonly told: readonly QueueEvent[];
-  /** The page does not know all rows yet. */
+  /** The page does not know all rows yet: they are still read, or still sent. */
   readonly more: boolean;
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { CANDIDATE, type Member, type Queue } from '../contract/store.ts';
 import type { Engine, Inspection } from '../core/engine.ts';
 import { engineOf, type Locks } from '../locks.ts';
 import { checkNext } from '../store-calls/replies.ts';
@@ -80,4 +81,13 @@ export async function inTurns<T>(
     found.push(...(await Promise.all(names.slice(at, at + AT_ONCE).map(read))));
   }
   return found;
+}
+
+/** A candidate in an election leads or stands by; a standby waits for nothing. */
+export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
+  return holder.mark === CANDIDATE;
+}
+
+export function isElection({ holders, waiters }: Pick<Queue, 'holders' | 'waiters'>): boolean {
+  return holders.some(isCandidate) || waiters.some(isCandidate);
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Member, Queue } from '../../src/contract/store.ts';
-import { Board } from '../../src/dashboard/board.ts';
+import { Board, rowOf } from '../../src/dashboard/board.ts';
 import { Figures } from '../../src/dashboard/figures.ts';
 import { History } from '../../src/dashboard/history.ts';
 import { merged } from '../../src/dashboard/ui/merged.ts';
@@ -61,8 +61,8 @@ class Scene {
   look(holders: readonly Member[], waiters: readonly Member[] = []): void {
     this.#now += 1_000;
     const queue: Queue = { resource: 'a', limit: 1, holders, waiters };
-    const queues = new Map(holders.length + waiters.length > 0 ? [['a', queue]] : []);
-    const change = this.#board.take(queues, this.#now);
+    const row = rowOf('a', queue, this.#now);
+    const change = this.#board.take(new Map(row.seats.length > 0 ? [['a', row]] : []));
     if (this.#now > 1_000) {
       this.history.conclude(change, (name) => this.#board.row(name), this.#now);
     }
@@ -215,7 +215,7 @@ describe('reports and looks', () => {
 describe('a board', () => {
   const take = (board: Board, leftMs: number, now: number) => {
     const queue = { resource: 'a', holders: [member(1n, leftMs)], waiters: [] };
-    return board.take(new Map([['a', queue]]), now);
+    return board.take(new Map([['a', rowOf('a', queue, now)]]));
   };
 
   it('takes small errors for none, and adds none up', () => {

@@ -5,6 +5,7 @@ import { once } from 'holdfast/once';
 import { expect, it, onTestFinished } from 'vitest';
 import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/text.ts';
 import type { QueueRow } from '../../src/dashboard/wire.ts';
+import { gate } from '../support/gate.ts';
 import { ask, BEARER, evict, evictionOf, openSilently, Page, soon, start } from './bed.ts';
 
 const TERMS = { heartbeat: false, ttl: '30s' } as const;
@@ -183,6 +184,29 @@ it('tells of a deadlock that is confirmed, and of no wait beyond its prefix', as
   over.abort();
   await Promise.allSettled(tasks);
   await lease.release();
+});
+
+it('shows the first rows before the first look has read all', async () => {
+  const { url, others, store } = await start();
+  const names = Array.from({ length: 600 }, (_, n) => `account:${n}`);
+  await Promise.all(names.map((name) => others.mutex(name, TERMS).acquire()));
+  const rest = gate();
+  const { list } = store;
+  store.list = async function* (prefix) {
+    let listed = 0;
+    for await (const name of list?.call(store, prefix) ?? []) {
+      listed += 1;
+      if (listed > 550) await rest.opened;
+      yield name;
+    }
+  };
+  const page = new Page(url);
+  await soon(() => page.rows.size).toBe(500);
+  expect(page.isLoaded).toBe(false);
+  rest.open();
+  await soon(() => page.isLoaded).toBe(true);
+  expect(page.rows.size).toBe(600);
+  expect(page.lines).toEqual([]);
 });
 
 it('does not say that nothing is held before a look has succeeded', async () => {

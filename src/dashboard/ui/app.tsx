@@ -1,32 +1,44 @@
-/** The page: what is chosen, searched and paused, and the keys. */
+/** The page: its address, what is paused, and the keys. */
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { span } from '../../operators/span.ts';
-import type { QueueRow, Seat } from '../wire.ts';
+import type { Seat } from '../wire.ts';
 import './app.css';
+import { addressIn, hashOf, type PageAddress } from './address.ts';
 import { Feed, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
 import { Help, useKeys } from './keys.tsx';
+import { listed } from './order.ts';
 import { Details } from './queue/details.tsx';
 import { Evict } from './queue/evict.tsx';
 import { List } from './queue/list.tsx';
 import { Timeline } from './queue/timeline.tsx';
-import { type Filter, isOf, mentions, waitingSince } from './text.ts';
-import { Tools, type ViewName } from './tools.tsx';
+import { clockTime } from './text.ts';
+import { Tools } from './tools.tsx';
 
 /** How often ages are drawn anew, in ms. */
 const TICK_MS = 1_000;
+
+/** The address, and the way to change it; with Back, a person closes what was opened. */
+function useAddress() {
+  const [address, setAddress] = useState(() => addressIn(location.hash));
+  useEffect(() => addEventListener('popstate', () => setAddress(addressIn(location.hash))), []);
+  const go = (change: Partial<PageAddress>): void => {
+    const next = { ...address, ...change };
+    const opens = next.view !== address.view || (next.name === null) !== (address.name === null);
+    history[opens ? 'pushState' : 'replaceState'](null, '', hashOf(next));
+    setAddress(next);
+  };
+  return [address, go] as const;
+}
 
 function App() {
   const feed = useRef<Feed | null>(null);
   const [live, setLive] = useState<PageView>();
   const [held, setHeld] = useState<{ readonly view: PageView; readonly now: number }>();
   const [time, setTime] = useState(Date.now());
-  const [viewName, setViewName] = useState<ViewName>('queues');
-  const [words, setWords] = useState('');
-  const [filter, setFilter] = useState<Filter>('all');
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [address, go] = useAddress();
   const [evicting, setEvicting] = useState<{ readonly name: string; readonly seat: Seat }>();
   const [helps, setHelps] = useState(false);
   const search = useRef<HTMLInputElement>(null);
@@ -38,18 +50,20 @@ function App() {
   }, []);
 
   const view = held?.view ?? live;
-  const now = held?.now ?? Math.max(time, Date.now()) + (live?.ahead ?? 0);
-  const wanted = words.toLowerCase();
+  const stale = live !== undefined && (live.link === 'broken' || live.away !== null);
+  // What may have ended meanwhile grows no older.
+  const now = held?.now ?? (stale ? live.seenAt : Math.max(time, Date.now()) + (live?.ahead ?? 0));
+  const { view: viewName, search: words, kind, order, name: chosen } = address;
   const rows = useMemo(
-    () => (view ? shownOf(view.rows, filter, wanted) : []),
-    [view?.rows, filter, wanted],
+    () => listed(view?.rows.values() ?? [], address),
+    [view?.rows, kind, words, order],
   );
-  const events = view?.events.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const choose = (name: string | null): void => go({ name });
   const pause = (): void => setHeld(held || !live ? undefined : { view: live, now });
   const move = (by: number): void => {
     const at = rows.findIndex(({ name }) => name === chosen);
     const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
-    if (next) setChosen(next.name);
+    if (next) choose(next.name);
   };
   useKeys({
     j: () => move(1),
@@ -58,19 +72,20 @@ function App() {
     ArrowUp: () => move(-1),
     '/': () => search.current?.focus(),
     p: pause,
-    q: () => setViewName('queues'),
-    g: () => setViewName('graph'),
-    t: () => setViewName('timeline'),
+    q: () => go({ view: 'queues' }),
+    g: () => go({ view: 'graph' }),
+    t: () => go({ view: 'timeline' }),
     Enter: () => move(chosen === null ? 1 : 0),
     Escape: () =>
-      words && document.activeElement === search.current ? setWords('') : setChosen(null),
+      words && document.activeElement === search.current ? go({ search: '' }) : choose(null),
     '?': () => setHelps(true),
   });
 
   if (!view) return <p class="empty">Connecting…</p>;
-  const open = chosen !== null;
+  const states = [(held || stale) && 'paused', stale && 'stale', chosen !== null && 'open'];
+  const events = view.events.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase()));
   return (
-    <div class={`app ${held ? 'paused' : ''} ${open ? 'open' : ''}`}>
+    <div class={`app ${states.filter(Boolean).join(' ')}`}>
       <Head view={view} now={now} paused={held !== undefined}>
         <span class="buttons">
           <button type="button" aria-pressed={held !== undefined} onClick={pause}>
@@ -81,34 +96,35 @@ function App() {
           </button>
         </span>
       </Head>
-      <Tools
-        {...{ search, words, setWords, filter, setFilter, viewName, setViewName }}
-        shown={rows.length}
-      />
+      <Tools {...{ search, address, go }} shown={rows.length} all={view.rows.size + view.cut} />
       {view.quarantineMs !== null && (
         <p class="warning">
           The store is new or has lost its data, and grants nothing for another{' '}
           {span(view.quarantineMs)}.
         </p>
       )}
-      {view.away && <p class="warning">The store does not reply: {view.away}</p>}
+      {stale && (
+        <p class="warning" role="alert">
+          {live.away ? `The store does not reply: ${live.away}` : 'The dashboard does not reply.'}
+          {live.rows.size > 0 && ` Below is what was so at ${clockTime(live.seenAt)}.`}
+        </p>
+      )}
       <main>
         <div class="view">
           {viewName === 'timeline' && (
-            <section class="scrolls" aria-label="Timeline">
-              <Timeline events={events ?? []} named choose={setChosen} />
+            <section class="scrolls" aria-label="Timeline" {...{ tabIndex: 0 }}>
+              <Timeline events={events} named choose={choose} />
             </section>
           )}
           {viewName !== 'timeline' && rows.length === 0 && (
-            <Nothing view={view} words={words} choose={setChosen} />
+            <Nothing view={view} words={words} choose={choose} />
           )}
           {viewName === 'graph' && rows.length > 0 && (
-            <Graph rows={rows} waits={view.waits} choose={setChosen} />
+            <Graph rows={rows} waits={view.waits} choose={choose} />
           )}
           {viewName === 'queues' && rows.length > 0 && (
-            <List rows={rows} chosen={chosen} now={now} choose={setChosen} />
+            <List rows={rows} chosen={chosen} now={now} choose={choose} />
           )}
-          {view.cut > 0 && <p class="hint">{view.cut} more resources are not shown.</p>}
         </div>
         {chosen !== null && (
           <Details
@@ -116,7 +132,7 @@ function App() {
             name={chosen}
             row={view.rows.get(chosen)}
             {...{ events: view.events, now, readOnly: view.readOnly }}
-            close={() => setChosen(null)}
+            close={() => choose(null)}
             evict={(seat) => setEvicting({ name: chosen, seat })}
           />
         )}
@@ -149,22 +165,6 @@ function Nothing({ view, words, choose }: NothingProps) {
       )}
     </p>
   );
-}
-
-/** The longest wait first, then the longest hold: as `holdfast top`. */
-function shownOf(
-  rows: ReadonlyMap<string, QueueRow>,
-  filter: Filter,
-  wanted: string,
-): readonly QueueRow[] {
-  const last = Number.MAX_SAFE_INTEGER;
-  const heldSince = ({ seats }: QueueRow): number =>
-    seats.find(({ holds }) => holds)?.since ?? last;
-  return [...rows.values()]
-    .filter((row) => isOf(filter, row) && (wanted === '' || mentions(row, wanted)))
-    .map((row) => ({ row, waits: waitingSince(row) ?? last, holds: heldSince(row) }))
-    .sort((a, b) => a.waits - b.waits || a.holds - b.holds || (a.row.name < b.row.name ? -1 : 1))
-    .map(({ row }) => row);
 }
 
 const root = document.getElementById('app');

@@ -15,12 +15,14 @@ export interface PageView extends Pick<BoardFrame, Shown> {
   readonly link: 'loading' | 'live' | 'broken';
   /** Add it to the time of this machine to get that of the server. */
   readonly ahead: number;
+  /** When the store last replied, by the time of the server. */
+  readonly seenAt: number;
 }
 
 const NONE: PageView = {
   ...{ rows: new Map(), events: [], waits: [], store: '', readOnly: true, cut: 0 },
   rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
-  ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0 },
+  ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0, seenAt: 0 },
 };
 
 export class Feed {
@@ -36,7 +38,14 @@ export class Feed {
     const source = new EventSource('events');
     // A new stream begins with everything.
     source.onopen = () => this.#set(NONE);
-    source.onmessage = ({ data }) => this.#take(JSON.parse(data) as BoardFrame);
+    let quiet = 0;
+    source.onmessage = ({ data }) => {
+      const frame = JSON.parse(data) as BoardFrame;
+      this.#take(frame);
+      // A connection may die without a word.
+      clearTimeout(quiet);
+      quiet = setTimeout(() => this.#set({ ...this.view, link: 'broken' }), frame.quietMs);
+    };
     source.onerror = () => {
       this.#set({ ...this.view, link: 'broken' });
       if (source.readyState === EventSource.CLOSED) void this.#again();
@@ -60,7 +69,7 @@ export class Feed {
       const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
       rows.set(name, { ...row, seats });
     }
-    const { now, rows: _, gone: __, beats: ___, told, more, ...shown } = frame;
+    const { now, rows: _, gone: __, beats: ___, told, more, quietMs: ____, ...shown } = frame;
     this.#set({
       ...shown,
       rows,
@@ -68,6 +77,7 @@ export class Feed {
       isKnown: this.view.isKnown || !more,
       link: more ? this.view.link : 'live',
       ahead: now - Date.now(),
+      seenAt: frame.away === null ? now : this.view.seenAt,
     });
   }
 

@@ -37,7 +37,7 @@ const WORDS = {
 
 function Figures({ view, now }: Pick<HeadProps, 'view' | 'now'>) {
   const { rows, rates } = view;
-  const isKnown = rows.size > 0 || (view.isKnown && !view.away);
+  const isKnown = view.isKnown && (rows.size > 0 || !view.away);
   let [holding, waiting, since] = [0, 0, now];
   for (const row of rows.values()) {
     holding += row.holding;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['j k', 'next and previous resource'],
   ['Enter', 'the chosen one, or the first'],
-  ['Escape', 'close, or clear the search'],
+  ['Escape', 'clear the search, leave a field, close'],
   ['/', 'search'],
   ['p', 'pause and resume'],
   ['q g t', 'queues, graph, timeline'],
@@ -32,6 +32,9 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
     const listen = (event: KeyboardEvent): void => {
       const { key, target, ctrlKey, metaKey, altKey } = event;
       if (ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return;
+      // The way out of a list of choices, and of an empty search.
+      const left = (target as Element).closest<HTMLElement>('select, input:placeholder-shown');
+      if (key === 'Escape' && left) return left.blur();
       const action = current.current[key];
       if (!action || !counts(key, target)) return;
       event.preventDefault();

@@ -73,3 +73,13 @@ export function kindText(row: QueueRow): string {
   const used = seats.reduce((sum, { holds, permits }) => sum + (holds ? permits : 0), 0);
   return `${kindOf(row)} · ${limit === null ? holding : `${used} of ${limit}`}`;
 }
+
+/** A row for a screen reader, which would read its cells as one word. */
+export function rowText(row: QueueRow, now: number): string {
+  const [holder, since] = [row.seats.find(({ holds }) => holds), waitingSince(row)];
+  const who = holder && `${holder.label ?? placeOf(holder)} for ${age(now - holder.since)}`;
+  const held = who ? `held by ${who}` : 'not held';
+  const waiting = `${row.waiting} ${row.election ? 'on standby' : 'waiting'}`;
+  const first = since === undefined ? '' : `, the first for ${age(now - since)}`;
+  return `${row.name}, ${kindText(row)}, ${held}, ${waiting}${first}`;
+}

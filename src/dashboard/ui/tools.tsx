@@ -1,24 +1,18 @@
 /** What is shown: the view, the search, and the kinds of locks. */
 import type { RefObject } from 'preact';
+import { type PageAddress, VIEWS } from './address.ts';
+import { ORDERS, type RowOrder } from './order.ts';
 import { FILTERS, type Filter, whole } from './text.ts';
-
-const VIEWS = { queues: 'Queues', graph: 'Graph', timeline: 'Timeline' };
-
-export type ViewName = keyof typeof VIEWS;
 
 interface ToolsProps {
   readonly search: RefObject<HTMLInputElement | null>;
-  readonly words: string;
-  readonly setWords: (words: string) => void;
-  readonly filter: Filter;
-  readonly setFilter: (filter: Filter) => void;
-  readonly viewName: ViewName;
-  readonly setViewName: (name: ViewName) => void;
+  readonly address: PageAddress;
+  readonly go: (change: Partial<PageAddress>) => void;
   readonly shown: number;
+  readonly all: number;
 }
 
-export function Tools(props: ToolsProps) {
-  const { search, words, setWords, filter, setFilter, viewName, setViewName, shown } = props;
+export function Tools({ search, address, go, shown, all }: ToolsProps) {
   return (
     <nav class="tools" aria-label="What is shown">
       <span class="views">
@@ -26,8 +20,8 @@ export function Tools(props: ToolsProps) {
           <button
             key={name}
             type="button"
-            aria-pressed={viewName === name}
-            onClick={() => setViewName(name as ViewName)}
+            aria-pressed={address.view === name}
+            onClick={() => go({ view: name as PageAddress['view'] })}
           >
             {text}
           </button>
@@ -39,21 +33,33 @@ export function Tools(props: ToolsProps) {
         aria-label="Search names, hosts and labels"
         placeholder="Search names, hosts, labels"
         spellcheck={false}
-        value={words}
-        onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        value={address.search}
+        onInput={({ currentTarget }) => go({ search: currentTarget.value })}
       />
       <select
         aria-label="Kind"
-        value={filter}
-        onChange={({ currentTarget }) => setFilter(currentTarget.value as Filter)}
+        value={address.kind}
+        onChange={({ currentTarget }) => go({ kind: currentTarget.value as Filter })}
       >
-        {Object.entries(FILTERS).map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
+        {optionsOf(FILTERS)}
       </select>
-      <output aria-label="Shown">{whole(shown)} shown</output>
+      <select
+        aria-label="Order"
+        value={address.order}
+        onChange={({ currentTarget }) => go({ order: currentTarget.value as RowOrder })}
+      >
+        {optionsOf(ORDERS)}
+      </select>
+      <output aria-label="Shown">
+        {whole(shown)} {shown < all && `of ${whole(all)} `}shown
+      </output>
     </nav>
   );
 }
+
+const optionsOf = (all: Readonly<Record<string, string>>) =>
+  Object.entries(all).map(([name, text]) => (
+    <option key={name} value={name}>
+      {text}
+    </option>
+  ));

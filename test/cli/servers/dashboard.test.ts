@@ -118,7 +118,7 @@ describe('the dashboard', () => {
     expect(await nodes()).toBeLessThan(1_000);
     await page.keyboard.press('/');
     await page.keyboard.type('account:12345');
-    await page.getByText('1 shown').waitFor();
+    await page.getByText('1 of 10,000 shown').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('10,000 shown').waitFor();
     // A list of choices has keys of its own.
@@ -129,8 +129,16 @@ describe('the dashboard', () => {
     await page.keyboard.press('ArrowDown');
     const chosen = () => page.locator('.row[aria-selected="true"]').count();
     expect(await chosen()).toBe(0);
+    await page.getByLabel('Kind').focus();
+    await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await expect.poll(chosen).toBe(1);
+    // Another person who gets the address sees the same; Back closes it.
+    expect(page.url()).toMatch(/#name=account%3A\d{5}$/);
+    await page.reload();
+    await page.getByRole('region', { name: 'Details' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => page.getByRole('region', { name: 'Details' }).count()).toBe(0);
   });
 
   it('says that its store is away, and goes on when it is back', async () => {
@@ -141,6 +149,8 @@ describe('the dashboard', () => {
     proxy.refuse();
     proxy.reset();
     await page.getByText('Store away').waitFor();
+    await page.getByRole('alert').getByText('Below is what was so at').waitFor();
+    expect(await page.locator('.app.paused.stale').count()).toBe(1);
     await page.reload();
     await page.getByText('It is not known what is held.').waitFor();
     await locks.mutex('meanwhile').acquire();

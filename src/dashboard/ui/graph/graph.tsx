@@ -17,9 +17,9 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   const labels = labelsOf(picture);
   const { width, height } = sizeOf(picture, labels);
   return (
-    <section class="graph scrolls" aria-label="Wait-for graph">
+    <section class="graph scrolls" aria-label="Wait-for graph" {...{ tabIndex: 0 }}>
       <p class="hint">
-        <strong class="bad">{verdictOf(picture)}</strong>
+        <strong class={picture.deadlocks > 0 ? 'bad' : ''}>{verdictOf(picture)}</strong>
         An arrow leads from a process that waits to the one that holds. It is dashed where others
         wait for the one that waits: it may delay them.
         {hidden > 0 && ` ${hidden} more processes are not drawn.`}
@@ -39,9 +39,9 @@ export function Graph({ rows, waits, choose }: GraphProps) {
         {edges.map((edge) => (
           <path
             key={`${edge.from.id}\n${edge.to.id}`}
-            class={`arrow ${edge.mark ? 'bad' : ''} ${edge.may ? 'may' : ''}`}
+            class={`arrow ${edge.mark ?? ''} ${edge.may ? 'may' : ''}`}
             d={wayOf(edge).path}
-            marker-end={`url(#${edge.mark ? 'bad-tip' : 'tip'})`}
+            marker-end={`url(#${edge.mark === 'deadlock' ? 'bad-tip' : 'tip'})`}
           />
         ))}
         {labels.map(({ edge: { from, to, names }, x, y }) => (

@@ -6,7 +6,7 @@
  * then is not, so a wait of a process that others wait for only *may* delay them, and a cycle of
  * such waits may be a deadlock. A published wait says what its task holds: it stands for itself,
  * apart from its process, and leads only those to it who wait for just that. A process that queues
- * behind itself for one name is no cycle, because one of its tasks holds and another waits.
+ * behind itself is no cycle, for however many names: one of its tasks may hold while others wait.
  */
 import type { QueueRow, QueueWait, Seat, Who } from '../../wire.ts';
 import { placeOf } from '../text.ts';
@@ -91,10 +91,9 @@ export type WaitMark = 'deadlock' | 'cycle' | undefined;
 
 export function markOf(ids: readonly string[], all: ReadonlyMap<string, Party>): WaitMark {
   const [first = ''] = ids;
-  const toItself = all.get(first)?.to.get(first)?.size ?? 0;
-  const confirmed = ids.some((id) => all.get(id)?.wait?.deadlocked);
-  if (ids.length > 1 || toItself > 1) return confirmed ? 'deadlock' : 'cycle';
-  return toItself === 1 && confirmed ? 'deadlock' : undefined;
+  const leadsBack = ids.length > 1 || all.get(first)?.to.has(first);
+  if (leadsBack && ids.some((id) => all.get(id)?.wait?.deadlocked)) return 'deadlock';
+  return ids.length > 1 ? 'cycle' : undefined;
 }
 
 /** Strongly connected components (Tarjan), those that are waited for first. */

@@ -34,7 +34,7 @@ export function Details({ name, row, events, now, readOnly, close, evict }: Deta
           ✕
         </button>
       </header>
-      <div class="scrolls">
+      <section class="scrolls" aria-label="Queue" {...{ tabIndex: 0 }}>
         {name.startsWith('once:') && <Done key={name} name={name} inUse={row !== undefined} />}
         <h3>
           {row?.election ? 'Leads' : 'Holds'} <small>{row?.holding ?? 0}</small>
@@ -47,7 +47,7 @@ export function Details({ name, row, events, now, readOnly, close, evict }: Deta
         {more > 0 && <p class="hint">and {more} more</p>}
         <h3>Timeline</h3>
         <Timeline events={events.filter((each) => each.name === name)} named={false} />
-      </div>
+      </section>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** The resources in use. Only the rows that are seen are in the page, however many there are. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { QueueRow } from '../../wire.ts';
-import { age, kindText, waitingSince } from '../text.ts';
+import { age, kindText, rowText, waitingSince } from '../text.ts';
 import { Bar, Who } from './seat.tsx';
 
 /** The height of a row, as in app.css. */
@@ -65,6 +65,7 @@ export function List({ rows, chosen, now, choose }: ListProps) {
               class="row"
               role="option"
               tabIndex={-1}
+              aria-label={rowText(row, now)}
               aria-selected={row.name === chosen}
               aria-setsize={rows.length}
               aria-posinset={from + n + 1}
@@ -101,8 +102,8 @@ function Cells({ row, now }: { readonly row: QueueRow; readonly now: number }) {
       </span>
       <span class="figure">{holder ? age(now - holder.since) : ''}</span>
       <span class={`figure ${since === undefined ? 'none' : ''}`}>
-        {row.waiting}
-        <small>{since === undefined ? '' : age(now - since)}</small>
+        {!row.election && row.waiting}
+        <small>{row.election ? `${row.waiting} stand by` : since && age(now - since)}</small>
       </span>
     </>
   );

@@ -1,6 +1,7 @@
 /** What happened, the newest first. */
 import type { QueueEvent } from '../../wire.ts';
 import { clockTime, dateTime } from '../text.ts';
+import { linesOf } from './lines.ts';
 
 const MAX_LINES = 200;
 
@@ -9,17 +10,17 @@ const DATED_MS = 12 * 3_600_000;
 
 interface TimelineProps {
   readonly events: readonly QueueEvent[];
-  /** Also names the resource. */
+  /** Of all resources, with their names: several events may be one line. */
   readonly named: boolean;
   readonly choose?: (name: string) => void;
 }
 
 export function Timeline({ events, named, choose }: TimelineProps) {
   if (events.length === 0) return <p class="hint">Nothing has happened since this page opened.</p>;
-  const lines = events.slice(-MAX_LINES).reverse();
+  const lines = linesOf(events, !named).slice(0, MAX_LINES);
   return (
     <ol class="timeline">
-      {lines.map(({ id, at, name, what, who, detail }) => (
+      {lines.map(({ id, at, name, what, who, detail, before }) => (
         <li key={id} class={classOf(what)}>
           <time>{Date.now() - at < DATED_MS ? clockTime(at) : dateTime(at)}</time>
           <span class="event">{what}</span>
@@ -36,6 +37,7 @@ export function Timeline({ events, named, choose }: TimelineProps) {
               </small>
             )}
             {what === 'gone' && !detail && <small>it is not known why</small>}
+            {before > 0 && <small>and {before} more within seconds</small>}
           </span>
         </li>
       ))}
