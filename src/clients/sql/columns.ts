@@ -146,10 +146,10 @@ function isWhole({ type }: Row): boolean {
 }
 
 /**
- * Looks at the table, with one statement. Returns the offset of the session's zone from UTC, in
- * seconds, if a moment in the table depends on it.
+ * Looks at the table. Returns the offset of the session's zone from UTC, in seconds, if a moment in
+ * the table depends on it.
  * @param table as it stands in statements.
- * @throws UsageError, with the statement that mends it.
+ * @throws UsageError, with the statement that mends it, or if there is no such table.
  */
 export async function checkColumns(
   connection: SqlConnection,
@@ -158,6 +158,8 @@ export async function checkColumns(
 ): Promise<number | undefined> {
   const { look, values, faultIn, mend } = RULES[connection.dialect];
   const rows = await connection.rows(look, values(table));
+  // A view ends here as well; a table that is not there yet must not count as checked.
+  if (rows.length === 0) await connection.rows(`SELECT 1 FROM ${table} WHERE 1 = 0`);
   const rowOf = ({ column }: ColumnNeed): Row | undefined =>
     rows.find(({ name }) => String(name).toLowerCase() === column.toLowerCase());
   const faults = needs.flatMap((need) => {

@@ -132,6 +132,14 @@ describe.each(DATABASES)('%s', (_, database) => {
     await pool.end();
   });
 
+  it('a table that is made after the first verb', async () => {
+    await anew('SELECT 1');
+    const store = shedlock(place.db);
+    await expect(store.inspect('a')).rejects.toThrow(/must be as its library makes it/);
+    await anew(SHEDLOCK[dialect].replace('(64)', '(50)'));
+    await expect(store.inspect('a')).rejects.toThrow(/name is too short/);
+  });
+
   it('a view is not judged', async () => {
     await anew(SHEDLOCK[dialect].replace('(64)', '(50)').replace('shedlock', 'kept'));
     await place.send('CREATE VIEW seen AS SELECT * FROM kept');
