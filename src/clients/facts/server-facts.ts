@@ -59,7 +59,7 @@ export async function clockOffset(
 
 /** The clock of a service that the `Date` of its replies shows, which counts seconds. */
 export function clockByDate(
-  ask: () => Promise<{ readonly nowMs?: number }>,
+  ask: () => Promise<{ readonly nowMs?: number | undefined }>,
 ): Promise<ClockOffset | undefined> {
   return clockOffset(async () => (await ask()).nowMs, 1000);
 }

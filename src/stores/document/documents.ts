@@ -3,35 +3,45 @@ import { UsageError } from '../../base/errors.ts';
 
 /** The base of `documentStore`: texts under keys, changed only if they are still as read. */
 export interface Documents {
-  /** For people, in messages: `dynamodb`, `s3`, … */
+  /**
+   * `dynamodb`, `s3`, …: in messages, and as the `lineage` of tokens. So keep it: under another
+   * name, fences refuse the tokens.
+   */
   readonly name: string;
   /**
    * The text under the key with its version, neither if there is none. Linearizable. `nowMs` is the
-   * service's clock, in epoch ms, if it tells one.
+   * service's clock when it replies, in epoch ms, if it tells one; not when the text was written.
    */
-  get(key: string): Promise<{ text?: string; version?: string; nowMs?: number }>;
+  get(key: string): Promise<{
+    text?: string | undefined;
+    version?: string | undefined;
+    nowMs?: number | undefined;
+  }>;
   /**
-   * Writes if the version under the key is still `onto`; undefined: if nothing is there. `other`:
-   * something else is there, and nothing was written. The client must retry nothing by itself. What
-   * it throws counts as unanswered, unless it is a `UsageError`, or a `StoreError` with the outcome
+   * Writes if the version under the key is still `onto`; undefined: if nothing is there. No two
+   * texts are the same, so a version may be a hash. Without one in the reply, the next write reads.
+   * `other`: nothing was written, because something else is there or another write is under way.
+   * The client must retry nothing by itself: the first copy would have the second refused. What it
+   * throws counts as unanswered, unless it is a `UsageError`, or a `StoreError` with the outcome
    * `failed`.
    */
   put(
     key: string,
     text: string,
     onto: string | undefined,
-  ): Promise<{ version?: string; nowMs?: number } | 'other'>;
+  ): Promise<{ version?: string | undefined; nowMs?: number | undefined } | 'other'>;
   /**
    * How far two `nowMs` of the service may differ, in ms, for one moment: its steps and the
    * differences between its servers. Undefined: it tells no time, and claims are watched instead.
    */
   readonly slackMs?: number;
-  /** Removes the text if it has this version. */
+  /** Removes the text if it has this version, in one step. What it throws is ignored. */
   remove?(key: string, version: string): Promise<void>;
   /** The keys that begin like this. */
   list?(prefix: string): AsyncIterable<string>;
   /** Calls `changed` after a change; without it, waiting claims look by themselves. */
   watch?(key: string, changed: () => void): Promise<AsyncDisposable>;
+  /** Called when the store is closed. */
   close?(): Promise<void>;
 }
 
