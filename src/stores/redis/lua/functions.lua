@@ -46,7 +46,7 @@ local function quarantined(lines)
   if not open then lines[#lines + 1] = format('q %.0f', openAt - now) end
   return lines
 end
-local function keep()
+local function writeRecord()
   if write then
     local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
     call('SET', KEYS[1], '1' .. data .. fixed .. tail)

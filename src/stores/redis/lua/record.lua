@@ -158,7 +158,7 @@ local open = over or trusts
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
-local function fresh(last)
+local function newNumber(last)
   local number = micros
   if number <= highest then number = highest + 1 end
   if number <= last then number = last + 1 end

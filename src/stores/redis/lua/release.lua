@@ -71,5 +71,5 @@ for _, i in ipairs(rest) do
   -- A key that is not ours holds no claim.
   answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
 end
-keep()
+writeRecord()
 return answers
