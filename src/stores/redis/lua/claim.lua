@@ -3,7 +3,8 @@
 -- include record.lua
 -- Enters the queue, or says where an id already in it stands. Extends no claim.
 -- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
--- If there is no key, the claim holds alone, and the script reads no queue.
+-- There are three ways in, the quickest first: there is no key, so the claim holds alone, and the
+-- script reads no queue; join.lua, behind others that wait; and queue.lua, which knows all cases.
 local answers, rest = { stamp }, {}
 local number = newNumber(0)
 local numberText = format('%016.0f', number)

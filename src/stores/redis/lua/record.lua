@@ -1,4 +1,5 @@
 -- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
+-- Records of finished work are something else: see kept.lua.
 --
 -- Invariant: nothing is granted while a lost claim may live; openAt says until when. The record is
 -- part of the data and names its server (replication id, process, database). After a restart, a
