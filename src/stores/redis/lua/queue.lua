@@ -14,8 +14,8 @@
 -- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
 local function load(key)
   local head = {
-    first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
-    limits = {}, firstGrave = 1, nextGrave = 1,
+    first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0,
+    keptTo = 0, limits = {}, firstGrave = 1, nextGrave = 1,
   }
   local form, text = call('TYPE', key).ok, false
   if form == 'hash' then
