@@ -71,12 +71,6 @@ export class LocalQueue implements Claimant, Subject {
     this.#open = open;
   }
 
-  outlook(): Outlook {
-    const { state, deadline } = this.#live ?? {};
-    const status = state?.at === 'waiting' ? state.status : undefined;
-    return { status, failure: deadline?.doubt?.cause };
-  }
-
   /** Resolves with null if `waits` is false and the lock is not free. */
   join(options: AcquireOptions, waits: boolean): Promise<Lease | null> {
     if (!waits) {
@@ -92,20 +86,6 @@ export class LocalQueue implements Claimant, Subject {
       this.#line.push(new Waiter(this.#services, parts));
       if (!this.#live) this.#claimAgain();
     });
-  }
-
-  get waiters(): readonly Waiter<Lease | null>[] {
-    return this.#line.all();
-  }
-
-  rejectAll(error: unknown): void {
-    for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
-    this.#leaveIfIdle();
-  }
-
-  /** Ends the hold, if there is one, without giving the claim back. */
-  lose(reason: LossReason): void {
-    this.#live?.lose({ reason });
   }
 
   leave(waiter: Waiter<Lease | null>): void {
@@ -162,6 +142,32 @@ export class LocalQueue implements Claimant, Subject {
     return undefined;
   }
 
+  outlook(): Outlook {
+    const { state, deadline } = this.#live ?? {};
+    const status = state?.at === 'waiting' ? state.status : undefined;
+    return { status, failure: deadline?.doubt?.cause };
+  }
+
+  get waiters(): readonly Waiter<Lease | null>[] {
+    return this.#line.all();
+  }
+
+  rejectAll(error: unknown): void {
+    for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
+    this.#leaveIfIdle();
+  }
+
+  /** Ends the hold, if there is one, without giving the claim back. */
+  lose(reason: LossReason): void {
+    this.#live?.lose({ reason });
+  }
+
+  #claimAgain(): void {
+    const { first } = this.#line;
+    if (!first) this.#open.remove(this);
+    else if (!this.#resting) this.#claim(first);
+  }
+
   #claim({ tries, options }: Waiter<Lease | null>): void {
     const { resource, kind, permits, limit, ttlMs, minHoldMs } = this.spec;
     this.#open.add(this);
@@ -180,6 +186,86 @@ export class LocalQueue implements Claimant, Subject {
       holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
     this.#live = new LiveClaim(this.#services, claim, this);
+  }
+
+  #hand(now: number): void {
+    const live = this.#live;
+    if (live?.state.at !== 'held') return;
+    const waiter = this.#line.shift();
+    if (!waiter) return this.#leaveIfIdle();
+    const { maxHoldMs } = this.spec;
+    if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
+    const { grant } = live.state;
+    const { acquisition } = waiter.options;
+    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
+    this.lease = lease;
+    // First, because a listener may abort the wait.
+    waiter.resolve(lease);
+    lease.announce();
+    // Last, because it may find that the process stood still meanwhile.
+    if (maxHoldMs !== undefined) live.awaitDeadline();
+  }
+
+  #mayPass(now: number): boolean {
+    const { state, claim } = this.#live ?? {};
+    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
+    if (state?.at !== 'held') return false;
+    const { queue } = this.#services.calls.store.traits;
+    if (state.waiters === 0 && queue) this.#batch = undefined;
+    else {
+      this.#batch ??= { since: now, issued: this.#issued };
+      const { since, issued } = this.#batch;
+      const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
+      if (many || now - since > BATCH.ms) {
+        if (!queue) this.#rest();
+        return false;
+      }
+    }
+    return this.#issued < STEP;
+  }
+
+  readonly #passOn = (now: number): void => {
+    // While this was parked, the claim may have been lost and another begun.
+    if (this.#live?.state.at !== 'held' || this.lease) return;
+    if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
+    this.#hand(now);
+    this.#askForWaiters(now);
+  };
+
+  /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
+  #askForWaiters(now: number): void {
+    const live = this.#live;
+    if (live?.state.at !== 'held' || live.state.waiters > 0) return;
+    const heldMs = now - live.state.since;
+    if (heldMs < this.#askAfterMs || !this.#services.calls.store.traits.queue) return;
+    this.#askAfterMs = 2 * heldMs;
+    detached(() => live.beat());
+  }
+
+  #giveUp(afterMs = 0): Promise<void> | undefined {
+    const left = this.#live?.release(afterMs);
+    this.#live = undefined;
+    this.#claimAgain();
+    return left;
+  }
+
+  #rest(): void {
+    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
+    this.#rivals = Math.max(0, this.#rivals - 1);
+    this.#resting = true;
+    this.#batch = undefined;
+    this.#claimIn(restMs);
+  }
+
+  #claimIn(ms: number): void {
+    this.#services.clock.setTimeout(() => {
+      this.#resting = false;
+      if (!this.#live) this.#claimAgain();
+    }, ms);
+  }
+
+  #leaveIfIdle(): void {
+    if (!this.#line.first && !this.lease) void this.#giveUp();
   }
 
   #refused(status: GoneStatus): void {
@@ -203,91 +289,5 @@ export class LocalQueue implements Claimant, Subject {
       settle(first);
     }
     this.#claimAgain();
-  }
-
-  #claimAgain(): void {
-    const { first } = this.#line;
-    if (!first) this.#open.remove(this);
-    else if (!this.#resting) this.#claim(first);
-  }
-
-  #rest(): void {
-    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
-    this.#rivals = Math.max(0, this.#rivals - 1);
-    this.#resting = true;
-    this.#batch = undefined;
-    this.#claimIn(restMs);
-  }
-
-  #giveUp(afterMs = 0): Promise<void> | undefined {
-    const left = this.#live?.release(afterMs);
-    this.#live = undefined;
-    this.#claimAgain();
-    return left;
-  }
-
-  #claimIn(ms: number): void {
-    this.#services.clock.setTimeout(() => {
-      this.#resting = false;
-      if (!this.#live) this.#claimAgain();
-    }, ms);
-  }
-
-  #hand(now: number): void {
-    const live = this.#live;
-    if (live?.state.at !== 'held') return;
-    const waiter = this.#line.shift();
-    if (!waiter) return this.#leaveIfIdle();
-    const { maxHoldMs } = this.spec;
-    if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
-    const { grant } = live.state;
-    const { acquisition } = waiter.options;
-    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
-    this.lease = lease;
-    // First, because a listener may abort the wait.
-    waiter.resolve(lease);
-    lease.announce();
-    // Last, because it may find that the process stood still meanwhile.
-    if (maxHoldMs !== undefined) live.awaitDeadline();
-  }
-
-  readonly #passOn = (now: number): void => {
-    // While this was parked, the claim may have been lost and another begun.
-    if (this.#live?.state.at !== 'held' || this.lease) return;
-    if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
-    this.#hand(now);
-    this.#askForWaiters(now);
-  };
-
-  /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
-  #askForWaiters(now: number): void {
-    const live = this.#live;
-    if (live?.state.at !== 'held' || live.state.waiters > 0) return;
-    const heldMs = now - live.state.since;
-    if (heldMs < this.#askAfterMs || !this.#services.calls.store.traits.queue) return;
-    this.#askAfterMs = 2 * heldMs;
-    detached(() => live.beat());
-  }
-
-  #mayPass(now: number): boolean {
-    const { state, claim } = this.#live ?? {};
-    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
-    if (state?.at !== 'held') return false;
-    const { queue } = this.#services.calls.store.traits;
-    if (state.waiters === 0 && queue) this.#batch = undefined;
-    else {
-      this.#batch ??= { since: now, issued: this.#issued };
-      const { since, issued } = this.#batch;
-      const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
-      if (many || now - since > BATCH.ms) {
-        if (!queue) this.#rest();
-        return false;
-      }
-    }
-    return this.#issued < STEP;
-  }
-
-  #leaveIfIdle(): void {
-    if (!this.#line.first && !this.lease) void this.#giveUp();
   }
 }
