@@ -38,8 +38,8 @@ import { type Subject, Waiter } from './waiter.ts';
 const BATCH = { count: 64, ms: 50 };
 
 /**
- * How long it rests, in ms: nearly half of those who look ten times a second find the lock free.
- * Once another was seen to hold, `rivalMs`, for all of them, until none was `times` in a row.
+ * How long it rests, in ms: in `ms`, nearly half of those who look ten times a second find the lock
+ * free, and in `rivalMs` all of them. That is for `times` rests after it had to wait for another.
  */
 const REST = { ms: 40, rivalMs: 110, times: 3 };
 
@@ -60,7 +60,7 @@ export class LocalQueue implements Claimant, Subject {
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
-  /** How many rests are still meant for others who were seen. */
+  /** How many more rests are of `rivalMs`. */
   #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
@@ -84,7 +84,7 @@ export class LocalQueue implements Claimant, Subject {
     return new Promise((resolve, reject) => {
       const parts = { subject: this, options, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
-      if (!this.#live) this.#claimAgain();
+      if (!this.#live) this.#claimIfWanted();
     });
   }
 
@@ -99,7 +99,7 @@ export class LocalQueue implements Claimant, Subject {
     if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
     if (state?.at === 'held' && state.grant.queued) this.#rivals = REST.times;
-    this.#hand(now);
+    this.#leaseOut(now);
   }
 
   gone(status: GoneStatus): void {
@@ -130,7 +130,7 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     lease?.lose(loss);
     // A listener of `lost` may have claimed already.
-    if (!this.#live) this.#claimAgain();
+    if (!this.#live) this.#claimIfWanted();
   }
 
   handOn(now: number, afterMs: number): Promise<void> | undefined {
@@ -162,7 +162,8 @@ export class LocalQueue implements Claimant, Subject {
     this.#live?.lose({ reason });
   }
 
-  #claimAgain(): void {
+  /** Claims for the first waiter; without one, the queue is no longer open. */
+  #claimIfWanted(): void {
     const { first } = this.#line;
     if (!first) this.#open.remove(this);
     else if (!this.#resting) this.#claim(first);
@@ -188,7 +189,8 @@ export class LocalQueue implements Claimant, Subject {
     this.#live = new LiveClaim(this.#services, claim, this);
   }
 
-  #hand(now: number): void {
+  /** Gives the first waiter a lease on the claim that is held. */
+  #leaseOut(now: number): void {
     const live = this.#live;
     if (live?.state.at !== 'held') return;
     const waiter = this.#line.shift();
@@ -206,6 +208,7 @@ export class LocalQueue implements Claimant, Subject {
     if (maxHoldMs !== undefined) live.awaitDeadline();
   }
 
+  /** Where the store shows no waiters, the end of a batch also begins the rest. */
   #mayPass(now: number): boolean {
     const { state, claim } = this.#live ?? {};
     if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
@@ -224,11 +227,12 @@ export class LocalQueue implements Claimant, Subject {
     return this.#issued < STEP;
   }
 
+  /** The hand-off inside the process. */
   readonly #passOn = (now: number): void => {
     // While this was parked, the claim may have been lost and another begun.
     if (this.#live?.state.at !== 'held' || this.lease) return;
     if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
-    this.#hand(now);
+    this.#leaseOut(now);
     this.#askForWaiters(now);
   };
 
@@ -245,7 +249,7 @@ export class LocalQueue implements Claimant, Subject {
   #giveUp(afterMs = 0): Promise<void> | undefined {
     const left = this.#live?.release(afterMs);
     this.#live = undefined;
-    this.#claimAgain();
+    this.#claimIfWanted();
     return left;
   }
 
@@ -260,7 +264,7 @@ export class LocalQueue implements Claimant, Subject {
   #claimIn(ms: number): void {
     this.#services.clock.setTimeout(() => {
       this.#resting = false;
-      if (!this.#live) this.#claimAgain();
+      if (!this.#live) this.#claimIfWanted();
     }, ms);
   }
 
@@ -288,6 +292,6 @@ export class LocalQueue implements Claimant, Subject {
       this.#line.remove(first);
       settle(first);
     }
-    this.#claimAgain();
+    this.#claimIfWanted();
   }
 }
