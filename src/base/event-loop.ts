@@ -1,4 +1,8 @@
 /**
+ * What work in the background owes to the rest of the process: no caller's context (`detached`),
+ * turns for others (`EventLoop`), and input before judgement (`afterInput`). `KeepAlive` keeps the
+ * process itself.
+ *
  * Shared background work must not keep the asynchronous context of the caller that started it. A
  * heartbeat that inherited the context of a request would keep all its data alive, and requests of
  * a traced client would appear in its trace. The first request of an acquisition stays in the

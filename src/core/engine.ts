@@ -17,7 +17,7 @@ export interface Inspection extends Queue {
   readonly waiting: Waiting | undefined;
 }
 
-/** The parts of one `Locks`, and whether it is open. Nothing else in core knows it. */
+/** The parts of one `Locks`, and whether it is open. Nothing else in core knows the engine. */
 export class Engine {
   readonly services: Services;
   /** Aborts when the locks begin to close: from then on callers are refused. */

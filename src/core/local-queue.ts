@@ -38,8 +38,8 @@ import { type Subject, Waiter } from './waiter.ts';
 const BATCH = { count: 64, ms: 50 };
 
 /**
- * How long it rests, in ms: nearly half of those who look ten times a second find the lock free.
- * Once another was seen to hold, `rivalMs`, for all of them, until none was `times` in a row.
+ * How long it rests, in ms: in `ms`, nearly half of those who look ten times a second find the lock
+ * free, and in `rivalMs` all of them. That is for `times` rests after it had to wait for another.
  */
 const REST = { ms: 40, rivalMs: 110, times: 3 };
 
@@ -60,7 +60,7 @@ export class LocalQueue implements Claimant, Subject {
   /** The first hand-off while another may wait: its time, and the leases issued before it. */
   #batch: { readonly since: number; readonly issued: number } | undefined;
   #resting = false;
-  /** How many rests are still meant for others who were seen. */
+  /** How many more rests are of `rivalMs`. */
   #rivals = 0;
   readonly #services: Services;
   readonly #open: OpenQueues<LocalQueue>;
@@ -69,12 +69,6 @@ export class LocalQueue implements Claimant, Subject {
     this.#services = services;
     this.spec = spec;
     this.#open = open;
-  }
-
-  outlook(): Outlook {
-    const { state, deadline } = this.#live ?? {};
-    const status = state?.at === 'waiting' ? state.status : undefined;
-    return { status, failure: deadline?.doubt?.cause };
   }
 
   /** Resolves with null if `waits` is false and the lock is not free. */
@@ -90,22 +84,8 @@ export class LocalQueue implements Claimant, Subject {
     return new Promise((resolve, reject) => {
       const parts = { subject: this, options, tries: !waits, resolve, reject };
       this.#line.push(new Waiter(this.#services, parts));
-      if (!this.#live) this.#claimAgain();
+      if (!this.#live) this.#claimIfWanted();
     });
-  }
-
-  get waiters(): readonly Waiter<Lease | null>[] {
-    return this.#line.all();
-  }
-
-  rejectAll(error: unknown): void {
-    for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
-    this.#leaveIfIdle();
-  }
-
-  /** Ends the hold, if there is one, without giving the claim back. */
-  lose(reason: LossReason): void {
-    this.#live?.lose({ reason });
   }
 
   leave(waiter: Waiter<Lease | null>): void {
@@ -119,7 +99,7 @@ export class LocalQueue implements Claimant, Subject {
     if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
     if (state?.at === 'held' && state.grant.queued) this.#rivals = REST.times;
-    this.#hand(now);
+    this.#leaseOut(now);
   }
 
   gone(status: GoneStatus): void {
@@ -150,7 +130,7 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     lease?.lose(loss);
     // A listener of `lost` may have claimed already.
-    if (!this.#live) this.#claimAgain();
+    if (!this.#live) this.#claimIfWanted();
   }
 
   handOn(now: number, afterMs: number): Promise<void> | undefined {
@@ -160,6 +140,33 @@ export class LocalQueue implements Claimant, Subject {
     if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
     this.#services.loop.run(this.#passOn, now);
     return undefined;
+  }
+
+  outlook(): Outlook {
+    const { state, deadline } = this.#live ?? {};
+    const status = state?.at === 'waiting' ? state.status : undefined;
+    return { status, failure: deadline?.doubt?.cause };
+  }
+
+  get waiters(): readonly Waiter<Lease | null>[] {
+    return this.#line.all();
+  }
+
+  rejectAll(error: unknown): void {
+    for (let waiter = this.#line.shift(); waiter; waiter = this.#line.shift()) waiter.reject(error);
+    this.#leaveIfIdle();
+  }
+
+  /** Ends the hold, if there is one, without giving the claim back. */
+  lose(reason: LossReason): void {
+    this.#live?.lose({ reason });
+  }
+
+  /** Claims for the first waiter; without one, the queue is no longer open. */
+  #claimIfWanted(): void {
+    const { first } = this.#line;
+    if (!first) this.#open.remove(this);
+    else if (!this.#resting) this.#claim(first);
   }
 
   #claim({ tries, options }: Waiter<Lease | null>): void {
@@ -182,6 +189,89 @@ export class LocalQueue implements Claimant, Subject {
     this.#live = new LiveClaim(this.#services, claim, this);
   }
 
+  /** Gives the first waiter a lease on the claim that is held. */
+  #leaseOut(now: number): void {
+    const live = this.#live;
+    if (live?.state.at !== 'held') return;
+    const waiter = this.#line.shift();
+    if (!waiter) return this.#leaveIfIdle();
+    const { maxHoldMs } = this.spec;
+    if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
+    const { grant } = live.state;
+    const { acquisition } = waiter.options;
+    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
+    this.lease = lease;
+    // First, because a listener may abort the wait.
+    waiter.resolve(lease);
+    lease.announce();
+    // Last, because it may find that the process stood still meanwhile.
+    if (maxHoldMs !== undefined) live.awaitDeadline();
+  }
+
+  /** Where the store shows no waiters, the end of a batch also begins the rest. */
+  #mayPass(now: number): boolean {
+    const { state, claim } = this.#live ?? {};
+    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
+    if (state?.at !== 'held') return false;
+    const { queue } = this.#services.calls.store.traits;
+    if (state.waiters === 0 && queue) this.#batch = undefined;
+    else {
+      this.#batch ??= { since: now, issued: this.#issued };
+      const { since, issued } = this.#batch;
+      const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
+      if (many || now - since > BATCH.ms) {
+        if (!queue) this.#rest();
+        return false;
+      }
+    }
+    return this.#issued < STEP;
+  }
+
+  /** The hand-off inside the process. */
+  readonly #passOn = (now: number): void => {
+    // While this was parked, the claim may have been lost and another begun.
+    if (this.#live?.state.at !== 'held' || this.lease) return;
+    if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
+    this.#leaseOut(now);
+    this.#askForWaiters(now);
+  };
+
+  /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
+  #askForWaiters(now: number): void {
+    const live = this.#live;
+    if (live?.state.at !== 'held' || live.state.waiters > 0) return;
+    const heldMs = now - live.state.since;
+    if (heldMs < this.#askAfterMs || !this.#services.calls.store.traits.queue) return;
+    this.#askAfterMs = 2 * heldMs;
+    detached(() => live.beat());
+  }
+
+  #giveUp(afterMs = 0): Promise<void> | undefined {
+    const left = this.#live?.release(afterMs);
+    this.#live = undefined;
+    this.#claimIfWanted();
+    return left;
+  }
+
+  #rest(): void {
+    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
+    this.#rivals = Math.max(0, this.#rivals - 1);
+    this.#resting = true;
+    this.#batch = undefined;
+    this.#claimIn(restMs);
+  }
+
+  #claimIn(ms: number): void {
+    this.#services.clock.setTimeout(() => {
+      this.#resting = false;
+      if (!this.#live) this.#claimIfWanted();
+    }, ms);
+  }
+
+  #leaveIfIdle(): void {
+    if (!this.#line.first && !this.lease) void this.#giveUp();
+  }
+
   #refused(status: GoneStatus): void {
     const { quarantineMs } = status;
     this.#settleTry((waiter) => {
@@ -202,92 +292,6 @@ export class LocalQueue implements Claimant, Subject {
       this.#line.remove(first);
       settle(first);
     }
-    this.#claimAgain();
-  }
-
-  #claimAgain(): void {
-    const { first } = this.#line;
-    if (!first) this.#open.remove(this);
-    else if (!this.#resting) this.#claim(first);
-  }
-
-  #rest(): void {
-    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
-    this.#rivals = Math.max(0, this.#rivals - 1);
-    this.#resting = true;
-    this.#batch = undefined;
-    this.#claimIn(restMs);
-  }
-
-  #giveUp(afterMs = 0): Promise<void> | undefined {
-    const left = this.#live?.release(afterMs);
-    this.#live = undefined;
-    this.#claimAgain();
-    return left;
-  }
-
-  #claimIn(ms: number): void {
-    this.#services.clock.setTimeout(() => {
-      this.#resting = false;
-      if (!this.#live) this.#claimAgain();
-    }, ms);
-  }
-
-  #hand(now: number): void {
-    const live = this.#live;
-    if (live?.state.at !== 'held') return;
-    const waiter = this.#line.shift();
-    if (!waiter) return this.#leaveIfIdle();
-    const { maxHoldMs } = this.spec;
-    if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
-    const { grant } = live.state;
-    const { acquisition } = waiter.options;
-    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
-    this.lease = lease;
-    // First, because a listener may abort the wait.
-    waiter.resolve(lease);
-    lease.announce();
-    // Last, because it may find that the process stood still meanwhile.
-    if (maxHoldMs !== undefined) live.awaitDeadline();
-  }
-
-  readonly #passOn = (now: number): void => {
-    // While this was parked, the claim may have been lost and another begun.
-    if (this.#live?.state.at !== 'held' || this.lease) return;
-    if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
-    this.#hand(now);
-    this.#askForWaiters(now);
-  };
-
-  /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
-  #askForWaiters(now: number): void {
-    const live = this.#live;
-    if (live?.state.at !== 'held' || live.state.waiters > 0) return;
-    const heldMs = now - live.state.since;
-    if (heldMs < this.#askAfterMs || !this.#services.calls.store.traits.queue) return;
-    this.#askAfterMs = 2 * heldMs;
-    detached(() => live.beat());
-  }
-
-  #mayPass(now: number): boolean {
-    const { state, claim } = this.#live ?? {};
-    if (this.spec.key === undefined || claim?.kind !== this.spec.kind) return false;
-    if (state?.at !== 'held') return false;
-    const { queue } = this.#services.calls.store.traits;
-    if (state.waiters === 0 && queue) this.#batch = undefined;
-    else {
-      this.#batch ??= { since: now, issued: this.#issued };
-      const { since, issued } = this.#batch;
-      const many = this.#issued - issued >= BATCH.count && state.waiters + this.#rivals > 0;
-      if (many || now - since > BATCH.ms) {
-        if (!queue) this.#rest();
-        return false;
-      }
-    }
-    return this.#issued < STEP;
-  }
-
-  #leaveIfIdle(): void {
-    if (!this.#line.first && !this.lease) void this.#giveUp();
+    this.#claimIfWanted();
   }
 }

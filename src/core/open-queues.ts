@@ -15,8 +15,8 @@ interface OpenQueue {
 }
 
 /**
- * The queues of one `Locks` that have a claim or a waiter. While there are any, it warns the
- * process of waits that may never end, such as a task's for a lock that it holds itself.
+ * The queues of one `Locks` that have a claim or a waiter. As nothing else sees all lines, it also
+ * warns the process of waits that may never end, such as a task's for a lock that it holds itself.
  *
  * A timer for each wait would burden all that wait briefly, so one timer for all locks looks at
  * both ends of each line, and warns if a waiter that it finds there is still in the line at its
@@ -25,7 +25,7 @@ interface OpenQueue {
  * listener of `slow` knows what to do.
  */
 export class OpenQueues<Q extends OpenQueue> {
-  /** One that tasks share by its key, others by themselves. */
+  /** A queue that tasks share stands under its key, any other under itself. */
   readonly #queues = new Map<unknown, Q>();
   readonly #clock: Clock;
   readonly #underway: Underway;

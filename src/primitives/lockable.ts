@@ -1,3 +1,10 @@
+/**
+ * What one lock and several have in common: the ways to take them, and the work that `run` does
+ * under the lease.
+ *
+ * `take` gets the lease. `run` first asks `nested` whether a lease around it will do; if none does,
+ * it takes one, and `underLease` does the work, closes its scope, releases, and reports a loss.
+ */
 import { UsageError } from '../base/errors.ts';
 import { misplaced } from '../base/options.ts';
 import {
@@ -200,7 +207,7 @@ export async function underLease<L extends Pick<Held, 'loss'>, T>(
   let thrown: { readonly error: unknown } | undefined;
   try {
     const result = scope.inside(() => work(lease));
-    // To await what is none takes another turn of all that the process does.
+    // To await what is no promise would let all other pending microtasks run first.
     value = isThenable(result) ? await result : result;
   } catch (error) {
     thrown = { error };

@@ -74,7 +74,8 @@ interface ReleaseAttempt {
 }
 
 /**
- * The pause after this many failures, in ms: from 25 up to a third of the TTL, half of it chance.
+ * The pause before a claim or a release is tried again, after this many failures, in ms: from 25 up
+ * to a third of the TTL, half of it chance.
  */
 export function pauseBefore(clock: Clock, claim: Claim, failures: number): number {
   const ms = Math.min(FIRST_PAUSE_MS * 2 ** failures, claim.ttlMs / TRIES_PER_TTL);

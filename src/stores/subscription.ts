@@ -32,7 +32,7 @@ export function entered<K, V>(map: Map<K, V>, key: K, value: NoInfer<V>): Subscr
   });
 }
 
-/** The claims of this process that want to be woken. */
+/** Claims to be woken by what this process itself sees; for messages of a server see wakes.ts. */
 export class ClaimWakes {
   readonly #byId = new Map<string, Wake>();
 

@@ -139,11 +139,11 @@ export class Wakes {
   #wake(watch: TagWatch, said: string): void {
     const hint = said === '?' ? undefined : statusIn(said);
     if (this.#source.own) return watch.wake(hint);
-    // When to ask, at most.
+    // It only sets when the claim asks next.
     if (hint?.state === 'waiting') return watch.wake(hint);
     const believed = hint?.state === 'held' && isProved(watch.known, hint, said);
     if (believed) watch.known = hint.token;
-    // That the claim has left, perhaps; anything else about a hold was not the store's.
+    // It may have left the queue, so from now on it only asks; a holder, only after a `?`.
     else if (typeof watch.known !== 'bigint' || said === '?') watch.known = 'nothing';
     watch.wake(believed ? hint : undefined);
   }

@@ -1,5 +1,5 @@
 /**
- * What the store needs of a client, whichever package it comes from.
+ * From a client of the user, whichever package it comes from, to a link.
  *
  * Clients are recognised by their members, never by `instanceof`: a program may have two copies of
  * a package. The store sends no commands through them; their `duplicate` makes its connections.

@@ -1,6 +1,7 @@
 /**
- * Commands over a kept-up connection, each written at most once (kept-connection.ts), and messages
- * over connections of their own, because one that listens may send no other commands.
+ * Commands over a kept-up connection, each written at most once (kept-connection.ts). Messages come
+ * over connections of their own (channels.ts), because one that listens may send no other commands.
+ * Both are opened by a `RedisSource`, of which each client package has its own.
  */
 import { isError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Connections of `ioredis`, version 5 and 6.
+ * Connections of `ioredis`, version 5 and 6, as sources; client.ts makes links of them.
  *
  * A duplicate has all settings of the user's client (address, Sentinels, TLS, user, database, name)
  * except those that would write a command late, twice or changed: see `kept-connection.ts`.

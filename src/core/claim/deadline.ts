@@ -7,9 +7,9 @@
  * timers. Only a confirmed request moves the deadline, with its own time of sending: a reply that
  * overtook a newer one changes nothing, nor does a missing reply. Where our clock may have stood
  * still together with the machine, earlier confirmations are in doubt, and a reply to an earlier
- * request confirms nothing: nothing begins on it until the store has confirmed it again. Reading is
- * pure: it compares the clock with the deadline and calls nothing, so it is right when the loop was
- * blocked or the process stopped. A loss that a reader has seen is final.
+ * request confirms nothing: nothing begins on it until the store has confirmed it again. A read
+ * compares the clock with the deadline and calls nothing, so it is right when the loop was blocked
+ * or the process stopped. It keeps a loss that it finds, because a loss that was seen is final.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */

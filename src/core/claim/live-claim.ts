@@ -36,7 +36,7 @@ import { watch } from './watching.ts';
 export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   claim: Claim;
   #state: State = { at: 'asking', doubled: false };
-  /** At most one request is under way; `again` sends one more after it. */
+  /** Of heartbeats, one at most is under way; `again` sends one more after it or the claim. */
   #question: 'none' | 'sent' | 'again' = 'none';
   readonly deadline: Deadline;
   readonly beatTtlMs: number;
@@ -119,7 +119,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
-    // A claim that does not hold ends nothing that others wait for.
+    // In these states it does not hold yet, so it ends nothing that others wait for.
     if ('doubled' in this.#state) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);

@@ -34,7 +34,7 @@ export interface Grant {
 }
 
 export type State =
-  /** `doubled`: a copy of the claim may arrive late, so hints do not grant. */
+  /** No reply yet. `doubled`: a copy of the claim may arrive late, so hints do not grant. */
   | { readonly at: 'asking'; readonly doubled: boolean }
   | {
       readonly at: 'waiting';
@@ -47,7 +47,7 @@ export type State =
       readonly at: 'held';
       readonly since: number;
       readonly grant: Grant;
-      /** Claims behind this one in the last reply or hint. */
+      /** Claims behind this one in the store, by the last reply or hint; no tasks of ours. */
       readonly waiters: number;
       /** When a hint told of one: replies to requests sent before may not know it. */
       readonly hintedAt: number;

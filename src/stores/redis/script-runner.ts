@@ -49,7 +49,9 @@ export class ScriptRunner {
   readonly #clock = systemClock();
   readonly #sawClock: ReturnType<typeof clockWatch>;
   #maxTtlMs = 0;
+  /** The settings for a server that knows our script: without a record, it has lost that. */
   #known = '';
+  /** The settings for one that did not know it: without a record, it may be new. */
   #fresh = '';
 
   constructor(parts: ScriptRunnerParts) {
@@ -117,7 +119,7 @@ export class ScriptRunner {
     for (const each of keys) command.push(each);
     command.push(settings);
     for (const each of args) command.push(each);
-    return spread ? this.#everywhere(key, command, spread) : link.send(key, command);
+    return spread ? this.#withWait(key, command, spread) : link.send(key, command);
   }
 
   #read({ keys }: ScriptRun, reply: RedisReply, sentAt: number): readonly RedisReply[] {
@@ -134,7 +136,8 @@ export class ScriptRunner {
     return reply.slice(1);
   }
 
-  async #everywhere(
+  /** The reply of the command, once enough replicas have what it wrote. */
+  async #withWait(
     key: string,
     command: readonly string[],
     { replicas, ms }: Spread,

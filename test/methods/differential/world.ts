@@ -183,7 +183,8 @@ export class World {
       const text = JSON.stringify(each);
       // On a lease that others have as well, a life is shorter by as much as that is older; and of
       // those who wait it is known that there are some.
-      if (!this.#follows) return this.#estimates === 0 ? text.replace(SOME_WAITERS, '$1some') : text;
+      if (!this.#follows)
+        return this.#estimates === 0 ? text.replace(SOME_WAITERS, '$1some') : text;
       const rough = text.replace(ROUGH, '$1');
       return this.#together ? rough.replace(WAITERS, '$1') : rough;
     });

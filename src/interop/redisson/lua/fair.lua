@@ -50,7 +50,7 @@ local function enter(q, c, asked)
   if not (free and open) and #q.line >= tonumber(maxWaiters) then
     return 'g full maxWaiters is ' .. maxWaiters
   end
-  local claim = claimOf(c.id, format('%s%.0f 0 %s', trusts and 't' or 'w', fresh(0), terms))
+  local claim = claimOf(c.id, format('%s%.0f 0 %s', trusts and 't' or 'w', newNumber(0), terms))
   claim.ends = now + claim.ttl
   highest, write = claim.number, true
   if free and open then

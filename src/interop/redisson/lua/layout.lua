@@ -75,6 +75,6 @@ local function serve(fields, steps)
       answers[#answers + 1] = apart(steps[VERB], c, sub(asked, 33))
     end
   end
-  keep()
+  writeRecord()
   return answers
 end

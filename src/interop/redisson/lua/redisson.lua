@@ -40,7 +40,7 @@ local function claim(c, asked)
   if asks == 'r' then asks = 'w' end
   if used and used ~= asks then return 'g mismatch ' .. used end
   if open and c.kind.enter(c) then
-    number = fresh(0)
+    number = newNumber(0)
     highest, write = number, true
     if FENCED then number = call('INCR', c.tokens) end
     if not used then call('DEL', c.notes) end

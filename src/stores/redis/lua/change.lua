@@ -75,5 +75,5 @@ else
 end
 save(q)
 if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end
-keep()
+writeRecord()
 return { stamp, answer }

@@ -3,9 +3,10 @@
 -- include record.lua
 -- Enters the queue, or says where an id already in it stands. Extends no claim.
 -- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
--- If there is no key, the claim holds alone, and the script reads no queue.
+-- There are three ways in, the quickest first: there is no key, so the claim holds alone, and the
+-- script reads no queue; join.lua, behind others that wait; and queue.lua, which knows all cases.
 local answers, rest = { stamp }, {}
-local number = fresh(0)
+local number = newNumber(0)
 local numberText = format('%016.0f', number)
 local ttl, expires, keepFor
 for i = 2, #KEYS do
@@ -51,7 +52,7 @@ if #rest > 0 then
       if not admitted and head.waiters >= tonumber(maxWaiters) then
         return 'g full maxWaiters is ' .. maxWaiters
       end
-      claim.number, claim.expires, claim.place = fresh(head.last), now + claim.ttl, head.next
+      claim.number, claim.expires, claim.place = newNumber(head.last), now + claim.ttl, head.next
       head.last, head.next, head.kind = claim.number, head.next + 1, claim.kind
       q.claims[id], q.dirty[id], q.changed = claim, true, true
       if admitted then
@@ -86,5 +87,5 @@ if #rest > 0 then
   end
   for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[i]) end
 end
-keep()
+writeRecord()
 return answers

@@ -24,21 +24,27 @@ local function terms(id, text)
     ttl = tonumber(ttl), address = address, tag = tag, holder = holder,
   }
 end
--- The head has: the place of the first waiter and the next one (first, next); how many wait (waiters),
--- hold (count) and what they use (used); the kind, the limits of the holders and the least of them
--- (limits, limit); the last number (last) and up to which all were raised (raised); when the first
--- holder dies (death), the id and number of an only one (only, number); when the first waiter dies
--- (fore), and which place was told that it is the first (told); who came last (newest); how the last
--- hold ended (ended, endedBy); tombstones (firstGrave, nextGrave, buriedTo); when the key goes (keptTo).
+-- The head of a queue has:
+-- first, next: the place of the first waiter, and that of the next claim to come;
+-- waiters, count, used: how many wait, how many hold, and how many permits these use;
+-- kind; limits, limit: the limits of the holders, and the least of them;
+-- last, raised: the last number, and the one up to which all were raised;
+-- death; only, number: when the first holder dies; the id and number of an only holder;
+-- fore, told, newest: when the first waiter dies, which place was told that it is the first, and
+--   the id of the claim that came last;
+-- ended, endedBy: how the last hold ended, and its number;
+-- firstGrave, nextGrave, buriedTo: tombstones; keptTo: when the key goes.
 local function unpackedHead(key, text)
   local head = unpacked(key, text)
   if not head.nextGrave then refuse(key) end
   return head
 end
+-- Of the settings (record.lua): the word on the server, maxWaiters, the prefix of the channels.
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
--- How long nothing is granted: after a refusal, and as a line of `inspect`.
+-- The reply to a try that is refused. After a loss of data it says how long nothing is granted, and
+-- so does a line of `inspect`.
 local function refusal()
   return open and 'g refused ' or format('g refused %.0f', openAt - now)
 end
@@ -46,7 +52,8 @@ local function quarantined(lines)
   if not open then lines[#lines + 1] = format('q %.0f', openAt - now) end
   return lines
 end
-local function keep()
+-- Writes the store's record, if anything in it has changed.
+local function writeRecord()
   if write then
     local fixed = format('%013.0f%016.0f%013.0f', openAt, highest, maxTtl)
     call('SET', KEYS[1], '1' .. data .. fixed .. tail)

@@ -23,7 +23,8 @@ local function handOff(key, asked)
   local claim = unpacked(key, texts[1])
   local follower = waiters > 0 and unpacked(key, texts[2])
   local expires = claim.expires
-  if expires <= now or not over and not claim.trusts or claim.permits ~= head.used or claim.limit ~= head.limit
+  if expires <= now or not over and not claim.trusts
+    or claim.permits ~= head.used or claim.limit ~= head.limit
     or follower and (follower.expires <= now or follower.limit ~= head.limit)
     or expires + REMEMBER / 2 > head.keptTo then
     return nil

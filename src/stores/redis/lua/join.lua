@@ -22,7 +22,7 @@ local function join(key, asked)
   claim.expires, claim.place = now + claim.ttl, place
   claim.waits, claim.trusts = true, trusts or nil
   if claim.expires + REMEMBER / 2 > head.keptTo then return nil end
-  claim.number = fresh(head.last)
+  claim.number = newNumber(head.last)
   head.last, head.next, head.waiters, head.newest = claim.number, place + 1, waiters + 1, id
   call('HSET', key, id, pack(claim), place, id, '#', pack(head))
   return format('w %.0f %.0f - queue %.0f %.0f %s %.0f', claim.ttl, head.count + waiters,

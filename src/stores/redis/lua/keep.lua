@@ -14,5 +14,5 @@ local claim = live(q, ARGV[2])
 local holds = claim and sub(status(q, claim), 1, 1) == 'h'
 save(q)
 local answer = holds and note(KEYS[3]) or 0
-keep()
+writeRecord()
 return { now, answer }

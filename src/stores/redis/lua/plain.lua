@@ -28,7 +28,7 @@ local function claim(key, tombstone, id, asked)
   local permits, limit, ttl = string.match(terms, '^%a (%d+) (%d+) (%S+)')
   if permits ~= limit then error({ err = 'it lets one in at a time' }) end
   if call('EXISTS', tombstone) == 1 then return 'g unknown ' end
-  local number, there = fresh(0), nil
+  local number, there = newNumber(0), nil
   if open then
     local value = id .. format(' %016.0f ', number) .. terms
     there = call('SET', key, value, 'NX', 'GET', 'PX', ttl)
@@ -99,5 +99,5 @@ else
     answers[#answers + 1] = apart(step, KEYS[i], KEYS[i + 1], sub(asked, 1, 32), sub(asked, 33))
   end
 end
-keep()
+writeRecord()
 return answers

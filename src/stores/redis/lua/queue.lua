@@ -14,8 +14,8 @@
 -- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
 local function load(key)
   local head = {
-    first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0, keptTo = 0,
-    limits = {}, firstGrave = 1, nextGrave = 1,
+    first = 1, next = 1, last = 0, count = 0, used = 0, waiters = 0, told = 0, death = 0,
+    keptTo = 0, limits = {}, firstGrave = 1, nextGrave = 1,
   }
   local form, text = call('TYPE', key).ok, false
   if form == 'hash' then
@@ -93,7 +93,7 @@ local function holders(q)
   return list
 end
 
--- `more` more holders have this limit.
+-- `more` holders more have this limit, or fewer: then it is negative.
 local function hold(head, limit, more)
   local count = (head.limits[limit] or 0) + more
   head.limits[limit] = count > 0 and count or nil
@@ -146,6 +146,7 @@ local function fits(q, claim)
   return (over or claim.trusts) and head.used + claim.permits <= math.min(head.limit or claim.limit, claim.limit)
 end
 
+-- Not the claim that asks: it learns the same from the reply.
 local function tell(q, claim)
   if claim.address ~= '-' and claim.id ~= q.asking then q.tell[#q.tell + 1] = claim end
 end

@@ -1,4 +1,5 @@
 -- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
+-- Records of finished work are something else: see kept.lua.
 --
 -- Invariant: nothing is granted while a lost claim may live; openAt says until when. The record is
 -- part of the data and names its server (replication id, process, database). After a restart, a
@@ -158,7 +159,7 @@ local open = over or trusts
 if micros - highest > 1000000 then
   highest, write = micros, true
 end
-local function fresh(last)
+local function newNumber(last)
   local number = micros
   if number <= highest then number = highest + 1 end
   if number <= last then number = last + 1 end

@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
 -- include clock.lua
 -- Leaves the queue, at once or `after` ms from now. If a copy of the claim may still come, or it
--- is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id, '-' if
--- this is all or 'u' if it was ever unanswered or 'a', its ttl, `after`, its secret, with spaces.
+-- is not found, a tombstone stays for one TTL. ARGV for each claim, in one: its id; '-' if it
+-- leaves at once and every request of it had a reply, 'u' if one had none, or 'a' if it leaves
+-- later; its ttl; and, each behind a space, `after` and the secret, which only a '-' may have.
 -- The end of a claim that holds alone grants nothing, so the script does not check whether data was
 -- lost: the next claim does. Its number is kept, as record.lua says.
 local answers, rest, gone = { now }, {}, {}
@@ -71,5 +72,5 @@ for _, i in ipairs(rest) do
   -- A key that is not ours holds no claim.
   answers[i] = string.find(answer, '^e WRONGTYPE') and 0 or answer
 end
-keep()
+writeRecord()
 return answers

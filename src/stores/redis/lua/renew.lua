@@ -42,5 +42,5 @@ if #rest > 0 then
   end
   for _, i in ipairs(rest) do answers[i] = apart(beat, KEYS[i], ARGV[i]) end
 end
-keep()
+writeRecord()
 return answers
