@@ -148,9 +148,9 @@ if SERVER or not same or unseen < 0 or unseen > 1000000 or unseen > maxTtl * 100
   tail = text
 end
 -- What was lost ends by then, even if the clock was set back since.
-local latest = now + waitFor(maxTtl)
-if openAt > latest then
-  openAt, write = latest, true
+local furthest = now + waitFor(maxTtl)
+if openAt > furthest then
+  openAt, write = furthest, true
 end
 -- The wait is over for all; a claim that trusts does not need it.
 local over = now >= openAt
