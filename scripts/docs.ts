@@ -33,7 +33,7 @@ const HTML = join(SITE, 'html');
 /** What VitePress looks for, and where it is. */
 const THEIRS = {
   config: "export { CONFIG as default } from '../../scripts/docs/config.ts';\n",
-  theme: "import '../../../scripts/docs/site.css';\nexport { default } from 'vitepress/theme';\n",
+  theme: "export { default } from 'vitepress/theme';\nimport '../../../scripts/docs/site.css';\n",
 };
 
 async function main(): Promise<string[]> {
