@@ -139,8 +139,7 @@ export class Recorder {
   #lose({ acquisition, reason }: LockEvents['lost']): void {
     const { spans, measures } = this.#parts;
     const course = this.#courses.get(acquisition);
-    const known = { ...this.#known(acquisition), 'holdfast.loss.reason': reason };
-    measures?.losses.add(1, known);
+    measures?.losses.add(1, { ...this.#known(acquisition), 'holdfast.loss.reason': reason });
     if (course?.span) spans?.lose(course.span, reason);
     this.#end(acquisition, 'lost');
   }

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 export function expectShown(page: string, ...files: readonly URL[]): void {
   const here = files.map((file) => flat(readFileSync(file, 'utf8'))).join(' ');
   const text = readFileSync(new URL(`../../../docs/guide/${page}`, import.meta.url), 'utf8');
-  const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  const blocks = [...text.matchAll(/^```ts.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
   expect(blocks.length).toBeGreaterThan(0);
   for (const block of blocks) {
     // What is left out of the file in between is three dots.

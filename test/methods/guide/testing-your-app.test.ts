@@ -192,7 +192,7 @@ test('the guide shows what is tested here', () => {
     new URL('../../../docs/guide/testing-your-app.md', import.meta.url),
     'utf8',
   );
-  const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  const blocks = [...page.matchAll(/^```ts.*\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
   const shown = blocks.filter((block) => /^test/m.test(block));
   expect(shown.length).toBeGreaterThan(3);
   for (const block of shown) {

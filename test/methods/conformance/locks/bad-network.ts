@@ -10,7 +10,8 @@ export const BROKEN: StoreError = new StoreError('The connection broke.', {
 export const BUSY: StoreError = new StoreError('Busy.', { retryable: true, outcome: 'failed' });
 
 /** Locks on a store that a case can break. The TTL leaves room for three tries under load. */
-export function faulty(bed: TestBed, ttl: number = 5 * bed.ttlMs): Broken {
+export function faulty(bed: TestBed): Broken {
+  const ttl = 5 * bed.ttlMs;
   const store = faultyStore(bed.store, bed.clock);
   return { store, ttl, locks: bed.locks({ ttl }, store) };
 }
