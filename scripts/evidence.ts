@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { BATTERY } from './lists.ts';
-import type { Ended } from './run-steps.ts';
+import { type Ended, minutes } from './run-steps.ts';
 import { ROOT, run } from './steps.ts';
 
 export const LEDGER: string = 'docs/reference/battery.json';
@@ -89,8 +89,4 @@ function rowOf(entry: Entry, what: string): string {
   const { step, passed, failed, skipped, seconds, day, commit } = entry;
   const cells = [step, what, passed, failed.length, skipped, minutes(seconds), day, commit];
   return `| ${cells.join(' | ')} |`;
-}
-
-function minutes(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

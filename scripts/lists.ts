@@ -8,7 +8,7 @@ import { withGo } from '../test/servers/go-build.ts';
 import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
 import { RUN } from '../test/support/this-run.ts';
 import { chosen, touched } from './changed.ts';
-import { beside, program, type Step, script } from './steps.ts';
+import { program, type Step, script } from './steps.ts';
 import { tests } from './vitest-step.ts';
 
 /** Each world is another one in each run. */
@@ -20,30 +20,31 @@ const FEW = [
   ...['run', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
 ];
 
-const format = program('format', 'biome ci --error-on-warnings .');
-const worlds = (runs: number, seed = SEED): Step => {
+const format = program('format', 10, 'biome ci --error-on-warnings .');
+const worlds = (runs: number, seconds: number, seed = SEED): Step => {
   const args = ['--runs', String(runs), '--seed', seed];
-  return beside(script('simulation', 'scripts/sim.ts', ...args));
+  return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
 };
 /** The compiler of TypeScript itself judges. */
-const types = beside(script('types', 'scripts/types.ts', '--tsc'));
-const documentation = beside(script('documentation', 'scripts/docs.ts'));
-const models = program('models', 'vitest run --project models');
+const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
+const documentation = script('documentation', { seconds: 20, beside: true }, 'scripts/docs.ts');
+const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
 const histories = (operations: string, seed = SEED): Step => {
   const args = ['--operations', operations, '--seed', seed];
-  return script('histories', 'test/methods/histories/run.ts', ...args);
+  const terms = { seconds: 0.016 * Number(operations) };
+  return script('histories', terms, 'test/methods/histories/run.ts', ...args);
 };
-const wholePackage = script('package', 'scripts/package.ts', '--whole');
+const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
 
 export const QUICK: readonly Step[] = [
-  tests('units'),
-  tests('conformance'),
-  tests('processes', { files: async () => FEW }),
-  worlds(500),
-  beside(script('package', 'scripts/package.ts')),
+  tests('units', { seconds: 40 }),
+  tests('conformance', { seconds: 15 }),
+  tests('processes', { seconds: 25, files: async () => FEW }),
+  worlds(500, 7),
+  script('package', { seconds: 25, beside: true }, 'scripts/package.ts'),
   // These two use both cores, when the others leave them.
-  beside(script('types', 'scripts/types.ts')),
+  script('types', { seconds: 40, beside: true }, 'scripts/types.ts'),
   format,
 ];
 
@@ -51,8 +52,7 @@ const ALL_FILES: readonly string[] = ['test/'];
 
 /** What the tests on Kubernetes need. Built once for a machine, in minutes, while others run. */
 const apiServer: Step = {
-  name: 'API server',
-  beside: true,
+  ...{ name: 'API server', seconds: 500, beside: true },
   run: () => buildOnce().then(() => ({ passed: 1, failed: [], skipped: [] })),
 };
 
@@ -76,16 +76,19 @@ async function withApiServer(files: readonly string[]): Promise<readonly string[
 
 export const CI: readonly Step[] = [
   wholePackage,
-  tests('processes'),
-  tests('examples'),
-  tests('commands'),
-  tests('leaks'),
-  tests('servers', { files: () => chosen('servers') }),
-  tests('sharing', { files: () => chosen('sharing') }),
-  tests('kubernetes', { files: async () => withApiServer(await touched('kubernetes')) }),
+  tests('processes', { seconds: 60 }),
+  tests('examples', { seconds: 60 }),
+  tests('commands', { seconds: 35 }),
+  tests('leaks', { seconds: 60 }),
+  tests('servers', { seconds: 600, files: () => chosen('servers') }),
+  tests('sharing', { seconds: 60, files: () => chosen('sharing') }),
+  tests('kubernetes', {
+    seconds: 0,
+    files: async () => withApiServer(await touched('kubernetes')),
+  }),
   types,
   documentation,
-  worlds(2000),
+  worlds(2000, 30),
 ];
 
 export interface Proof {
@@ -98,57 +101,57 @@ export interface Proof {
 
 export const BATTERY: readonly Proof[] = [
   {
-    step: tests('units'),
+    step: tests('units', { seconds: 60 }),
     what: 'each room by itself, random loops whole',
     from: 'test/methods/differential/world.ts',
   },
   {
-    step: tests('conformance'),
+    step: tests('conformance', { seconds: 60 }),
     what: 'the suite on stores without a server, all seeds, shelves and kinds',
     from: 'src/testkit/conformance.ts',
   },
   {
-    step: tests('real clock'),
+    step: tests('real clock', { seconds: 60 }),
     what: 'the suite on SQLite on a real clock',
     from: 'test/methods/conformance/real/sqlite.test.ts',
   },
   {
-    step: tests('processes'),
+    step: tests('processes', { seconds: 90 }),
     what: 'processes that are killed, stopped and deployed; the command line',
     from: 'test/methods/processes/contention.test.ts',
   },
   {
-    step: tests('examples'),
+    step: tests('examples', { seconds: 90 }),
     what: 'examples of several processes',
     from: 'test/examples/stories.test.ts',
   },
   {
-    step: tests('leaks'),
+    step: tests('leaks', { seconds: 170 }),
     what: 'rounds of each public call, and what they leave behind',
     from: 'test/methods/leaks/leaks.ts',
   },
   {
-    step: tests('commands'),
+    step: tests('commands', { seconds: 35 }),
     what: 'the command line on servers, shells, a browser',
     from: 'test/cli/servers/postgres.test.ts',
   },
   {
-    step: tests('servers'),
+    step: tests('servers', { seconds: 1300 }),
     what: 'every store, client, version and topology on real servers, under faults',
     from: 'test/methods/faults/scene.ts',
   },
   {
-    step: tests('sharing'),
+    step: tests('sharing', { seconds: 440 }),
     what: 'locks shared with programs in Java, Go and Python',
     from: 'test/methods/sharing/pair-suite.ts',
   },
   {
-    step: script('teeth', 'scripts/teeth.ts'),
+    step: script('teeth', { seconds: 320 }, 'scripts/teeth.ts'),
     what: 'planted faults, each against the test that notices it',
     from: 'test/methods/teeth/catalogue.ts',
   },
   {
-    step: tests('kubernetes', { files: () => withApiServer(ALL_FILES) }),
+    step: tests('kubernetes', { seconds: 60, files: () => withApiServer(ALL_FILES) }),
     what: 'Leases and documents on an API server of Kubernetes',
     from: 'test/stores/kubernetes/conformance.test.ts',
   },
@@ -176,7 +179,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/methods/models/quorum.test.ts',
   },
   {
-    step: worlds(10_000),
+    step: worlds(10_000, 150),
     what: 'simulated worlds under every fault',
     from: 'test/methods/simulation/world.ts',
   },
@@ -185,14 +188,14 @@ export const BATTERY: readonly Proof[] = [
 /** Histories and worlds again, others each time, for so many hours. */
 export function soak(hours: number): Step {
   return {
-    name: 'soak',
+    ...{ name: 'soak', seconds: hours * 3600 },
     async run(tell) {
       const end = performance.now() + hours * 3_600_000;
       let rounds = 0;
       for (; performance.now() < end; rounds += 1) {
         const seed = String((RUN + rounds + 1) * 1000);
         await histories('10000', seed).run(tell, false);
-        await worlds(10_000, seed).run(tell, false);
+        await worlds(10_000, 150, seed).run(tell, false);
       }
       const each = 'histories of 10,000 operations (of slow stores a fifth) and 10,000 worlds';
       const said = `${rounds} rounds of ${each}, all legal`;

@@ -12,6 +12,7 @@ export interface Ended extends Tally {
 
 interface Running {
   readonly step: Step;
+  readonly since: number;
   progress: Progress | undefined;
 }
 
@@ -28,15 +29,14 @@ export async function runSteps(
   let timedAreOver = false;
   const lane = async (those: readonly Step[]): Promise<void> => {
     for (const step of those) {
-      const since = performance.now();
-      const now: Running = { step, progress: undefined };
+      const now: Running = { step, since: performance.now(), progress: undefined };
       running.add(now);
       const tell = (progress: Progress): void => {
         now.progress = progress;
       };
       const tally = await runStep(step, tell, step.beside === true && !timedAreOver);
       running.delete(now);
-      const seconds = (performance.now() - since) / 1000;
+      const seconds = (performance.now() - now.since) / 1000;
       const one = { ...tally, step: step.name, seconds };
       ended.push(one);
       line.say(lineOf(step, tally, seconds));
@@ -79,8 +79,37 @@ function sayProgress(
     return progress ? `${step.name} ${progress.done} of ${progress.all}` : step.name;
   });
   const more = [...running].reduce((sum, { progress }) => sum + (progress?.failed ?? 0), 0);
+  const left = timeLeft(steps, ended, running);
   const done = `${ended.length} of ${steps.length} steps done`;
-  return `${now.join(', ')}; ${done}, ${failed + more} failed`;
+  return `${now.join(', ')}; ${done}, ${failed + more} failed, about ${left} left`;
+}
+
+/** By what the steps take on a quiet machine, times how much slower this one was until now. */
+function timeLeft(
+  steps: readonly Step[],
+  ended: readonly Ended[],
+  running: ReadonlySet<Running>,
+): string {
+  const known = new Set(ended.map(({ step }) => step));
+  let [took, wanted] = [1, 1];
+  for (const { step, seconds } of ended) {
+    took += seconds;
+    wanted += steps.find(({ name }) => name === step)?.seconds ?? 0;
+  }
+  const slower = Math.max(1, took / wanted);
+  const lanes = { timed: 0, beside: 0 };
+  for (const step of steps.filter(({ name }) => !known.has(name))) {
+    const now = [...running].find((each) => each.step === step);
+    const passed = now ? (performance.now() - now.since) / 1000 / slower : 0;
+    const share = now?.progress && now.progress.done / now.progress.all;
+    const left = share ? step.seconds * (1 - share) : Math.max(0, step.seconds - passed);
+    lanes[step.beside ? 'beside' : 'timed'] += left * slower;
+  }
+  return minutes(Math.ceil(Math.max(lanes.timed, lanes.beside)));
+}
+
+export function minutes(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 function progressLine(text: () => string): { say(line: string): void; stop(): void } {

@@ -29,6 +29,8 @@ export interface Progress {
 
 export interface Step {
   readonly name: string;
+  /** How long it takes on two quiet cores, in s, from which follows how much time is left. */
+  readonly seconds: number;
   /** It counts by no clock: it runs beside the others, and gives way to them. */
   readonly beside?: boolean;
   run(tell: (progress: Progress) => void, givesWay: boolean): Promise<Tally>;
@@ -72,19 +74,15 @@ export async function run(command: readonly string[], options: RunOptions = {}):
   return output;
 }
 
+type Terms = Pick<Step, 'seconds' | 'beside'>;
+
 const SUMMARY = /^(\d+) passed, 0 failed/m;
 const SKIPPED = /^skipped: (.+?): (.+)$/gm;
 
-/** The step, which counts by no clock. */
-export function beside(step: Step): Step {
-  return { ...step, beside: true };
-}
-
 /** A step that is one program, which counts by no clock. */
-export function program(name: string, command: string): Step {
+export function program(name: string, seconds: number, command: string): Step {
   return {
-    name,
-    beside: true,
+    ...{ name, seconds, beside: true },
     run: async (_, givesWay) => tallyIn(await run(command.split(' '), { givesWay })),
   };
 }
@@ -93,10 +91,11 @@ export function program(name: string, command: string): Step {
  * A step that is a script of this project, whose last line stands in the evidence. It may sum up
  * what it has done as the whole run does.
  */
-export function script(name: string, file: string, ...args: string[]): Step {
+export function script(name: string, terms: Terms, file: string, ...args: string[]): Step {
   const command = ['node', '--import', './scripts/sources.mjs', file, ...args];
   return {
     name,
+    ...terms,
     async run(_, givesWay) {
       const output = await run(command, { givesWay });
       const said = output.trim().split('\n').at(-1);

@@ -15,6 +15,7 @@ import { type Progress, ROOT, type Skip, type Step, StepError, type Tally } from
 const AGAIN = 3;
 
 export interface VitestOptions {
+  readonly seconds: number;
   /** Default: the name of the step. */
   readonly projects?: readonly string[];
   /** Parts of paths; a file is run if its path has one of them. Default: all of the projects. */
@@ -23,10 +24,11 @@ export interface VitestOptions {
   readonly root?: string;
 }
 
-export function tests(name: string, options: VitestOptions = {}): Step {
-  const { projects: project = [name], files, root = ROOT } = options;
+export function tests(name: string, options: VitestOptions): Step {
+  const { seconds, projects: project = [name], files, root = ROOT } = options;
   return {
     name,
+    seconds,
     async run(tell) {
       const filters = (await files?.()) ?? [];
       if (files && filters.length === 0) return { passed: 0, failed: [], skipped: [] };

@@ -31,8 +31,7 @@ it('steps that compute run beside those that count on clocks, each kind in its o
   const course: string[] = [];
   const both = gate();
   const step = (name: string, beside: boolean, work: () => Promise<void>): Step => ({
-    name,
-    beside,
+    ...{ name, beside, seconds: 1 },
     async run(): Promise<Tally> {
       course.push(name);
       await work();
