@@ -27,7 +27,7 @@ const worlds = (runs: number, seconds: number, seed = SEED): Step => {
 };
 /** The compiler of TypeScript itself judges. */
 const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
-const documentation = script('documentation', { seconds: 20, beside: true }, 'scripts/docs.ts');
+const documentation = script('documentation', { seconds: 60, beside: true }, 'scripts/docs.ts');
 const models = program('models', 60, 'vitest run --project models');
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
 const histories = (operations: string, seed = SEED): Step => {
