@@ -154,7 +154,10 @@ describe.each(PRODUCTS)('$name', (product) => {
         await lock(tx, ids[me === 0 ? 1 : 0]);
       });
       const told = { code: 'TRANSACTION', reason: 'deadlock', retryable: true, outcome: 'failed' };
-      expect(failures).toEqual([expect.objectContaining({ ...told, cause: expect.anything() })]);
+      expect(failures).not.toEqual([]);
+      for (const each of failures) {
+        expect(each).toMatchObject({ ...told, cause: expect.anything() });
+      }
     });
 
     test('one that is not serializable runs again', async () => {
