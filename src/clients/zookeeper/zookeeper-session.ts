@@ -11,8 +11,9 @@
  * proves absence because nothing sent before can be carried out after it: over the same server,
  * requests are in order, and a session's old connection is closed before it is served over a new
  * one; when another server takes the session over, the leader refuses what still comes from the one
- * before; and the `sync` before the look makes the server catch up with all that the leader has
- * decided. A node of the same id that belongs to an earlier session of the caller will end with it,
+ * before, until that one is greeted again, which it is only once it has read all that (awake.ts);
+ * and the `sync` before the look makes the server catch up with all that the leader has decided. A
+ * node of the same id that belongs to an earlier session of the caller will end with it,
  * at an unknown time: it is deleted.
  * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
