@@ -6,9 +6,10 @@
  * and then carry out a create that was sent to it before, long after the client has looked for the
  * node over another server, and has made another. Nobody would delete the first one.
  * So a client asks with a word that every server answers, on a connection of its own. A server that
- * has answered has also read what came before, and whatever the session had left there was refused,
- * since the session was elsewhere. With TLS, the handshake shows as much.
- * What would break it: a server that stands still again before it has read the older request.
+ * answers also reads what came before, and the leader refuses whatever the session had left there,
+ * since the session is elsewhere. With TLS, the handshake shows as much.
+ * What would break it: a server that answers, and has not passed the older request on when the
+ * greeting comes, a round trip later; each has a thread of its own there.
  */
 import { connect } from 'node:net';
 import { onAbort } from '../../base/aborts.ts';
