@@ -17,6 +17,7 @@
  * What would break it: a client that writes a request twice, or after its promise was rejected; or
  * taking our own pause for the server's silence.
  */
+import { Answer } from '../base/answer.ts';
 import { isLockError } from '../base/errors.ts';
 import { afterInput } from '../base/event-loop.ts';
 import { StoreError, temporaryFailure } from '../contract/errors.ts';
@@ -100,28 +101,33 @@ export class KeptConnection<W extends Wire> {
   ask<R, T = R>(
     write: (wire: W) => Promise<R>,
     { withinMs = LONGEST_TURN_MS, quietMs = 0, read }: RequestTerms<R, T> = {},
-  ): Promise<T> {
-    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
-    if (withinMs <= 0) return Promise.reject(this.#notYet());
-    return new Promise((resolve, reject) => {
-      const request: WireRequest<W> = {
-        run: (wire) => {
-          const failed = (cause: unknown): void => this.#failed(wire, request, cause);
-          write(wire).then((reply) => {
-            try {
-              resolve(read ? read(reply) : (reply as unknown as T));
-            } catch (cause) {
-              return failed(cause);
-            }
-            if (this.#settled(request)) this.#next();
-          }, failed);
-        },
-        fail: reject,
-        quietMs,
-      };
-      if (this.#wire && this.#hasRoom()) this.#run(this.#wire, request);
-      else this.#line(request, withinMs);
-    });
+  ): Answer<T> {
+    const answer = new Answer<T>();
+    const request: WireRequest<W> = {
+      run: (wire) => {
+        const failed = (cause: unknown): void => this.#failed(wire, request, cause);
+        write(wire).then((reply) => {
+          let value: T;
+          try {
+            value = read ? read(reply) : (reply as unknown as T);
+          } catch (cause) {
+            return failed(cause);
+          }
+          if (!this.#settled(request)) return;
+          answer.settle(value);
+          this.#next();
+        }, failed);
+      },
+      fail: (error) => answer.fail(error),
+      quietMs,
+    };
+    if (this.#closing.signal.aborted) answer.fail(this.#closing.signal.reason);
+    else if (withinMs <= 0) answer.fail(this.#notYet());
+    // Those that wait come first, also while they are being written.
+    else if (this.#wire && this.#waiting.size === 0 && this.#hasRoom()) {
+      this.#run(this.#wire, request);
+    } else this.#line(request, withinMs);
+    return answer;
   }
 
   /** Resolves when no message can be missed; later connections listen from their start. */

@@ -175,7 +175,7 @@ export class Batcher<R> implements Sender<R> {
     const claims = batch.map(({ claim }) => claim);
     const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
     const fail = (error: StoreError): void => this.#failed(batch, { error, sentAt }, over);
-    const reply = (answers: readonly R[]): void => {
+    const settle = (answers: readonly R[]): void => {
       let results: readonly R[];
       try {
         results = checkReplies(answers, batch.length, check);
@@ -186,7 +186,7 @@ export class Batcher<R> implements Sender<R> {
       done?.({ claims: batch.length, results, error: undefined });
       over();
     };
-    limits.ask(() => verb(claims), { ms, sentAt }, { reply, fail });
+    limits.ask(() => verb(claims), { ms, sentAt }, { settle, fail });
   }
 
   #failed(

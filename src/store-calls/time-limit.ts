@@ -8,6 +8,7 @@
  * failure of the store, if it has not succeeded since, also one that came too late for its own
  * request.
  */
+import { Answer } from '../base/answer.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { beforeThat } from '../base/errors.ts';
 import { afterInput, detached } from '../base/event-loop.ts';
@@ -44,25 +45,25 @@ export class TimeLimits {
   ask<T>(
     question: () => T | PromiseLike<T>,
     { ms, sentAt }: { readonly ms: number; readonly sentAt: number },
-    answered: { reply(value: T): void; fail(error: StoreError): void },
+    answered: { settle(value: T): void; fail(error: StoreError): void },
   ): void {
     const request = { ms, dueAt: sentAt + ms, fail: (error: StoreError) => answered.fail(error) };
     this.#open.add(request);
     if (request.dueAt < this.#firesAt && !this.#store.traits.synchronous) this.#arm(request.dueAt);
-    invoke(question).then(
-      (value) => {
-        if (this.#settle(request, failureIn(value))) answered.reply(value);
+    answerTo(question).on({
+      settle: (value) => {
+        if (this.#settle(request, failureIn(value))) answered.settle(value);
       },
-      (error: unknown) => {
+      fail: (error) => {
         if (this.#settle(request, error)) answered.fail(toStoreError(error));
       },
-    );
+    });
   }
 
   /** The same as a promise. */
   answer<T>(question: () => T | PromiseLike<T>, ms: number): Promise<T> {
     const times = { ms, sentAt: this.#clock.now() };
-    return new Promise((reply, fail) => this.ask(question, times, { reply, fail }));
+    return new Promise((settle, fail) => this.ask(question, times, { settle, fail }));
   }
 
   /** Leaves no timer behind, unless a reply is still due. */
@@ -109,11 +110,12 @@ export class TimeLimits {
 }
 
 /** A question that throws is one that rejects. */
-function invoke<T>(question: () => T | PromiseLike<T>): Promise<T> {
+function answerTo<T>(question: () => T | PromiseLike<T>): Answer<T> {
   try {
-    return Promise.resolve(question());
+    const answer = question();
+    return answer instanceof Answer ? answer : Answer.from(Promise.resolve(answer) as Promise<T>);
   } catch (error) {
-    return Promise.reject(error);
+    return Answer.from<T>(Promise.reject(error));
   }
 }
 

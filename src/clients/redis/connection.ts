@@ -3,6 +3,7 @@
  * over connections of their own (channels.ts), because one that listens may send no other commands.
  * Both are opened by a `RedisSource`, of which each client package has its own.
  */
+import type { Answer } from '../../base/answer.ts';
 import { isError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
@@ -41,7 +42,7 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
 };
 
 export class RedisConnection extends KeptConnection<RedisWire> {
-  send(command: readonly string[]): Promise<RedisReply> {
+  send(command: readonly string[]): Answer<RedisReply> {
     const terms = { quietMs: waitOf(command), read: replyOf };
     return this.ask((wire) => wire.send(command), terms);
   }

@@ -6,6 +6,7 @@
  * grow although the store keeps nothing of an idle resource.
  * What would break it: a step that awaits in the middle.
  */
+import { Answer } from '../../base/answer.ts';
 import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
@@ -89,24 +90,18 @@ class Memory implements MemoryStore {
     this.#options = options;
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return claims.map((claim) =>
-      this.#step(claim.resource, (queue, now) =>
-        queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
-      ),
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return this.#steps(claims, (queue, now, claim) =>
+      queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
     );
   }
 
-  async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return claims.map((claim) =>
-      this.#step(claim.resource, (queue, now) => queue.beat(claim, now)),
-    );
+  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return this.#steps(claims, (queue, now, claim) => queue.beat(claim, now));
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    return claims.map((claim) =>
-      this.#step(claim.resource, (queue, now) => queue.leave(claim, now, after?.ms)),
-    );
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+    return this.#steps(claims, (queue, now, claim) => queue.leave(claim, now, after?.ms));
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -156,6 +151,15 @@ class Memory implements MemoryStore {
     this.lineage = newLineage();
     this.#last = 0n;
     this.#closedUntil = this.#options.clock.now() + this.#options.quarantine;
+  }
+
+  #steps<T>(
+    claims: readonly Claim[],
+    step: (queue: ClaimQueue, now: number, claim: Claim) => T,
+  ): Answer<T[]> {
+    return Answer.of(() =>
+      claims.map((claim) => this.#step(claim.resource, (queue, now) => step(queue, now, claim))),
+    );
   }
 
   #step<T>(resource: string, step: (queue: ClaimQueue, now: number) => T): T {

@@ -6,6 +6,7 @@
  * replicas must have a grant, it counts only once they do (script-runner.ts).
  */
 
+import { Answer } from '../../base/answer.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
@@ -81,7 +82,7 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -90,7 +91,7 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return (await this.#verb('release', claims, argumentOf)).map(isReleased);
+    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isReleased));
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -179,12 +180,12 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
   };
 
-  async #verb(
+  #verb(
     verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
-  ): Promise<readonly RedisReply[]> {
-    if (claims.length === 0) return [];
+  ): Answer<readonly RedisReply[]> {
+    if (claims.length === 0) return Answer.of(() => []);
     const { form, places } = this.#parts;
     const keys: string[] = [];
     for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
@@ -198,17 +199,18 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  async #statuses(
+  #statuses(
     verb: RedisVerb,
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
-  ): Promise<readonly ClaimStatus[]> {
-    const replies = await this.#verb(verb, claims, argumentOf);
-    return claims.map((claim, i) => {
-      const status = statusOf(replies[i], claim.ttlMs);
-      this.#wakes.saw(claim, status);
-      return status;
-    });
+  ): Answer<readonly ClaimStatus[]> {
+    return this.#verb(verb, claims, argumentOf).map((replies) =>
+      claims.map((claim, i) => {
+        const status = statusOf(replies[i], claim.ttlMs);
+        this.#wakes.saw(claim, status);
+        return status;
+      }),
+    );
   }
 
   async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {

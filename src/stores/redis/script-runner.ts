@@ -7,6 +7,7 @@
  * another one it would count no writes, and always succeed.
  */
 
+import { Answer } from '../../base/answer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { isRefusal, refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisLink, RedisReply } from '../../clients/redis/link.ts';
@@ -72,12 +73,16 @@ export class ScriptRunner {
    * What the script returns for each of these keys, which are of one slot.
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  async run(call: ScriptRun): Promise<readonly RedisReply[]> {
+  run(call: ScriptRun): Answer<readonly RedisReply[]> {
     const checked = this.#parts.spelling?.();
-    if (checked) await checked;
+    return checked ? Answer.from(checked.then(() => this.#run(call))) : this.#run(call);
+  }
+
+  #run(call: ScriptRun): Answer<readonly RedisReply[]> {
     const sentAt = this.#clock.now();
-    const reply = await this.#send(call, this.#known).catch((error) => this.#again(call, error));
-    return this.#read(call, reply, sentAt);
+    return Answer.from(this.#send(call, this.#known))
+      .or((error) => this.#again(call, error))
+      .map((reply) => this.#read(call, reply, sentAt));
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
