@@ -63,12 +63,38 @@ export class Answer<T> implements Promise<T>, Answered<T> {
     return answer;
   }
 
+  /** What `next` leads to with the value. */
+  chain<U>(next: (value: T) => PromiseLike<U>): Answer<U> {
+    const answer = new Answer<U>();
+    this.on({
+      settle: (value) => answer.#follow(next(value)),
+      fail: (error) => answer.fail(error),
+    });
+    return answer;
+  }
+
   /** In place of a failure, what `recover` leads to. */
-  or(recover: (error: unknown) => Promise<T>): Answer<T> {
-    const answer = new Answer<T>();
+  or<U = T>(recover: (error: unknown) => PromiseLike<U>): Answer<T | U> {
+    const answer = new Answer<T | U>();
     this.on({
       settle: (value) => answer.settle(value),
       fail: (error) => answer.#follow(recover(error)),
+    });
+    return answer;
+  }
+
+  /** The same, after `over` was called. */
+  always(over: () => void): Answer<T> {
+    const answer = new Answer<T>();
+    this.on({
+      settle(value) {
+        over();
+        answer.settle(value);
+      },
+      fail(error) {
+        over();
+        answer.fail(error);
+      },
     });
     return answer;
   }
@@ -100,6 +126,7 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   }
 
   #follow(promise: PromiseLike<T>): void {
+    if (promise instanceof Answer) return promise.on(this);
     promise.then(
       (value) => this.settle(value),
       (error: unknown) => this.fail(error),

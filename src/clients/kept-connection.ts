@@ -106,7 +106,7 @@ export class KeptConnection<W extends Wire> {
     const request: WireRequest<W> = {
       run: (wire) => {
         const failed = (cause: unknown): void => this.#failed(wire, request, cause);
-        write(wire).then((reply) => {
+        const settle = (reply: R): void => {
           let value: T;
           try {
             value = read ? read(reply) : (reply as unknown as T);
@@ -116,7 +116,8 @@ export class KeptConnection<W extends Wire> {
           if (!this.#settled(request)) return;
           answer.settle(value);
           this.#next();
-        }, failed);
+        };
+        Answer.from(write(wire)).on({ settle, fail: failed });
       },
       fail: (error) => answer.fail(error),
       quietMs,

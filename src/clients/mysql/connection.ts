@@ -1,4 +1,5 @@
 /** What the store needs of a connection of either client package. */
+import { Answer } from '../../base/answer.ts';
 import type { TextRow } from '../sql/session.ts';
 import type { WireTerms } from '../wire.ts';
 import { numberOf } from './errors.ts';
@@ -60,18 +61,16 @@ export function literal(text: string): string {
 const UNPREPARED: readonly (number | undefined)[] = [1461, 1615];
 
 /** Executes a prepared statement, or one with the values in its text where none can be prepared. */
-export async function execute(
+export function execute(
   { execute: prepared, query }: MysqlSession,
   text: string,
   values: readonly string[],
-): Promise<readonly TextRow[]> {
-  try {
-    return await prepared(text, values);
-  } catch (error) {
-    if (!UNPREPARED.includes(numberOf(error))) throw error;
+): Answer<readonly TextRow[]> {
+  return Answer.from(prepared(text, values)).or((error) => {
+    if (!UNPREPARED.includes(numberOf(error))) return Promise.reject(error);
     const left = values.map(literal);
     return query(text.replaceAll('?', () => left.shift() ?? '?'));
-  }
+  });
 }
 
 /** Values of a prepared statement, which then do not depend on the character set of the client. */

@@ -7,6 +7,7 @@
  * What would break it: a version that hides that as well. The store notices before it sends
  * anything.
  */
+import { Answer } from '../../base/answer.ts';
 import { UsageError } from '../../base/errors.ts';
 import { abortable } from '../abortable.ts';
 import { learntOnLoan } from '../sql/loan.ts';
@@ -68,11 +69,15 @@ export function mariadbConnect(client: object): ConnectMysql {
 }
 
 function connectionOf(base: Base): MysqlSession {
-  const ask = (how: 'query' | 'prepareExecute', query: object): ReturnType<MysqlSession['query']> =>
-    new Promise((resolve, reject) => {
-      const done = (results: unknown): void => resolve(rowsIn(results));
-      base[how]({ ...query, opts: OPTIONS }, done, reject);
-    });
+  const ask = (
+    how: 'query' | 'prepareExecute',
+    query: object,
+  ): ReturnType<MysqlSession['query']> => {
+    const answer = new Answer<unknown>();
+    const settle = (results: unknown): void => answer.settle(results);
+    base[how]({ ...query, opts: OPTIONS }, settle, (error) => answer.fail(error));
+    return answer.map(rowsIn);
+  };
   return {
     query: (sql) => ask('query', { sql }),
     execute: (sql, values) => ask('prepareExecute', { sql, values: bytesOf(values) }),

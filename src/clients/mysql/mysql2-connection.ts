@@ -6,6 +6,7 @@
  * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
  * matter how many copies of the package there are.
  */
+import { Answer } from '../../base/answer.ts';
 import { abortable } from '../abortable.ts';
 import { first, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
@@ -89,9 +90,9 @@ export function mysql2Connect(core: Core): ConnectMysql {
 }
 
 function asked(ask: (done: Callback<unknown>) => unknown): ReturnType<MysqlSession['query']> {
-  return new Promise((resolve, reject) => {
-    ask((error, results) => (error ? reject(error) : resolve(rowsIn(results))));
-  });
+  const answer = new Answer<unknown>();
+  ask((error, results) => (error ? answer.fail(error) : answer.settle(results)));
+  return answer.map(rowsIn);
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */

@@ -8,6 +8,7 @@
  * What would break it: a heartbeat that waits for a row, since all heartbeats of the process share
  * a session.
  */
+import { Answer } from '../../base/answer.ts';
 import type { MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
 import type { TextRow } from '../../clients/sql/session.ts';
@@ -59,31 +60,26 @@ export class Requests {
   }
 
   /** Asks about one row, in line for it, unless that was in vain a moment ago. */
-  async inLine(name: string, ask: SessionCall, by?: number): Promise<readonly TextRow[]> {
+  inLine(name: string, ask: SessionCall, by?: number): Answer<readonly TextRow[]> {
     const { stuck } = this.#common;
-    if ((stuck.get(name) ?? 0) > performance.now()) return [];
-    try {
-      return await this.#again(ask, by);
-    } catch (error) {
+    if ((stuck.get(name) ?? 0) > performance.now()) return Answer.of(() => []);
+    return this.#again(ask, by).or((error) => {
       if (numberOf(error) === TOO_LONG) {
         if (stuck.size >= MOST_STUCK) stuck.clear();
         stuck.set(name, performance.now() + STUCK_MS);
       }
-      throw error;
-    }
+      return Promise.reject(error);
+    });
   }
 
-  async #again(
+  #again(
     ask: SessionCall,
     by = Number.POSITIVE_INFINITY,
     tries = TRIES,
-  ): Promise<readonly TextRow[]> {
-    try {
-      return await ask(this.#session);
-    } catch (error) {
+  ): Answer<readonly TextRow[]> {
+    return Answer.from(ask(this.#session)).or((error) => {
       const repeats = tries > 1 && numberOf(error) === DEADLOCK && performance.now() < by;
-      if (!repeats) throw error;
-      return this.#again(ask, by, tries - 1);
-    }
+      return repeats ? this.#again(ask, by, tries - 1) : Promise.reject(error);
+    });
   }
 }

@@ -3,6 +3,7 @@
  * what its reply means. Heartbeats never wait for a row; a statement that takes or frees one does,
  * in line (requests.ts). Claims that are concerned are woken after the commit.
  */
+import type { Answer } from '../../base/answer.ts';
 import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
@@ -86,11 +87,11 @@ export class Verbs {
       );
       return isDone(done) && held ? [String(held[0])] : [];
     },
-    leave_free: async (args) => {
+    leave_free: (args) => {
       const [name = '', id = ''] = args;
       const text = leaveFree(this.#tables);
-      const [done] = await this.#requests.inLine(name, (session) => execute(session, text, args));
-      return isDone(done) ? [id] : [];
+      const leaving = this.#requests.inLine(name, (session) => execute(session, text, args));
+      return leaving.map(([done]) => (isDone(done) ? [id] : []));
     },
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
     leave: async (args) => {
@@ -138,16 +139,17 @@ export class Verbs {
     return this.#take(args, (session) => execute(session, text, freeValues(args)));
   }
 
-  async #take(args: Args, ask: SessionCall): Promise<Args> {
+  #take(args: Args, ask: SessionCall): Answer<Args> {
     const [name = '', id = ''] = args;
     const [due, at] = [isDue(this.#known), performance.now()];
-    const [done] = await this.#requests.inLine(name, ask, secondBy([args]));
-    const taken = takenIn(Number(done?.[0] ?? 0));
-    if (!taken) return [];
-    if (due) this.#known.seenAt = at;
-    const { number, ahead, leftMs } = taken;
-    if (ahead === 1) this.#wakes.holder(name);
-    return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
+    return this.#requests.inLine(name, ask, secondBy([args])).map(([done]) => {
+      const taken = takenIn(Number(done?.[0] ?? 0));
+      if (!taken) return [];
+      if (due) this.#known.seenAt = at;
+      const { number, ahead, leftMs } = taken;
+      if (ahead === 1) this.#wakes.holder(name);
+      return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
+    });
   }
 
   #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {

@@ -1,4 +1,5 @@
 /** The statements on the tables, over connections of a client package. */
+import { Answer } from '../../base/answer.ts';
 import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
@@ -47,13 +48,12 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
         return connection.query({ text, values, name: `holdfast_${statement}` });
       };
       return {
-        async call(statement, values) {
+        call(statement, values) {
           busy = true;
-          try {
-            return columnOf(await ask(statement, values));
-          } finally {
+          const over = (): void => {
             busy = false;
-          }
+          };
+          return Answer.from(ask(statement, values)).always(over).map(columnOf);
         },
         listen: direct ? (channel) => simply(`LISTEN "${channel}"`) : undefined,
         ping: () => simply('SELECT 1'),

@@ -1,4 +1,5 @@
 /** A store's way to its database. */
+import type { Answer } from '../../base/answer.ts';
 import { KeptConnection } from '../../clients/kept-connection.ts';
 import type { MessageSource, Source, Wire } from '../../clients/wire.ts';
 
@@ -42,9 +43,9 @@ export interface SqlLink extends MessageSource {
    * Sends a statement, on connections of our own. Never sends it again once it may have run.
    * @throws StoreError, also for what the database refuses.
    */
-  call(statement: string, args: readonly string[], terms: CallTerms): Promise<readonly string[]>;
+  call(statement: string, args: readonly string[], terms: CallTerms): Answer<readonly string[]>;
   /** Makes several calls on one session, with no other between them, as `call` does one. */
-  exchange<T>(work: (wire: SqlWire) => Promise<T>, terms: CallTerms): Promise<T>;
+  exchange<T>(work: (wire: SqlWire) => Promise<T>, terms: CallTerms): Answer<T>;
   /** A session of its own, for long work; the caller closes it. */
   aside(): Pick<SqlWire, 'call' | 'close'>;
   /** False if no message ever comes, so that callers must ask. Known at once when connected. */

@@ -9,6 +9,7 @@
  * is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
  * statement may enter come first, so that they take effect in their order.
  */
+import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
@@ -76,10 +77,10 @@ export class SqlRowStore implements Store {
     const inAnyWay = (): Promise<readonly ClaimStatus[]> => this.#claimAll(claims, since);
     if (claims.length !== 1 || !alone || !this.#table.isQuiet(alone.resource)) return inAnyWay();
     this.#sweeper.due();
-    return this.#table.takeFree({ claim: alone, tag: this.#wakes.tagOf(alone) }).then(
-      (status) => (status ? [this.#saw(alone, status)] : inAnyWay()),
-      (error) => orBlocked(error, inAnyWay),
-    );
+    return this.#table
+      .takeFree({ claim: alone, tag: this.#wakes.tagOf(alone) })
+      .or(notIfBlocked)
+      .chain((status) => (status ? Answer.of(() => [this.#saw(alone, status)]) : inAnyWay()));
   }
 
   async #claimAll(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
@@ -114,10 +115,10 @@ export class SqlRowStore implements Store {
     const inAnyWay = (): Promise<readonly boolean[]> => this.#releaseAll(claims, afterMs);
     const simple = claims.length === 1 && alone && afterMs === 0 && !alone.unanswered;
     if (!simple || !this.#table.isQuiet(alone.resource)) return inAnyWay();
-    return this.#table.leaveFree(alone).then(
-      (left) => (left ? [true] : inAnyWay()),
-      (error) => orBlocked(error, inAnyWay),
-    );
+    return this.#table
+      .leaveFree(alone)
+      .or(notIfBlocked)
+      .chain((left) => (left ? Answer.of(() => [true]) : inAnyWay()));
   }
 
   async #releaseAll(claims: readonly Claim[], afterMs: number): Promise<readonly boolean[]> {
@@ -245,9 +246,9 @@ export class SqlRowStore implements Store {
   }
 }
 
-/** What could not be had at once is had in another way. */
-function orBlocked<T>(error: unknown, otherwise: () => Promise<T>): Promise<T> {
-  return isBlocked(error) ? otherwise() : Promise.reject(error);
+/** What could not be had at once was not done. */
+async function notIfBlocked(error: unknown): Promise<undefined> {
+  if (!isBlocked(error)) throw error;
 }
 
 function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {

@@ -1,4 +1,5 @@
 /** The statements on the table of locks, with what they take and return. */
+import type { Answer } from '../../base/answer.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -54,11 +55,11 @@ export class Table implements Rows {
   }
 
   /** Takes the row if it is free and no claim waits for it; else undefined. */
-  takeFree(asked: TaggedClaim): Promise<ClaimStatus | undefined> {
+  takeFree(asked: TaggedClaim): Answer<ClaimStatus | undefined> {
     const { resource, ttlMs } = asked.claim;
     const args = [...termsOf(asked, 1).slice(0, FREE).map(String), ...this.#known];
     const terms = { ...CLAIMS, withinMs: ttlMs };
-    return this.link.call('take_free', args, terms).then(([line]) => {
+    return this.link.call('take_free', args, terms).map(([line]) => {
       if (line === undefined) return undefined;
       const [[, status] = []] = takenIn(line, new Map([[toText(resource), [asked]]]));
       return status;
@@ -113,10 +114,10 @@ export class Table implements Rows {
   }
 
   /** True if the claim held the row and is gone now, and none waited for it. */
-  leaveFree({ resource, id, ttlMs }: Claim): Promise<boolean> {
+  leaveFree({ resource, id, ttlMs }: Claim): Answer<boolean> {
     const terms = { lane: 'releases', withinMs: ttlMs } as const;
     const asked = this.link.call('leave_free', [toText(resource), id], terms);
-    return asked.then((ids) => ids.length > 0);
+    return asked.map((ids) => ids.length > 0);
   }
 
   /** Returns the ids of those that held and are gone now. */
