@@ -83,6 +83,13 @@ export class Scratch {
     return run(command, { cwd: this.folder });
   }
 
+  /** Runs its command line where no other package is. */
+  async runAlone(node: readonly string[], ...words: readonly string[]): Promise<string> {
+    const copy = join(this.alone, 'holdfast');
+    await cp(this.installed, copy, { recursive: true });
+    return run([...node, join(copy, 'dist/cli.mjs'), ...words], { cwd: this.alone });
+  }
+
   /** Compiles with the project's own TypeScript, or checks the types with another one. */
   async compile(options: readonly string[], compiler?: string): Promise<void> {
     if (!compiler) await this.run('tsc', ...STRICT, ...options, '--ignoreDeprecations', '6.0');

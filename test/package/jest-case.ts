@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLocks, evict, isLockError, LeaseLostError, type Store, StoreError } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { etcdStore } from 'holdfast/etcd';
+import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
 import { postgresStore } from 'holdfast/postgres';
 import { redisStore } from 'holdfast/redis';
@@ -35,6 +36,19 @@ test('a lock in a file, with a signal of the test and the errors of the package'
     await locks.close();
     rmSync(folder, { recursive: true });
   }
+});
+
+/** What says that there is no table is an error of Node's, not of Jest's. */
+test('a fence that makes its table', async () => {
+  // Node 20 has no SQLite.
+  const builtIn = process.getBuiltinModule('node:sqlite');
+  if (!builtIn) return;
+  const db = new builtIn.DatabaseSync(':memory:');
+  db.exec('BEGIN');
+  sqlFence({ dialect: 'sqlite' }).enter(db, { resource: 'a', lineage: 'one', token: 1n });
+  db.exec('COMMIT');
+  expect(db.prepare('SELECT resource FROM holdfast_fence').get()?.resource).toBe('a');
+  db.close();
 });
 
 test('a store that is named by a URL', async () => {
