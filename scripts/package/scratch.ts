@@ -62,7 +62,8 @@ export class Scratch {
     await writeFile(join(this.folder, 'package.json'), '{ "private": true }\n');
     await this.run('npm', 'install', '--offline', '--no-audit', '--no-fund', this.tarball);
     await mkdir(join(this.folder, 'node_modules/@types'));
-    for (const name of ['libsql', '@types/node', 'ioredis', 'pg', '@types/pg']) {
+    const clients = ['ioredis', 'mysql2', 'pg', '@types/pg', 'redis'];
+    for (const name of ['libsql', '@types/node', ...clients]) {
       const path = join('node_modules', name);
       await symlink(join(ROOT, path), join(this.folder, path));
     }

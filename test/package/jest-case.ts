@@ -7,13 +7,16 @@ import { connect } from 'holdfast/connect';
 import { etcdStore } from 'holdfast/etcd';
 import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
+import { mysqlStore } from 'holdfast/mysql';
 import { postgresStore } from 'holdfast/postgres';
 import { redisStore } from 'holdfast/redis';
 import { sqliteStore } from 'holdfast/sqlite';
 import { conformance, simulatedClock } from 'holdfast/testkit';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
+import { createClient } from 'redis';
 
 declare function test(name: string, run: () => Promise<void>): void;
 declare function expect(value: unknown): {
@@ -71,6 +74,8 @@ test('a store that cannot be opened', async () => {
 const UNREACHABLE: Readonly<Record<string, () => Store>> = {
   etcd: () => etcdStore('http://127.0.0.1:1'),
   ioredis: () => redisStore(new Redis({ port: 1, lazyConnect: true })),
+  mysql2: () => mysqlStore(createPool({ host: '127.0.0.1', port: 1 })),
+  'node-redis': () => redisStore(createClient({ url: 'redis://127.0.0.1:1' })),
   pg: () => postgresStore(new Pool({ host: '127.0.0.1', port: 1 })),
   zookeeper: () => zookeeperStore('zookeeper://127.0.0.1:1'),
 };
