@@ -38,6 +38,9 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
 /** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
 const CLUSTER_MS = 30_000;
 
+/** How many queues a list looks at at once: one after the other, it would take a trip for each. */
+const AT_ONCE = 32;
+
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
@@ -157,15 +160,23 @@ export class RedisStore implements Store {
       do {
         const scanned = await send(['SCAN', cursor, 'MATCH', match, 'COUNT', '1000']);
         const [next, keys] = scanned as [string, readonly string[]];
-        for (const key of keys) {
-          const name = places.nameOf(key);
-          if (seen.has(name)) continue;
-          seen.add(name);
-          const queue = await this.inspect(name).catch(unlooked);
-          if (queue && queue.holders.length + queue.waiters.length > 0) yield name;
-        }
+        const names = new Set(keys.map((key) => places.nameOf(key)));
+        const unseen = [...names].filter((name) => !seen.has(name));
+        for (const name of unseen) seen.add(name);
+        yield* this.#inUse(unseen);
         cursor = next;
       } while (cursor !== '0');
+    }
+  }
+
+  /** Those that are claimed: other keys may begin as ours do, and claims may have died. */
+  async *#inUse(names: readonly string[]): AsyncGenerator<string, void, void> {
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const some = names.slice(at, at + AT_ONCE);
+      const queues = await Promise.all(some.map((name) => this.inspect(name).catch(unlooked)));
+      for (const [n, queue] of queues.entries()) {
+        if (queue && queue.holders.length + queue.waiters.length > 0) yield some[n] as string;
+      }
     }
   }
 
