@@ -1,6 +1,6 @@
 /** What goes on for whoever comes is not in the asynchronous context of whoever came first. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock, Timer } from 'holdfast';
+import { type Clock, currentLease, type Lease, type Timer } from 'holdfast';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoop } from '../../src/base/event-loop.ts';
@@ -96,6 +96,33 @@ it('what a hint makes us ask is not of whoever opened the connection', async () 
   await clock.rest();
   expect(acquired.done).toBe(true);
   expect(seen).toEqual(['nobody']);
+});
+
+for (const found of ['a read', 'a heartbeat'] as const) {
+  it(`a loss that ${found} finds is told in the context of nobody`, async () => {
+    const { clock, store, locks } = setUp();
+    const seen: string[] = [];
+    const lease = await context.run('holder', () => locks.mutex('a').acquire());
+    locks.on('lost', () => seen.push(around()));
+    store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+    if (found === 'a read') clock.stall(20_000);
+    expect(context.run('reader', () => lease.held)).toBe(found === 'a heartbeat');
+    await clock.advance(3_400);
+    expect(seen).toEqual(['nobody']);
+  });
+}
+
+it('work is in the context of its caller, whoever passes the lock on', async () => {
+  const { clock, locks } = setUp();
+  const lock = locks.mutex('a');
+  const seen: unknown[] = [];
+  const work = (lease: Lease): void => void seen.push([around(), currentLease() === lease]);
+  for (const who of ['one', 'two']) void context.run(who, () => lock.run(work));
+  await clock.rest();
+  expect(seen).toEqual([
+    ['one', true],
+    ['two', true],
+  ]);
 });
 
 it('has time for what can be left out a hundred times a second', () => {

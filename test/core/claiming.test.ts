@@ -43,6 +43,34 @@ describe('a claim', () => {
     expect(store.entered.map(({ resource }) => resource)).toEqual(['hung']);
   });
 
+  it('that is unanswered when its wait ends serves no later wait', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(500, held({ token: store.next() }));
+    const first = watchOutcome(locks.mutex('a').acquire({ wait: 100 }));
+    await clock.advance(100);
+    const second = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(400);
+    expect(first.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    expect(second.done, 'the reply to the first').toBe(false);
+    await clock.advance(500);
+    expect(second.value?.token).toBe(2n * 1024n);
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left).toMatchObject([{ id: store.entered[0]?.id, unanswered: true }]);
+  });
+
+  it('shows its secret at its release only if it has held', async () => {
+    const { clock, store, locks } = setUp();
+    const lease = await locks.mutex('held').acquire();
+    store.onClaim = silence;
+    const asked = watchOutcome(locks.mutex('asked').acquire({ wait: 100 }));
+    await clock.advance(100);
+    await Promise.all([lease.release(), clock.rest()]);
+    expect(asked.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
+    const shown = store.sent('release').flatMap(({ claims }) => claims.map(({ secret }) => secret));
+    expect(shown).toEqual([undefined, store.entered[0]?.secret]);
+    expect(shown[1]).toHaveLength(32);
+  });
+
   it('that fails for good rejects at once, and is released', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => Promise.reject(failure({ retryable: false }));
@@ -179,6 +207,15 @@ describe('an aborted wait', () => {
     expect(store.sent('renew')).toHaveLength(0);
   });
 
+  it('that was granted by then keeps its lease', async () => {
+    const { clock, store, locks } = setUp();
+    const aborter = new AbortController();
+    const lease = await locks.mutex('a').acquire({ signal: aborter.signal });
+    aborter.abort();
+    await clock.advance(1_000);
+    expect([lease.held, store.sent('release').length]).toEqual([true, 0]);
+  });
+
   it('before it began sends nothing', async () => {
     const { clock, store, locks } = setUp();
     const signal = AbortSignal.abort('too late');
@@ -254,6 +291,19 @@ describe('a wait that runs out', () => {
     });
     expect(String(acquired.error)).toContain('nightly on there, pid 7');
     expect(store.sent('release')).toHaveLength(1);
+    expect(clock.keepingAlive).toBe(0);
+  });
+
+  it('counts from the call while the store is silent, and says who called', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = silence;
+    const acquired = watchOutcome(locks.mutex('a').acquire({ wait: 100 }));
+    await clock.advance(99);
+    expect(acquired.done).toBe(false);
+    await clock.advance(1);
+    expect(acquired.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', waitedMs: 100 });
+    expect((acquired.error as Error).stack).toContain('claiming.test.ts');
+    expect(store.sent('release')[0]?.claims[0]).toMatchObject({ unanswered: true });
     expect(clock.keepingAlive).toBe(0);
   });
 

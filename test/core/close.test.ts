@@ -47,6 +47,38 @@ describe('close', () => {
     expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'renew', 'release']);
   });
 
+  it('takes back a claim that has no answer yet, before it closes the store', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onClaim = () => late(500, held());
+    store.onRelease = () => late(50, true);
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.rest();
+    const closed = watchOutcome(locks.close());
+    await clock.advance(49);
+    expect(acquired.error).toMatchObject({ code: 'CLOSED' });
+    expect([closed.done, store.closed]).toEqual([false, 0]);
+    await clock.advance(1);
+    expect([closed.done, store.closed]).toEqual([true, 1]);
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left).toMatchObject([{ id: store.entered[0]?.id, unanswered: true }]);
+    const requests = store.calls.length;
+    await clock.advance(60_000);
+    expect(store.calls).toHaveLength(requests);
+  });
+
+  it('waits for the answer to a release that is under way', async () => {
+    const { clock, store, locks, late } = setUp();
+    store.onRelease = () => late(50, true);
+    const lease = await locks.mutex('a').acquire();
+    const released = watchOutcome(lease.release());
+    await clock.rest();
+    const closed = watchOutcome(locks.close());
+    await clock.advance(49);
+    expect([released.done, closed.done, store.closed]).toEqual([false, false, 0]);
+    await clock.advance(1);
+    expect([released.done, closed.done, store.closed]).toEqual([true, true, 1]);
+  });
+
   it('aborts signals after `drain`, and releases what settles then', async () => {
     const bed = setUp();
     const { locks, clock, store } = bed;

@@ -110,6 +110,14 @@ describe('a lease', () => {
     await expectAbortAtDeadline(clock, await acquired, 990 - 20 - 330);
   });
 
+  it('aborts its signal at the deadline when less than half of its life was left', async () => {
+    const { clock, store, locks } = setUp();
+    store.onClaim = () => held({ leftMs: 3_000 });
+    const lease = await locks.mutex('a').acquire();
+    await expectAbortAtDeadline(clock, lease, 3_000 * 0.99 - 20);
+    expect(store.sent('renew'), 'the first heartbeat was to come later').toEqual([]);
+  });
+
   it('aborts its signal at the deadline when a hint granted after failed heartbeats', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => waiting();

@@ -1,9 +1,22 @@
-import type { LockEventName, StoreError } from 'holdfast';
+import { channel } from 'node:diagnostics_channel';
+import type { LockEventName, Locks, StoreError } from 'holdfast';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/core/events.ts';
 import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
+
+type Ending = 'acquired' | 'released';
+
+/** The ways to listen; each returns the way to stop. */
+const WAYS = {
+  listener: (locks: Locks, name: Ending, hear: () => void) => locks.on(name, hear),
+  subscriber: (_: Locks, name: Ending, hear: () => void) => {
+    const source = channel(`holdfast:${name}`);
+    source.subscribe(hear);
+    return () => source.unsubscribe(hear);
+  },
+};
 
 describe('events', () => {
   it('tell of a life from acquired to released, with token and takeover', async () => {
@@ -42,6 +55,25 @@ describe('events', () => {
     await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
     expect(heard).toBe(1);
   });
+
+  for (const [what, listen] of Object.entries(WAYS)) {
+    it(`reach a ${what} that comes after the call, and none that has gone`, async () => {
+      const { clock, store, locks, late } = setUp();
+      const seen: string[] = [];
+      const hear = (name: Ending) => listen(locks, name, () => void seen.push(name));
+      store.onClaim = () => late(100, heldFor(10_000));
+      const acquired = locks.mutex('a').acquire();
+      await clock.advance(50);
+      const stops = [hear('acquired')];
+      await clock.advance(50);
+      const { release } = await acquired;
+      stops.push(hear('released'));
+      await Promise.all([release(), clock.rest()]);
+      for (const stop of stops) stop();
+      await Promise.all([locks.mutex('a').run(() => 1), clock.advance(100)]);
+      expect(seen).toEqual(['acquired', 'released']);
+    });
+  }
 
   it('do not call a lease doubtful that is lost by then', async () => {
     const { clock, store, locks } = setUp();

@@ -74,6 +74,33 @@ describe('the local hand-off', () => {
     expect(tokens).toEqual([0n, 1n, 2n].map((nth) => number * 1024n + nth));
   });
 
+  for (const leaves of [false, true]) {
+    it(`is for one that came after the claim was sent; the first leaves: ${leaves}`, async () => {
+      const bed = setUp();
+      bed.store.onClaim = () => bed.late(100, held());
+      const mutex = bed.locks.mutex('a');
+      const first = watchOutcome(mutex.acquire({ wait: leaves ? 60 : 1_000 }));
+      await bed.clock.advance(50);
+      const second = watchOutcome(mutex.acquire());
+      await bed.clock.advance(50);
+      expect([first.done, first.value?.held]).toEqual([true, leaves ? undefined : true]);
+      if (!leaves) await release(bed, first.value);
+      expect(second.value?.token).toBe(leaves ? 1024n : 1025n);
+      expect(bed.store.calls.filter(({ verb }) => verb !== 'inspect')).toHaveLength(1);
+    });
+  }
+
+  it('keeps the lineage of the grant, whatever the store has become', async () => {
+    const bed = setUp();
+    const mutex = bed.locks.mutex('a');
+    const first = await mutex.acquire();
+    const second = watchOutcome(mutex.acquire());
+    Object.assign(bed.store, { lineage: 'scripted:2' });
+    expect(first.lineage).toBe('scripted:1');
+    await release(bed, first);
+    expect(second.value?.lineage).toBe('scripted:1');
+  });
+
   it('tells the successor that the hold before was released, by which token', async () => {
     const bed = setUp();
     const takeover = { reason: 'expired', token: 6n } as const;
@@ -178,27 +205,29 @@ describe('the local hand-off', () => {
     expect(second.value?.remainingMs).toBeGreaterThan(9_000);
   });
 
-  it('yields to timers and input, however busy the tasks are', async () => {
-    const bed = setUp({ synchronous: true });
-    const mutex = bed.locks.mutex('a');
-    let ran = 0;
-    let stop = false;
-    const loop = async (): Promise<void> => {
-      while (!stop) {
-        await mutex.run(() => {
-          ran++;
-          bed.clock.stall(0.1);
-        });
-      }
-    };
-    const loops = [loop(), loop()];
-    bed.clock.setTimeout(() => (stop = true), 10);
-    // Hangs if the two hand the lock to each other in microtasks for ever.
-    await bed.clock.advance(10);
-    expect(ran).toBeGreaterThan(10);
-    expect(ran).toBeLessThan(300);
-    await Promise.all([...loops, bed.clock.advance(1)]);
-  });
+  for (const count of [1, 2]) {
+    it(`yields to timers and input, however busy the tasks are: ${count}`, async () => {
+      const bed = setUp({ synchronous: true });
+      const mutex = bed.locks.mutex('a');
+      let ran = 0;
+      let stop = false;
+      const loop = async (): Promise<void> => {
+        while (!stop) {
+          await mutex.run(() => {
+            ran++;
+            bed.clock.stall(0.1);
+          });
+        }
+      };
+      const loops = Array.from({ length: count }, loop);
+      bed.clock.setTimeout(() => (stop = true), 10);
+      // Hangs if they claim, or hand the lock to each other, in microtasks for ever.
+      await bed.clock.advance(10);
+      expect(ran).toBeGreaterThan(10);
+      expect(ran).toBeLessThan(300);
+      await Promise.all([...loops, bed.clock.advance(1)]);
+    });
+  }
 
   it('is not for tasks with other terms, readers and permits', async () => {
     const bed = setUp();

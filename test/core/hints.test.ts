@@ -183,6 +183,20 @@ describe('other hints', () => {
     expect(outcome.value?.held).toBe(true);
   });
 
+  for (const hint of [undefined, held({ waiters: 1 })]) {
+    it(`that overtake the grant make core ask after it: ${hint?.state ?? 'no words'}`, async () => {
+      const bed = setUp();
+      bed.store.onClaim = () => bed.late(100, held());
+      bed.store.onRenew = () => ({ state: 'gone', why: 'evicted' });
+      const outcome = watchOutcome(bed.locks.mutex('a').acquire());
+      await bed.clock.advance(50);
+      wake(bed, hint);
+      await bed.clock.advance(50);
+      expect(bed.store.sent('renew')).toHaveLength(1);
+      expect(outcome.value?.loss?.reason).toBe('evicted');
+    });
+  }
+
   it('of waiters are not undone by the reply to a request that was sent before', async () => {
     const bed = setUp();
     const lock = bed.locks.mutex('a');

@@ -3,6 +3,8 @@ import { memoryStore } from 'holdfast/memory';
 import { aroundStore } from 'holdfast/testkit';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
+import { gate } from '../support/gate.ts';
+import { type Bed, held, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 const TTL_MS = 1_000;
 
@@ -80,4 +82,41 @@ it('an answer that came while it stood still is read before it is called late', 
   clock.setImmediate(read);
   await clock.rest();
   expect((await acquired)?.held).toBe(true);
+});
+
+for (const [what, sleep] of [
+  ['this process stood still for most of the TTL', ({ clock }) => clock.stall(9_000)],
+  ['the clock may have stood still', ({ clock }) => clock.jump()],
+] as [string, (bed: Bed) => void][]) {
+  it(`the reply to a claim grants nothing if ${what} before it came`, async () => {
+    const bed = setUp();
+    const { clock, store, locks } = bed;
+    const reply = gate();
+    store.onClaim = () => reply.opened.then(() => held());
+    const acquired = watchOutcome(locks.mutex('a').acquire());
+    await clock.advance(100);
+    sleep(bed);
+    store.onClaim = () => held({ token: 2n });
+    reply.open();
+    await clock.rest();
+    expect(acquired.done).toBe(false);
+    await clock.advance(25);
+    const [first, second] = store.entered;
+    expect(store.sent('release').map(({ claims }) => claims[0]?.id)).toEqual([first?.id]);
+    expect(second?.id).not.toBe(first?.id);
+    expect(acquired.value?.token).toBe(2n * 1024n);
+  });
+}
+
+it('a lease is passed on to no task here once the clock may have stood still', async () => {
+  const { clock, store, locks } = setUp();
+  const mutex = locks.mutex('a');
+  const first = await mutex.acquire();
+  const second = watchOutcome(mutex.acquire());
+  await clock.advance(100);
+  clock.jump();
+  void first.release();
+  await clock.rest();
+  expect(second.value?.token).toBe(2n * 1024n);
+  expect(store.sent('renew')).toEqual([]);
 });

@@ -13,7 +13,7 @@ import { simulatedClock } from 'holdfast/testkit';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { perProcess } from '../../src/base/per-process.ts';
 import { flush } from '../support/fake-clock.ts';
-import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { failure, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -143,6 +143,19 @@ describe('its stack', () => {
     }
   });
 
+  it('names those who await it', async () => {
+    const locks = inMemory().program();
+    await locks.mutex('a').acquire();
+    async function awaits() {
+      await locks.mutex('a').acquire(SHORT);
+    }
+    async function works() {
+      await allOf([locks.mutex('a')]).run(SHORT, () => 1);
+    }
+    expect(await mine(awaits)).toMatch(/^ {4}at (async )?awaits \(.*waiting\.test\.ts/m);
+    expect(await mine(works)).toMatch(/^ {4}at (async )?works \(.*waiting\.test\.ts/m);
+  });
+
   it('may be whatever the program makes of stacks', async () => {
     const locks = inMemory().program();
     await locks.mutex('a').acquire();
@@ -246,6 +259,16 @@ describe('a long wait', () => {
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject({ resource: 'told', waitedMs: 1_000, waiting: { why: 'held' } });
     expect(told[0]?.waiting.holders).toHaveLength(1);
+  });
+
+  it('is told although the claim has no answer yet', async () => {
+    const { clock, store, locks } = busy();
+    store.onClaim = silence;
+    const told: LockEvents['waiting'][] = [];
+    locks.on('waiting', (event) => void told.push(event));
+    void locks.mutex('told').acquire();
+    await clock.advance(1_100);
+    expect(told).toMatchObject([{ resource: 'told', waitedMs: 1_000 }]);
   });
 
   it('becomes one warning of the process after 30 s, with holder and call site', async () => {

@@ -17,8 +17,10 @@ export class FakeClock implements Clock {
   /** Chance stands still unless the test says otherwise. */
   random: () => number = () => 0.5;
   readonly #pending = new Set<Pending>();
+  readonly #jumpListeners = new Set<(at: number) => void>();
   #immediates: (() => void)[] = [];
   #now = 1_000;
+  #jumped = false;
 
   /** Timers that have neither fired nor been cleared. */
   get timers(): number {
@@ -30,7 +32,18 @@ export class FakeClock implements Clock {
     return [...this.#pending].filter((timer) => timer.keepsAlive).length;
   }
 
-  readonly now = (): number => this.#now;
+  readonly now = (): number => {
+    if (this.#jumped) {
+      this.#jumped = false;
+      for (const jumped of this.#jumpListeners) jumped(this.#now);
+    }
+    return this.#now;
+  };
+
+  onJump(jumped: (at: number) => void): () => void {
+    this.#jumpListeners.add(jumped);
+    return () => void this.#jumpListeners.delete(jumped);
+  }
 
   setTimeout(run: () => void, ms: number): Timer {
     const timer: Pending = {
@@ -55,6 +68,11 @@ export class FakeClock implements Clock {
   /** Time passes, and nothing runs: a blocked loop, a stopped process. */
   stall(ms: number): void {
     this.#now += ms;
+  }
+
+  /** It may have stood still until now, as its next reading says. */
+  jump(): void {
+    this.#jumped = true;
   }
 
   /** Lets everything run that is due now. */

@@ -71,6 +71,15 @@ export const evict: Topic = {
       assert.equal(await bed.evict({ resource: bed.name('other'), token, now: true }), false);
       held(await bed.beat(a));
     }),
+    check('a holder that never renewed keeps its number', ['queue'], async (bed) => {
+      const { claim, token } = await hold(bed);
+      for (const name of ['b', 'c', 'd']) await hold(bed, { resource: bed.name(name) });
+      for (let looks = 0; looks < 2; looks++) {
+        assert.equal((await bed.look()).holders[0]?.number, token);
+      }
+      assert.equal(await bed.evict({ token, now: true }), true);
+      gone(await bed.beat(claim), 'evicted');
+    }),
     check('an evicted claim cannot come back by the same id', async (bed) => {
       for (const now of [false, true]) {
         const { claim, token } = await hold(bed, { resource: bed.name(`now ${now}`) });
