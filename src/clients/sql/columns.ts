@@ -171,7 +171,10 @@ export async function checkColumns(
   const place = placeOf(table);
   const ask = (sql: string): Promise<Row[]> => {
     const marks = sql.split('?').length - 1;
-    return connection.rows(sql, Array.from({ length: marks }, (_, n) => place[n % place.length]));
+    return connection.rows(
+      sql,
+      Array.from({ length: marks }, (_, n) => place[n % place.length]),
+    );
   };
   const rows = await ask(look);
   // A view ends here as well; a table that is not there yet must not count as checked.
