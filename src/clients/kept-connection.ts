@@ -5,9 +5,9 @@
  * one, however late, or write again what a broken connection left unanswered. That could make a
  * claim that core has long given up. So their queues, resends and reconnecting are off, and this
  * file replaces them:
- * - a request waits for a connection until an attempt fails (opening.ts), later ones for a second,
- *   and for its turn as long as its caller allows; then it fails without having left. Requests keep
- *   their order, so that a release never overtakes its claim;
+ * - a request waits for a connection for a second at most, and for its turn as long as its caller
+ *   allows; then it fails without having left. Requests keep their order, so that a release never
+ *   overtakes its claim;
  * - when a connection breaks, the requests written on it have an unknown outcome and are never
  *   written again; tombstones take care of a copy that the network holds back;
  * - the next request asks for a new connection, after a pause that grows up to a second, because a
@@ -24,8 +24,8 @@ import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
 import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
-/** How long a request waits for a connection once an attempt failed, and in all for its turn. */
-const AWAY_MS = 1000;
+/** How long a request waits for a connection, and in all for its turn. */
+const CONNECT_MS = 1000;
 const LONGEST_TURN_MS = 10_000;
 /** A listening connection is silent by nature; only a ping shows that nothing can come any more. */
 const PING_MS = 5000;
@@ -199,13 +199,12 @@ export class KeptConnection<W extends Wire> {
     const late = (): void => {
       if (this.#waiting.delete(request)) request.fail(this.#failure ?? this.#notYet());
     };
-    const connectMs = this.#failure ? Math.min(withinMs, AWAY_MS) : withinMs;
     const connected = (): void => {
-      if (!this.#wire || withinMs <= connectMs) late();
+      if (!this.#wire || withinMs <= CONNECT_MS) late();
       else if (this.#waiting.has(request))
-        request.timer = setTimeout(afterInput, withinMs - connectMs, late);
+        request.timer = setTimeout(afterInput, withinMs - CONNECT_MS, late);
     };
-    request.timer = setTimeout(afterInput, connectMs, connected);
+    request.timer = setTimeout(afterInput, Math.min(withinMs, CONNECT_MS), connected);
     this.#waiting.add(request);
     this.#next();
   }

@@ -11,10 +11,8 @@ import { temporaryFailure } from '../../contract/errors.ts';
 import { abortable, limited } from '../abortable.ts';
 import { Warnings } from '../warnings.ts';
 
-/** How long a pool may take to lend a connection, in ms. */
+/** How long a pool may take to lend a connection, in ms. Making one takes less. */
 const LOAN_MS = 500;
-/** How much longer if it has to make its first: in all, less than an attempt has (opening.ts). */
-const FIRST_MS = 4000;
 
 /** Keeps what is learnt, but no failure. `lent`: how many connections are lent out, if known. */
 export function learntOnLoan<T>(
@@ -26,20 +24,17 @@ export function learntOnLoan<T>(
   const known = keptOnce(learn);
   return async (signal) => {
     const asked = known();
-    for (const ms of [LOAN_MS, FIRST_MS]) {
-      try {
-        return await limited(ms, [signal], (within) => abortable(within, asked));
-      } catch (error) {
-        const late = error instanceof DOMException && error.name === 'TimeoutError';
-        if (!late || signal.aborted) throw error;
-        // A pool that has lent none has not made any yet.
-        if (lent() === 0) continue;
-        const message = `The pool of ${title} has ${EXHAUSTED}`;
-        warnings.warn('HOLDFAST_POOL_EXHAUSTED', message);
-        throw temporaryFailure(message);
-      }
+    try {
+      return await limited(LOAN_MS, [signal], (within) => abortable(within, asked));
+    } catch (error) {
+      const late = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!late || signal.aborted) throw error;
+      // A pool that has lent none has not made any yet.
+      const exhausted = lent() !== 0;
+      const message = `The pool of ${title} has ${exhausted ? EXHAUSTED : UNCONNECTED}`;
+      if (exhausted) warnings.warn('HOLDFAST_POOL_EXHAUSTED', message);
+      throw temporaryFailure(message);
     }
-    throw temporaryFailure(`The pool of ${title} has ${UNCONNECTED}`);
   };
 }
 

@@ -4,7 +4,7 @@
  * The client package finds the slots; the connections are our own, one to a primary, so that
  * the rules of `KeptConnection` hold and commands keep their order. A server that replies MOVED,
  * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
- * elsewhere: once, and for a second more often; then the reply stands. While a slot is handed over,
+ * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
  * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
  * before it on its own connection, would count the wrong server's writes, and is refused.
  * What would break it: a client that follows MOVED for a single command of a series.

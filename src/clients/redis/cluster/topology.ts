@@ -1,9 +1,8 @@
 /**
  * Where the slots of a cluster are, by its own view.
  *
- * One look serves all callers that come while it is under way, and they wait until it ends. After a
- * failure the next look waits for a moment, so that a cluster in trouble does not get ever more
- * requests, and its callers wait for a second at most.
+ * One look serves all callers that come while it is under way. After a failure the next look waits
+ * for a moment, so that a cluster in trouble does not get ever more requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { singleFlight } from '../../../base/single-flight.ts';
@@ -43,7 +42,7 @@ export interface Topology {
 /** Asks the cluster; rejects with the client package's reason. */
 export type Discover = (signal: AbortSignal) => Promise<Topology>;
 
-/** How long a command is sent elsewhere or again, or waits for a cluster that was not found. */
+/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
 export const PATIENCE_MS = 1000;
 /** The pause between two tries while the servers rearrange slots. */
 export const PAUSE_MS = 50;
@@ -61,8 +60,7 @@ export interface TopologiesParts {
 export class Topologies {
   readonly #parts: TopologiesParts;
   #last: Topology | undefined;
-  /** When the last look failed; undefined if it did not. */
-  #failedAt: number | undefined;
+  #failedAt = 0;
   /** Rejects with the client package's reason. */
   readonly refresh: () => Promise<Topology> = singleFlight(() => this.#look());
 
@@ -83,7 +81,6 @@ export class Topologies {
   /** For a caller that cannot go on without a fresh one. @throws StoreError */
   async fresh(): Promise<Topology> {
     try {
-      if (this.#failedAt === undefined) return await this.refresh();
       return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
     } catch (error) {
       const judgement = judge(error, 'open');
@@ -93,14 +90,13 @@ export class Topologies {
 
   async #look(): Promise<Topology> {
     const { discover, closing, found } = this.#parts;
-    const rest = (this.#failedAt ?? Number.NEGATIVE_INFINITY) + PAUSE_MS - performance.now();
+    const rest = this.#failedAt + PAUSE_MS - performance.now();
     if (rest > 0) await sleep(rest, undefined, { signal: closing });
     closing.throwIfAborted();
     try {
       const topology = await limited(ATTEMPT_MS, [closing], discover);
       const before = this.#last;
       this.#last = topology;
-      this.#failedAt = undefined;
       found(topology, before);
       return topology;
     } catch (error) {
