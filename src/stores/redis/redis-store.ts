@@ -6,7 +6,8 @@
  * replicas must have a grant, it counts only once they do (script-runner.ts).
  */
 
-import { refusalCode } from '../../clients/redis/errors.ts';
+import { together } from '../../base/single-flight.ts';
+import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -38,8 +39,8 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
 /** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
 const CLUSTER_MS = 30_000;
 
-/** How many queues a list looks at at once: one after the other, it would take a trip for each. */
-const AT_ONCE = 32;
+/** Queues that one script looks at: the server does nothing else meanwhile, and some are long. */
+const MOST_LOOKS = 32;
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
@@ -54,6 +55,12 @@ export class RedisStore implements Store {
   readonly #parts: RedisStoreParts;
   readonly #wakes: Wakes;
   readonly #runner: ScriptRunner;
+  /** The looks of one turn, each by the keys of its resource: one script for each slot. */
+  readonly #look = together(
+    (looks: readonly (readonly string[])[]) => this.#change(looks.flat(), 'inspect'),
+    MOST_LOOKS,
+    ([key = '']) => this.#parts.places.recordOf(key),
+  );
 
   constructor(parts: RedisStoreParts) {
     const { form, link, namespace, places, replicas } = parts;
@@ -93,15 +100,16 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return (await this.#verb('release', claims, argumentOf)).map(isReleased);
+    return (await this.#verb('release', claims, argumentOf)).map(isDone);
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const lines: unknown = await this.#change(resource, 'inspect');
+    const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
+    if (typeof lines === 'string' && lines.startsWith('e ')) throw refused(lines.slice(2));
     if (!Array.isArray(lines)) throw garbled(lines);
-    const closed = lines.findIndex((line) => String(line).startsWith('q '));
-    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
-    const quarantineMs = last === undefined ? undefined : Number(String(last).slice(2));
+    const closed = /^q (\d+)$/.exec(String(lines.at(-1)));
+    if (closed) lines.pop();
+    const quarantineMs = closed ? Number(closed[1]) : undefined;
     const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
@@ -115,20 +123,20 @@ export class RedisStore implements Store {
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return statusOf(await this.#change(claim.resource, 'downgrade', claim.id), claim.ttlMs);
+    return statusOf(await this.#changeOne(claim.resource, 'downgrade', claim.id), claim.ttlMs);
   }
 
   raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]> {
     return Promise.all(
       claims.map(async ({ resource, id, ttlMs }, i) =>
-        statusOf(await this.#change(resource, 'raise', id, String(numbers[i])), ttlMs),
+        statusOf(await this.#changeOne(resource, 'raise', id, String(numbers[i])), ttlMs),
       ),
     );
   }
 
   async evict(resource: string, number: bigint, { reason, now }: Eviction): Promise<boolean> {
     const when = now ? 'now' : 'later';
-    return (await this.#change(resource, 'evict', String(number), reason, when)) === 1;
+    return isDone(await this.#changeOne(resource, 'evict', String(number), reason, when));
   }
 
   async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
@@ -160,23 +168,14 @@ export class RedisStore implements Store {
       do {
         const scanned = await send(['SCAN', cursor, 'MATCH', match, 'COUNT', '1000']);
         const [next, keys] = scanned as [string, readonly string[]];
-        const names = new Set(keys.map((key) => places.nameOf(key)));
-        const unseen = [...names].filter((name) => !seen.has(name));
-        for (const name of unseen) seen.add(name);
-        yield* this.#inUse(unseen);
+        const names = keys.map((key) => places.nameOf(key));
+        const fresh = names.filter((name) => seen.size < seen.add(name).size);
+        const looks = fresh.map((name) => this.inspect(name).catch(unlooked));
+        for (const queue of await Promise.all(looks)) {
+          if (queue && queue.holders.length + queue.waiters.length > 0) yield queue.resource;
+        }
         cursor = next;
       } while (cursor !== '0');
-    }
-  }
-
-  /** Those that are claimed: other keys may begin as ours do, and claims may have died. */
-  async *#inUse(names: readonly string[]): AsyncGenerator<string, void, void> {
-    for (let at = 0; at < names.length; at += AT_ONCE) {
-      const some = names.slice(at, at + AT_ONCE);
-      const queues = await Promise.all(some.map((name) => this.inspect(name).catch(unlooked)));
-      for (const [n, queue] of queues.entries()) {
-        if (queue && queue.holders.length + queue.waiters.length > 0) yield some[n] as string;
-      }
     }
   }
 
@@ -222,15 +221,17 @@ export class RedisStore implements Store {
     });
   }
 
-  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
-    const { form, places } = this.#parts;
-    const call = { script: form.change, keys: places.lookOf(resource), args };
-    const [answer = null] = await this.#runner.run(call);
+  #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
+    return this.#runner.run({ script: this.#parts.form.change, keys, args });
+  }
+
+  async #changeOne(resource: string, ...args: readonly string[]): Promise<RedisReply> {
+    const [answer = null] = await this.#change(this.#parts.places.lookOf(resource), ...args);
     return answer;
   }
 }
 
-function isReleased(reply: RedisReply): boolean {
+function isDone(reply: RedisReply): boolean {
   if (typeof reply === 'number') return reply === 1;
   const status = statusOf(reply, 0);
   throw status.state === 'error' ? status.error : garbled(reply);

@@ -76,6 +76,22 @@ describe('what it costs', () => {
     expect((await counts()).evalsha).toBe(3);
   });
 
+  it('one command for 32 looks, whether each is asked for or they are for a list', async () => {
+    const store = await ready();
+    const names = Array.from({ length: 64 }, (_, i) => `r${i}`);
+    await store.claim(names.map((resource) => claim({ resource })));
+    await store.inspect('first');
+    await counts();
+    const queues = await Promise.all(names.map((name) => store.inspect(name)));
+    const seen = queues.map(({ resource, holders }) => `${resource} ${holders.length}`);
+    expect(seen).toEqual(names.map((name) => `${name} 1`));
+    expect((await counts()).evalsha).toBe(2);
+    const listed: string[] = [];
+    for await (const name of store.list?.('') ?? []) listed.push(name);
+    expect(listed.sort()).toEqual(names.sort());
+    expect((await counts()).evalsha).toBe(2);
+  });
+
   it('one command and one message a hand-off, however many wait', async () => {
     const store = await ready();
     const work: number[] = [];
