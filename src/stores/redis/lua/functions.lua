@@ -43,8 +43,7 @@ end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
--- After a loss of data, the reply to a refused try says how long nothing is granted, and so does
--- the last line of a look.
+-- After a loss of data, a refusal says how long nothing is granted, as a look's last line does.
 local function refusal()
   return open and 'g refused ' or format('g refused %.0f', openAt - now)
 end
