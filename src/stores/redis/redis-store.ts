@@ -107,9 +107,9 @@ export class RedisStore implements Store {
   async inspect(resource: string): Promise<Queue> {
     const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
     if (!Array.isArray(lines)) throw failureIn(lines);
-    const closed = /^q (\d+)$/.exec(String(lines.at(-1)));
-    if (closed) lines.pop();
-    const quarantineMs = closed ? Number(closed[1]) : undefined;
+    const [, ms] = /^q (\d+)$/.exec(String(lines.at(-1))) ?? [];
+    if (ms) lines.pop();
+    const quarantineMs = ms ? Number(ms) : undefined;
     const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
