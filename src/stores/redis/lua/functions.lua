@@ -43,7 +43,7 @@ end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
--- After a loss of data, a refusal says how long nothing is granted, as a look's last line does.
+-- After a loss of data, a refusal says how long nothing is granted.
 local function refusal()
   return open and 'g refused ' or format('g refused %.0f', openAt - now)
 end
