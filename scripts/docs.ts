@@ -22,7 +22,6 @@ import { ROOT, run } from './steps.ts';
 
 /** Only the site needs them. The plugin finds the TypeDoc of the project. */
 const VERSIONS = {
-  'axe-core': '4.14.1',
   'typedoc-plugin-markdown': '4.14.1',
   vitepress: '1.6.4',
 };
@@ -52,7 +51,7 @@ async function main(): Promise<string[]> {
     const { url, close } = await serve(modules);
     console.log(url);
     if (!values.pictures) return problems;
-    problems.push(...(await takePictures(url, join(SITE, 'pictures'), modules).finally(close)));
+    problems.push(...(await takePictures(url, join(SITE, 'pictures')).finally(close)));
   }
   return problems;
 }

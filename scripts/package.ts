@@ -10,7 +10,7 @@ import { entries, manifest } from './package/manifest.ts';
 import { type Cell, runMatrix } from './package/matrix.ts';
 import { Scratch } from './package/scratch.ts';
 import { styleCells, typeCells } from './package/styles.ts';
-import { fetchTools, type Tools } from './package/tools.ts';
+import { fetchTools, type Tools, thisNode } from './package/tools.ts';
 import { workerCells } from './package/workers.ts';
 import { type Skip, StepError } from './steps.ts';
 
@@ -61,6 +61,7 @@ async function checkEverywhere(tools: Tools | string): Promise<void> {
     scratch.run('attw', scratch.tarball, '--no-definitely-typed', '--no-color'),
   );
   await checkAll(typeCells(scratch, fetched));
+  await check('demo', () => checkDemo(fetched));
   await check('bundles', () => scratch.bundle());
   if (fetched) await scratch.configureJest(fetched);
   await checkAll(styleCells(scratch, fetched));
@@ -88,6 +89,13 @@ async function checkCommand(): Promise<void> {
   // npm may have something to say before.
   if (output.trim().split('\n').at(-1) === version) return;
   throw new StepError(`holdfast --version says ${output}`);
+}
+
+/** On the oldest Node, which has no SQLite. */
+async function checkDemo(tools: Tools | undefined): Promise<void> {
+  const oldest = tools?.runtimes.find(({ kind }) => kind === 'node') ?? thisNode();
+  const output = await scratch.runAlone(oldest.run, 'demo');
+  if (!output.includes('The fence refuses')) throw new StepError(output);
 }
 
 function reasonOf(error: unknown): string {

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { axeFaults } from '../../test/servers/axe.ts';
 import { openBrowser } from '../../test/servers/browser.ts';
 
 const DESKTOP = { width: 1280, height: 900 };
@@ -16,16 +17,8 @@ const PAGES: readonly (readonly [name: string, address: string])[] = [
   ['reference', 'api/holdfast/redis.html'],
 ];
 
-/** In the page: a word for each text that WCAG's level AA calls too faint. */
-const FAINT = `axe.run({ runOnly: ['color-contrast'] }).then(({ violations }) =>
-  violations.flatMap(({ nodes }) => nodes.map(({ target }) => target.join(' '))))`;
-
 /** Answers the problems; each picture is `NAME-SCHEME-DEVICE.png`. */
-export async function takePictures(
-  url: string,
-  folder: string,
-  modules: string,
-): Promise<string[]> {
+export async function takePictures(url: string, folder: string): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const problems: string[] = [];
   const { browser, close } = await openBrowser();
@@ -38,7 +31,7 @@ export async function takePictures(
           await page.goto(`${url}${address}`, { waitUntil: 'networkidle' });
           const picture = `${name}-${colorScheme}-${device}`;
           await page.screenshot({ path: join(folder, `${picture}.png`) });
-          problems.push(...(await faults(page, modules)).map((fault) => `${picture}: ${fault}`));
+          problems.push(...(await faults(page)).map((fault) => `${picture}: ${fault}`));
         }
         await search(page, 'LEASE_LOST');
         await page.screenshot({ path: join(folder, `search-${colorScheme}-${device}.png`) });
@@ -51,12 +44,11 @@ export async function takePictures(
   return problems;
 }
 
-async function faults(page: Page, modules: string): Promise<string[]> {
+/** Too wide for the screen, and texts that WCAG's level AA calls too faint. */
+async function faults(page: Page): Promise<string[]> {
   const tooWide = 'document.documentElement.scrollWidth > window.innerWidth';
   const wide = (await page.evaluate<boolean>(tooWide)) ? ['wider than the screen'] : [];
-  await page.addScriptTag({ path: join(modules, 'axe-core/axe.min.js') });
-  const faint = await page.evaluate<string[]>(FAINT);
-  return [...wide, ...faint.map((text) => `too faint: ${text}`)];
+  return [...wide, ...(await axeFaults(page, ['color-contrast']))];
 }
 
 async function search(page: Page, words: string): Promise<void> {

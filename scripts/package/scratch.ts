@@ -62,7 +62,8 @@ export class Scratch {
     await writeFile(join(this.folder, 'package.json'), '{ "private": true }\n');
     await this.run('npm', 'install', '--offline', '--no-audit', '--no-fund', this.tarball);
     await mkdir(join(this.folder, 'node_modules/@types'));
-    for (const name of ['libsql', '@types/node', 'ioredis', 'pg', '@types/pg']) {
+    const clients = ['ioredis', 'mysql2', 'pg', '@types/pg', 'redis'];
+    for (const name of ['libsql', '@types/node', ...clients]) {
       const path = join('node_modules', name);
       await symlink(join(ROOT, path), join(this.folder, path));
     }
@@ -81,6 +82,13 @@ export class Scratch {
 
   run(...command: readonly string[]): Promise<string> {
     return run(command, { cwd: this.folder });
+  }
+
+  /** Runs its command line where no other package is. */
+  async runAlone(node: readonly string[], ...words: readonly string[]): Promise<string> {
+    const copy = join(this.alone, 'holdfast');
+    await cp(this.installed, copy, { recursive: true });
+    return run([...node, join(copy, 'dist/cli.mjs'), ...words], { cwd: this.alone });
   }
 
   /** Compiles with the project's own TypeScript, or checks the types with another one. */

@@ -24,3 +24,31 @@ export function keptOnce<T>(work: () => Promise<T>): () => Promise<T> {
     return kept;
   };
 }
+
+/**
+ * What is asked in one turn is one call for each group, with at most so many questions. A call that
+ * fails does so for all of them.
+ */
+export function together<Q, A>(
+  askAll: (questions: readonly Q[]) => Promise<readonly (A | Promise<A>)[]>,
+  most: number,
+  groupOf: (question: Q) => string = () => '',
+): (question: Q) => Promise<A> {
+  const calls = new Map<string, { readonly asked: Q[]; readonly all: ReturnType<typeof askAll> }>();
+  return async (question) => {
+    const group = groupOf(question);
+    let call = calls.get(group);
+    if (!call) {
+      const asked: Q[] = [];
+      const leave = () => {
+        calls.delete(group);
+        return askAll(asked);
+      };
+      call = { asked, all: Promise.resolve().then(leave) };
+      calls.set(group, call);
+    }
+    const nth = call.asked.push(question) - 1;
+    if (call.asked.length === most) calls.delete(group);
+    return (await call.all)[nth] as A | Promise<A>;
+  };
+}

@@ -31,7 +31,7 @@ interface ShownQueue {
 }
 
 export class Board {
-  #rows = new Map<string, ShownQueue>();
+  readonly #rows = new Map<string, ShownQueue>();
 
   get names(): IterableIterator<string> {
     return this.#rows.keys();
@@ -45,9 +45,20 @@ export class Board {
     this.#rows.clear();
   }
 
-  /** Takes the rows of a look, in place of all before. */
+  /** Takes the rows of a whole look, in place of all before. */
   take(found: ReadonlyMap<string, QueueRow>): BoardChange {
-    const rows = new Map<string, ShownQueue>();
+    const change = this.add(found);
+    const before = new Map(change.before);
+    const gone = [...this.#rows.keys()].filter((name) => !found.has(name));
+    for (const name of gone) {
+      before.set(name, this.row(name) as QueueRow);
+      this.#rows.delete(name);
+    }
+    return { ...change, gone, before };
+  }
+
+  /** Takes some rows of a look that is not over. */
+  add(found: ReadonlyMap<string, QueueRow>): BoardChange {
     const [changed, beaten]: [string[], string[]] = [[], []];
     const before = new Map<string, QueueRow>();
     for (const [name, row] of found) {
@@ -59,12 +70,9 @@ export class Board {
       const beat = same && row.seats.some((seat, n) => moved(seat, old.row.seats[n]));
       if (beat) beaten.push(name);
       // Keeps the end that pages know, so that small errors do not add up unnoticed.
-      rows.set(name, same && !beat ? old : { row, shape });
+      if (!same || beat) this.#rows.set(name, { row, shape });
     }
-    const gone = [...this.#rows.keys()].filter((name) => !rows.has(name));
-    for (const name of gone) before.set(name, this.#rows.get(name)?.row as QueueRow);
-    this.#rows = rows;
-    return { changed, gone, beaten, before };
+    return { changed, gone: [], beaten, before };
   }
 }
 

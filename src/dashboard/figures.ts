@@ -1,5 +1,5 @@
 /** The figures of the last minute. */
-import type { Rates } from './wire.ts';
+import type { BusyName, Rates } from './wire.ts';
 
 /** Over how much rates are counted, in seconds. */
 const WINDOW_S = 60;
@@ -7,15 +7,39 @@ const WINDOW_S = 60;
 /** How many of the newest samples make a median. */
 const MAX_SAMPLES = 2_000;
 
+/** Of how many names grants are counted: those that were granted last. */
+const MAX_NAMES = 1_000;
+
+/** How many of the busiest names are shown. */
+const MAX_BUSIEST = 20;
+
 export class Figures {
-  readonly grants: CountBySecond = new CountBySecond();
   readonly losses: CountBySecond = new CountBySecond();
   readonly waits: Samples = new Samples();
   readonly handOffs: Samples = new Samples();
+  readonly #grants = new CountBySecond();
+  readonly #byName = new Map<string, CountBySecond>();
+
+  granted(name: string, at: number): void {
+    const own = this.#byName.get(name) ?? new CountBySecond();
+    for (const count of [this.#grants, own]) count.add(at);
+    this.#byName.delete(name);
+    this.#byName.set(name, own);
+    keepNewest(this.#byName, MAX_NAMES);
+  }
 
   rates(now: number): Rates {
-    const [grants, losses] = [this.grants.total(now), this.losses.total(now)];
-    return { grants, losses, waitMs: this.waits.median(now), handOffMs: this.handOffs.median(now) };
+    const [grants, losses] = [this.#grants.total(now), this.losses.total(now)];
+    const [waitMs, handOffMs] = [this.waits.median(now), this.handOffs.median(now)];
+    return { grants, losses, waitMs, handOffMs, busiest: this.#busiest(now) };
+  }
+
+  #busiest(now: number): readonly BusyName[] {
+    return [...this.#byName]
+      .map(([name, own]): BusyName => ({ name, grants: own.total(now) }))
+      .filter(({ grants }) => grants > 0)
+      .sort((a, b) => b.grants - a.grants || (a.name < b.name ? -1 : 1))
+      .slice(0, MAX_BUSIEST);
   }
 }
 

@@ -83,7 +83,7 @@ export class History {
     if (isGrant && token !== null) {
       // The claim goes on with another lease.
       this.#reported.delete(goneKey(name, seatOf(token)));
-      if (!concluded) this.#figures.grants.add(at);
+      if (!concluded) this.#figures.granted(name, at);
     }
     if (what === 'lost') this.#figures.losses.add(at);
     if (handOffMs !== null) this.#figures.handOffs.add(at, handOffMs);
@@ -147,7 +147,7 @@ export class History {
       if (was && !row?.election) this.#figures.waits.add(now, Math.max(0, now - seat.since));
       const key = keyOf('grant', name, seat.token);
       if (this.#reported.has(key)) continue;
-      this.#figures.grants.add(now);
+      this.#figures.granted(name, now);
       const [last] = gone;
       const detail = last ? `after ${whoText(last)}` : null;
       line(seat, last ? 'handed on' : 'granted', detail, key);

@@ -128,21 +128,24 @@ export class StoreWatcher {
     const { locks, prefix } = this.#parts;
     const rows = new Map<string, QueueRow>();
     let [unread, cut, quarantineMs]: [string[], number, number | null] = [[], 0, null];
-    const read = async (names: readonly string[]): Promise<void> => {
+    const read = async (names: readonly string[]): Promise<ReadonlyMap<string, QueueRow>> => {
       unread = [];
+      const found = new Map<string, QueueRow>();
       const queues = await queuesOf(locks, names);
       const now = Date.now();
       for (const [name, queue] of queues) {
-        rows.set(name, rowOf(name, queue, now));
+        found.set(name, rowOf(name, queue, now));
         quarantineMs = Math.max(quarantineMs ?? 0, queue.quarantineMs ?? 0) || null;
       }
+      for (const [name, row] of found) rows.set(name, row);
+      return found;
     };
     for await (const name of list(locks, prefix)) {
       if (rows.size + unread.length < MAX_RESOURCES) unread.push(name);
       else cut += 1;
       if (unread.length < ROWS_AT_ONCE) continue;
-      await read(unread);
-      if (this.#seen.more && !signal.aborted) listeners.send(this.board.take(rows));
+      const found = await read(unread);
+      if (this.#seen.more && !signal.aborted) listeners.send(this.board.add(found));
     }
     await read(unread);
     const waits = await this.#published();

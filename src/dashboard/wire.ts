@@ -81,6 +81,11 @@ export interface Report extends Pick<QueueEvent, 'token' | 'detail'> {
   readonly handOffMs: number | null;
 }
 
+export interface BusyName {
+  readonly name: string;
+  readonly grants: number;
+}
+
 /** The figures of the last minute. */
 export interface Rates {
   readonly grants: number;
@@ -89,6 +94,8 @@ export interface Rates {
   readonly waitMs: number | null;
   /** The median time between two holders of this process's locks; null if there were none. */
   readonly handOffMs: number | null;
+  /** The names with the most grants, the busiest first. */
+  readonly busiest: readonly BusyName[];
 }
 
 /** One message of the stream. */

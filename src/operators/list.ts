@@ -55,7 +55,7 @@ export async function* namesFrom(engine: Engine, prefix: string): AsyncIterable<
 
 const same = <T>(reply: T): T => reply;
 
-/** How many queues are read at a time: stores read them one by one. */
+/** How many queues are asked for at a time. Redis and the SQL stores read them in one request. */
 const AT_ONCE = 32;
 
 /**

@@ -226,15 +226,44 @@ describe('a board', () => {
     expect(take(board, 10_300, 0).beaten).toEqual(['a']);
     expect(take(board, 10_300, 500).beaten).toEqual(['a']);
   });
+
+  it('takes a look in parts, and knows at its end what is gone', () => {
+    const board = new Board();
+    const emptyOf = (resource: string): Queue => ({ resource, holders: [], waiters: [] });
+    const rows = (...names: readonly string[]) =>
+      new Map(names.map((name) => [name, rowOf(name, emptyOf(name), 0)] as const));
+    expect(board.add(rows('a'))).toMatchObject({ changed: ['a'], gone: [] });
+    expect(board.add(rows('b'))).toMatchObject({ changed: ['b'], gone: [] });
+    const { changed, gone, before } = board.take(rows('b', 'c'));
+    expect([changed, gone, [...before.keys()]]).toEqual([['c'], ['a'], ['a']]);
+    expect([...board.names]).toEqual(['b', 'c']);
+  });
 });
 
 describe('the figures of the last minute', () => {
   it('count every grant, however many there are', () => {
     const figures = new Figures();
-    for (let at = 0; at < 120_000; at += 10) figures.grants.add(at);
+    for (let at = 0; at < 120_000; at += 10) figures.granted('a', at);
     expect(figures.rates(119_999).grants).toBe(6_000);
     expect(figures.rates(150_000).grants).toBe(2_900);
     expect(figures.rates(179_000).grants).toBe(0);
+  });
+
+  it('name the busiest, however many others were granted less', () => {
+    const figures = new Figures();
+    for (let n = 0; n < 5_000; n += 1) {
+      figures.granted(`a${n}`, n);
+      if (n % 10 === 0) figures.granted('often', n);
+      if (n % 100 === 0) figures.granted('at times', n);
+    }
+    const { busiest } = figures.rates(5_000);
+    expect(busiest).toHaveLength(20);
+    expect(busiest.slice(0, 2)).toEqual([
+      { name: 'often', grants: 500 },
+      { name: 'at times', grants: 50 },
+    ]);
+    figures.granted('late', 64_000);
+    expect(figures.rates(70_000).busiest).toEqual([{ name: 'late', grants: 1 }]);
   });
 
   it('have the waits of those, too, whose grants were told by events', () => {

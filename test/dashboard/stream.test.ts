@@ -2,7 +2,8 @@
 import { createLocks, detectDeadlocks, type Mutex } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Board } from '../../src/dashboard/board.ts';
 import { isOf, kindOf, kindText, waitingSince } from '../../src/dashboard/ui/text.ts';
 import type { QueueRow } from '../../src/dashboard/wire.ts';
 import { gate } from '../support/gate.ts';
@@ -207,6 +208,30 @@ it('shows the first rows before the first look has read all', async () => {
   await soon(() => page.isLoaded).toBe(true);
   expect(page.rows.size).toBe(600);
   expect(page.lines).toEqual([]);
+});
+
+it('compares each row twice at the first look, however many there are', async () => {
+  const { url, others } = await start();
+  const names = Array.from({ length: 1_500 }, (_, n) => `account:${n}`);
+  await Promise.all(names.map((name) => others.mutex(name, TERMS).acquire()));
+  const add = vi.spyOn(Board.prototype, 'add');
+  onTestFinished(() => add.mockRestore());
+  const page = await Page.loaded(url);
+  expect(page.rows.size).toBe(1_500);
+  const compared = add.mock.calls.map(([rows]) => rows.size);
+  expect(compared.slice(0, 4)).toEqual([500, 500, 500, 1_500]);
+});
+
+it('tells which names are granted most, also those that are free by now', async () => {
+  const { url, locks, others } = await start();
+  const page = await Page.loaded(url);
+  for (let times = 0; times < 3; times += 1) await locks.mutex('busy').run(() => {});
+  await others.mutex('quiet').acquire();
+  await soon(() => page.last?.rates.busiest).toEqual([
+    { name: 'busy', grants: 3 },
+    { name: 'quiet', grants: 1 },
+  ]);
+  expect(page.rows.has('busy')).toBe(false);
 });
 
 it('does not say that nothing is held before a look has succeeded', async () => {

@@ -131,6 +131,17 @@ describe.each(PRODUCTS)('$name', (product) => {
     await client.close();
   });
 
+  test('a table without its key lets nobody in', async () => {
+    const client = product.plain(server.url);
+    const other = sqlFence({ dialect: client.dialect, table: 'keyless_fence' });
+    await on(client.db).count(other.schema.replace(' PRIMARY KEY', ''));
+    const lease = { resource: 'a', lineage: 'one', token: 1n };
+    const enter = client.transaction((tx) => other.enter(tx, lease));
+    await expect(enter).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await on(client.db).rows('SELECT 1 AS "one" FROM keyless_fence')).toEqual([]);
+    await client.close();
+  });
+
   test.each(LEVELS)('holders at once lose no update: %s', async (level) => {
     const client = product.plain(server.url);
     const id = `contended ${level}`;

@@ -5,14 +5,18 @@ import { join } from 'node:path';
 import { createLocks, evict, isLockError, LeaseLostError, type Store, StoreError } from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { etcdStore } from 'holdfast/etcd';
+import { sqlFence } from 'holdfast/fence';
 import { memoryStore } from 'holdfast/memory';
+import { mysqlStore } from 'holdfast/mysql';
 import { postgresStore } from 'holdfast/postgres';
 import { redisStore } from 'holdfast/redis';
 import { sqliteStore } from 'holdfast/sqlite';
 import { conformance, simulatedClock } from 'holdfast/testkit';
 import { zookeeperStore } from 'holdfast/zookeeper';
 import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
+import { createClient } from 'redis';
 
 declare function test(name: string, run: () => Promise<void>): void;
 declare function expect(value: unknown): {
@@ -37,6 +41,19 @@ test('a lock in a file, with a signal of the test and the errors of the package'
   }
 });
 
+/** What says that there is no table is an error of Node's, not of Jest's. */
+test('a fence that makes its table', async () => {
+  // Node 20 has no SQLite.
+  const builtIn = process.getBuiltinModule('node:sqlite');
+  if (!builtIn) return;
+  const db = new builtIn.DatabaseSync(':memory:');
+  db.exec('BEGIN');
+  sqlFence({ dialect: 'sqlite' }).enter(db, { resource: 'a', lineage: 'one', token: 1n });
+  db.exec('COMMIT');
+  expect(db.prepare('SELECT resource FROM holdfast_fence').get()?.resource).toBe('a');
+  db.close();
+});
+
 test('a store that is named by a URL', async () => {
   const locks = await connect('memory:');
   expect(await locks.mutex('a').run(() => 'locked')).toBe('locked');
@@ -57,6 +74,8 @@ test('a store that cannot be opened', async () => {
 const UNREACHABLE: Readonly<Record<string, () => Store>> = {
   etcd: () => etcdStore('http://127.0.0.1:1'),
   ioredis: () => redisStore(new Redis({ port: 1, lazyConnect: true })),
+  mysql2: () => mysqlStore(createPool({ host: '127.0.0.1', port: 1 })),
+  'node-redis': () => redisStore(createClient({ url: 'redis://127.0.0.1:1' })),
   pg: () => postgresStore(new Pool({ host: '127.0.0.1', port: 1 })),
   zookeeper: () => zookeeperStore('zookeeper://127.0.0.1:1'),
 };

@@ -69,6 +69,8 @@ const SERVERS: Record<string, Kind> = {
     start: async () => at(await RedisServer.start(), ({ url }) => url + STORE_OPTIONS),
     by: ['its URL', 'ioredis', 'node-redis'],
   },
+  Redisson: { start: () => redisson('lock') },
+  "Redisson's fair locks": { start: () => redisson('fair') },
   'a Redis Cluster': { start: async () => cluster(await startCluster({ replicas: false })) },
   'Redis with Sentinels': { start: async () => sentinels(await startSentinels()) },
   PostgreSQL: { start: postgres, by: ['its URL', 'pg', 'postgres'] },
@@ -130,6 +132,11 @@ function at<T extends { close(): Promise<unknown> }>(
   urlOf: (server: T) => string,
 ): Place {
   return { url: urlOf(server), close: () => server.close() };
+}
+
+async function redisson(mutex: 'lock' | 'fair'): Promise<Place> {
+  const options = `${STORE_OPTIONS}&mutex=${mutex}`;
+  return at(await RedisServer.start(), ({ url }) => `redisson+${url}${options}`);
 }
 
 function cluster({ nodes, addresses }: Cluster): Place {

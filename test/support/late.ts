@@ -32,7 +32,7 @@ const ENDED: Readonly<Record<string, RegExp>> = {
 
 /** Of Holdfast, and of clients with limits of their own. */
 const UNANSWERED =
-  /did not answer|no answer|timed out|timeout|not be (sent .* in time|written for a whole TTL)/i;
+  /did not answer|no (answer|reply)|timed? ?out|not be (sent .* in time|written for a whole TTL)/i;
 
 const LATE_MESSAGES = [
   // The kit's own patience, whose errors have no name of their own.

@@ -136,7 +136,8 @@ function left(end: number): number {
 /** No connection by then: nothing was sent. */
 function before<T>(end: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new NoAnswer(false, `no connection within ${DEADLINE_MS} ms`));
+    const why = `timeout: no connection within ${DEADLINE_MS} ms`;
+    const late = (): void => reject(new NoAnswer(false, why));
     const timer = setTimeout(() => afterInput(late), left(end));
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -3,9 +3,9 @@
  *
  * The table was made by others, or by hand. A database silently accepts much that lets two programs
  * hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole seconds,
- * cuts texts short, equates names. So the store checks the table before it relies on it, and
- * refuses harmful columns, with the statement that mends them. It does not judge columns that it
- * cannot see (a view, no rights).
+ * cuts texts short, equates names. Where no index keeps names apart, two first claims insert a row
+ * each. So the store checks the table before it relies on it, and refuses harmful columns, with the
+ * statement that mends them. It does not judge columns that it cannot see (a view, no rights).
  * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
  * sessions in one zone whose offset never changes: summer time has hours that do not exist, which
  * are refused or moved, and hours that come twice. So the session that looks must be in such a
@@ -27,6 +27,8 @@ export interface ColumnNeed {
   readonly kind: 'moment' | 'shown' | 'text' | 'bytes' | 'sorted' | 'bigint';
   /** In characters, or bytes; what is longer is never written. */
   readonly room?: number;
+  /** No two rows may be the same in all columns with this. */
+  readonly key?: true;
 }
 
 interface ColumnFault {
@@ -35,10 +37,13 @@ interface ColumnFault {
   readonly type: string;
 }
 
-/** The values of `look` are the table's. */
 interface Rules {
+  /** Reads the columns. */
   readonly look: string;
-  values(table: string): readonly (string | null)[];
+  /** Reads the columns of each unique index. */
+  readonly unique: string;
+  /** What stands for each ? of both, in turn. */
+  placeOf(table: string): readonly (string | null)[];
   faultIn(row: Row, need: ColumnNeed): ColumnFault | undefined;
   mend(row: Row, fault: ColumnFault): string;
 }
@@ -55,7 +60,12 @@ FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamesp
 JOIN information_schema.columns c ON c.table_schema = n.nspname AND c.table_name = t.relname
 JOIN pg_catalog.pg_database d ON d.datname = current_database()
 WHERE t.oid = to_regclass(CAST(? AS text)) AND t.relkind IN ('r', 'p')`,
-  values: (table) => [table],
+  unique: `SELECT i.indexrelid AS "index",
+  pg_catalog.pg_get_indexdef(i.indexrelid, n, true) AS "name"
+FROM pg_catalog.pg_index i, pg_catalog.generate_series(1, i.indnkeyatts) n
+WHERE i.indrelid = to_regclass(CAST(? AS text)) AND i.indisunique AND i.indisvalid
+AND i.indimmediate AND i.indpred IS NULL`,
+  placeOf: (table) => [table],
   faultIn(row, { kind, room = 0 }) {
     switch (kind) {
       case 'moment':
@@ -98,10 +108,11 @@ const mysql: Rules = {
   CONCAT_WS(' ', ${OFFSETS}) AS "offsets"
 FROM information_schema.columns c WHERE ${PLACE}
 AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE ${PLACE})`,
-  values(table) {
+  unique: `SELECT index_name AS "index", column_name AS "name"
+FROM information_schema.statistics WHERE ${PLACE} AND non_unique = 0`,
+  placeOf(table) {
     const parts = table.replaceAll('"', '').split('.');
-    const place = [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];
-    return [...place, ...place];
+    return [parts.length > 1 ? (parts[0] as string) : null, parts.at(-1) as string];
   },
   faultIn(row, { kind, room = 0 }) {
     switch (kind) {
@@ -156,17 +167,32 @@ export async function checkColumns(
   table: string,
   needs: readonly ColumnNeed[],
 ): Promise<number | undefined> {
-  const { look, values, faultIn, mend } = RULES[connection.dialect];
-  const rows = await connection.rows(look, values(table));
+  const { look, unique, placeOf, faultIn, mend } = RULES[connection.dialect];
+  const place = placeOf(table);
+  const ask = (sql: string): Promise<Row[]> => {
+    const marks = sql.split('?').length - 1;
+    return connection.rows(
+      sql,
+      Array.from({ length: marks }, (_, n) => place[n % place.length]),
+    );
+  };
+  const rows = await ask(look);
   // A view ends here as well; a table that is not there yet must not count as checked.
   if (rows.length === 0) await connection.rows(`SELECT 1 FROM ${table} WHERE 1 = 0`);
   const rowOf = ({ column }: ColumnNeed): Row | undefined =>
-    rows.find(({ name }) => String(name).toLowerCase() === column.toLowerCase());
+    rows.find((row) => nameIn(row) === column.toLowerCase());
   const faults = needs.flatMap((need) => {
     const row = rowOf(need);
     const fault = row && faultIn(row, need);
     return fault ? [{ says: `${need.column} ${fault.why}`, mends: mend(row, fault) }] : [];
   });
+  const key = needs.filter((need) => need.key).map(rowOf);
+  const seen = key.length > 0 && !key.includes(undefined);
+  const names = key.map((row) => String(row?.name));
+  if (seen && !keepsApart(await ask(unique), names)) {
+    const mends = `ADD UNIQUE (${names.map((name) => `"${name}"`).join(', ')})`;
+    faults.push({ says: `two rows may have the same ${names.join(', ')}`, mends });
+  }
   if (faults.length === 0) {
     const moments = needs.filter(({ kind }) => kind === 'moment').map(rowOf);
     const zoned = moments.find((row) => row?.type === 'timestamp');
@@ -178,4 +204,19 @@ export async function checkColumns(
     `The table ${table} keeps no locks: ${says}. Stop the programs that use it, and run once:\n` +
       inDialect(connection.dialect, `ALTER TABLE ${table} ${mends}`),
   );
+}
+
+/** Whether an index has none but these columns: with others in it, equal keys may come twice. */
+function keepsApart(parts: readonly Row[], names: readonly string[]): boolean {
+  const key = names.map((name) => name.toLowerCase());
+  const wider = new Set(parts.filter((part) => !key.includes(nameIn(part))).map(indexIn));
+  return parts.some((part) => !wider.has(indexIn(part)));
+}
+
+function nameIn({ name }: Row): string {
+  return String(name).replaceAll('"', '').toLowerCase();
+}
+
+function indexIn({ index }: Row): string {
+  return String(index);
 }

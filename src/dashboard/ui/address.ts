@@ -2,7 +2,12 @@
 import { ORDERS, type RowChoice } from './order.ts';
 import { FILTERS } from './text.ts';
 
-export const VIEWS = { queues: 'Queues', graph: 'Graph', timeline: 'Timeline' };
+export const VIEWS = {
+  queues: 'Queues',
+  graph: 'Graph',
+  timeline: 'Timeline',
+  busiest: 'Busiest',
+};
 
 export interface PageAddress extends RowChoice {
   readonly view: keyof typeof VIEWS;

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { span } from '../../operators/span.ts';
 import type { Seat } from '../wire.ts';
 import './app.css';
-import { addressIn, hashOf, type PageAddress } from './address.ts';
+import { addressIn, hashOf, type PageAddress, VIEWS } from './address.ts';
+import { Busiest } from './busiest.tsx';
 import { Feed, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
@@ -75,6 +76,7 @@ function App() {
     q: () => go({ view: 'queues' }),
     g: () => go({ view: 'graph' }),
     t: () => go({ view: 'timeline' }),
+    b: () => go({ view: 'busiest' }),
     Enter: () => move(chosen === null ? 1 : 0),
     Escape: () =>
       words && document.activeElement === search.current ? go({ search: '' }) : choose(null),
@@ -83,6 +85,7 @@ function App() {
 
   if (!view) return <p class="empty">Connecting…</p>;
   const states = [(held || stale) && 'paused', stale && 'stale', chosen !== null && 'open'];
+  const isPast = viewName === 'timeline' || viewName === 'busiest';
   const events = view.events.filter(({ name }) => name.toLowerCase().includes(words.toLowerCase()));
   return (
     <div class={`app ${states.filter(Boolean).join(' ')}`}>
@@ -98,10 +101,10 @@ function App() {
       </Head>
       <Tools {...{ search, address, go }} shown={rows.length} all={view.rows.size + view.cut} />
       {view.quarantineMs !== null && (
-        <p class="warning">
+        <section class="warning" aria-label="No grants">
           The store is new or has lost its data, and grants nothing for another{' '}
           {span(view.quarantineMs)}.
-        </p>
+        </section>
       )}
       {stale && (
         <p class="warning" role="alert">
@@ -111,14 +114,13 @@ function App() {
       )}
       <main>
         <div class="view">
-          {viewName === 'timeline' && (
-            <section class="scrolls" aria-label="Timeline" {...{ tabIndex: 0 }}>
-              <Timeline events={events} named choose={choose} />
+          {isPast && (
+            <section class="scrolls" aria-label={VIEWS[viewName]} {...{ tabIndex: 0 }}>
+              {viewName === 'timeline' && <Timeline events={events} named choose={choose} />}
+              {viewName === 'busiest' && <Busiest {...{ view, words, choose }} />}
             </section>
           )}
-          {viewName !== 'timeline' && rows.length === 0 && (
-            <Nothing view={view} words={words} choose={choose} />
-          )}
+          {!isPast && rows.length === 0 && <Nothing view={view} words={words} choose={choose} />}
           {viewName === 'graph' && rows.length > 0 && (
             <Graph rows={rows} waits={view.waits} choose={choose} />
           )}

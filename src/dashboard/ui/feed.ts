@@ -21,7 +21,7 @@ export interface PageView extends Pick<BoardFrame, Shown> {
 
 const NONE: PageView = {
   ...{ rows: new Map(), events: [], waits: [], store: '', readOnly: true, cut: 0 },
-  rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null },
+  rates: { grants: 0, losses: 0, waitMs: null, handOffMs: null, busiest: [] },
   ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0, seenAt: 0 },
 };
 

@@ -7,7 +7,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['Escape', 'clear the search, leave a field, close'],
   ['/', 'search'],
   ['p', 'pause and resume'],
-  ['q g t', 'queues, graph, timeline'],
+  ['q g t b', 'queues, graph, timeline, busiest'],
   ['?', 'these keys'],
 ];
 

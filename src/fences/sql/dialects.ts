@@ -37,7 +37,7 @@ const LINEAGE_BYTES = 512;
 
 /** What the table must be like on servers. */
 export const NEEDS: readonly ColumnNeed[] = [
-  { column: 'resource', kind: 'bytes', room: RESOURCE_BYTES },
+  { column: 'resource', kind: 'bytes', room: RESOURCE_BYTES, key: true },
   { column: 'lineage', kind: 'bytes', room: LINEAGE_BYTES },
   { column: 'token', kind: 'bigint' },
   { column: 'floor', kind: 'bigint' },

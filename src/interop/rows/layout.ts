@@ -38,7 +38,9 @@ export interface RowLayout {
 export function needsOf(layout: RowLayout): readonly ColumnNeed[] {
   const { key, keyRoom, holder, holderRoom, until, since } = layout;
   return [
-    ...key.map((column, n): ColumnNeed => ({ column, kind: 'text', room: keyRoom[n] ?? 0 })),
+    ...key.map((column, n): ColumnNeed => {
+      return { column, kind: 'text', room: keyRoom[n] ?? 0, key: true };
+    }),
     { column: holder, kind: 'text', room: holderRoom },
     { column: until, kind: 'moment' },
     ...(since === undefined ? [] : [{ column: since, kind: 'shown' } as const]),

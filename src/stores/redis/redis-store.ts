@@ -7,9 +7,11 @@
  */
 
 import { Answer } from '../../base/answer.ts';
+import { together } from '../../base/single-flight.ts';
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
+import type { StoreError } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -39,6 +41,9 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
 /** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
 const CLUSTER_MS = 30_000;
 
+/** Queues that one script looks at: the server does nothing else meanwhile, and some are long. */
+const MOST_LOOKS = 32;
+
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
@@ -52,6 +57,12 @@ export class RedisStore implements Store {
   readonly #parts: RedisStoreParts;
   readonly #wakes: Wakes;
   readonly #runner: ScriptRunner;
+  /** The looks of one turn, each by the keys of its resource: one script for each slot. */
+  readonly #look = together(
+    (looks: readonly (readonly string[])[]) => this.#change(looks.flat(), 'inspect'),
+    MOST_LOOKS,
+    ([key = '']) => this.#parts.places.recordOf(key),
+  );
 
   constructor(parts: RedisStoreParts) {
     const { form, link, namespace, places, replicas } = parts;
@@ -91,15 +102,15 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isReleased));
+    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isDone));
   }
 
   async inspect(resource: string): Promise<Queue> {
-    const lines: unknown = await this.#change(resource, 'inspect');
-    if (!Array.isArray(lines)) throw garbled(lines);
-    const closed = lines.findIndex((line) => String(line).startsWith('q '));
-    const [last] = closed < 0 ? [] : lines.splice(closed, 1);
-    const quarantineMs = last === undefined ? undefined : Number(String(last).slice(2));
+    const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
+    if (!Array.isArray(lines)) throw failureIn(lines);
+    const [, ms] = /^q (\d+)$/.exec(String(lines.at(-1))) ?? [];
+    if (ms) lines.pop();
+    const quarantineMs = ms ? Number(ms) : undefined;
     const standings = lines.map(standingIn);
     const members = (held: boolean) =>
       standings.filter((each) => each.held === held).map(({ member }) => member);
@@ -113,20 +124,20 @@ export class RedisStore implements Store {
   }
 
   async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return statusOf(await this.#change(claim.resource, 'downgrade', claim.id), claim.ttlMs);
+    return statusOf(await this.#changeOne(claim.resource, 'downgrade', claim.id), claim.ttlMs);
   }
 
   raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]> {
     return Promise.all(
       claims.map(async ({ resource, id, ttlMs }, i) =>
-        statusOf(await this.#change(resource, 'raise', id, String(numbers[i])), ttlMs),
+        statusOf(await this.#changeOne(resource, 'raise', id, String(numbers[i])), ttlMs),
       ),
     );
   }
 
   async evict(resource: string, number: bigint, { reason, now }: Eviction): Promise<boolean> {
     const when = now ? 'now' : 'later';
-    return (await this.#change(resource, 'evict', String(number), reason, when)) === 1;
+    return isDone(await this.#changeOne(resource, 'evict', String(number), reason, when));
   }
 
   async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
@@ -158,12 +169,11 @@ export class RedisStore implements Store {
       do {
         const scanned = await send(['SCAN', cursor, 'MATCH', match, 'COUNT', '1000']);
         const [next, keys] = scanned as [string, readonly string[]];
-        for (const key of keys) {
-          const name = places.nameOf(key);
-          if (seen.has(name)) continue;
-          seen.add(name);
-          const queue = await this.inspect(name).catch(unlooked);
-          if (queue && queue.holders.length + queue.waiters.length > 0) yield name;
+        const names = keys.map((key) => places.nameOf(key));
+        const fresh = names.filter((name) => seen.size < seen.add(name).size);
+        const looks = fresh.map((name) => this.inspect(name).catch(unlooked));
+        for (const queue of await Promise.all(looks)) {
+          if (queue && queue.holders.length + queue.waiters.length > 0) yield queue.resource;
         }
         cursor = next;
       } while (cursor !== '0');
@@ -213,18 +223,24 @@ export class RedisStore implements Store {
     );
   }
 
-  async #change(resource: string, ...args: readonly string[]): Promise<RedisReply> {
-    const { form, places } = this.#parts;
-    const call = { script: form.change, keys: places.lookOf(resource), args };
-    const [answer = null] = await this.#runner.run(call);
+  #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
+    return this.#runner.run({ script: this.#parts.form.change, keys, args });
+  }
+
+  async #changeOne(resource: string, ...args: readonly string[]): Promise<RedisReply> {
+    const [answer = null] = await this.#change(this.#parts.places.lookOf(resource), ...args);
     return answer;
   }
 }
 
-function isReleased(reply: RedisReply): boolean {
+function isDone(reply: RedisReply): boolean {
   if (typeof reply === 'number') return reply === 1;
+  throw failureIn(reply);
+}
+
+function failureIn(reply: unknown): StoreError {
   const status = statusOf(reply, 0);
-  throw status.state === 'error' ? status.error : garbled(reply);
+  return status.state === 'error' ? status.error : garbled(reply);
 }
 
 /** Skips a key that is not ours, in a list of all. */

@@ -11,19 +11,21 @@
  */
 import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
+import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
+import {
+  type Claim,
+  type ClaimStatus,
+  type Eviction,
+  MAX_BATCH,
+  type Queue,
+  type Store,
+  type Subscribed,
+  type Traits,
+  type Wake,
 } from '../../contract/store.ts';
 import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
@@ -58,6 +60,14 @@ export class SqlRowStore implements Store {
   readonly #applying: Applying;
   readonly #wakes: LockWakes;
   readonly #sweeper: Sweeper;
+  /** The looks of one turn are one statement. */
+  readonly #look = together(async (names: readonly string[]) => {
+    const steps = names.map((resource) => {
+      const step: CrowdStep<Queue> = ({ queue }, { now }) => queue.describe(resource, now / 1000);
+      return { resource, ttlMs: this.maxTtlMs, step };
+    });
+    return this.#applying.apply(steps, { lane: 'claims' });
+  }, MAX_BATCH);
 
   constructor(parts: SqlRowStoreParts) {
     const { table, clock } = parts;
@@ -133,10 +143,8 @@ export class SqlRowStore implements Store {
     return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
   }
 
-  async inspect(resource: string): Promise<Queue> {
-    return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
-      queue.describe(resource, now / 1000),
-    );
+  inspect(resource: string): Promise<Queue> {
+    return this.#look(resource);
   }
 
   watch(claim: Claim, wake: Wake): Subscribed {

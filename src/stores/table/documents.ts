@@ -38,7 +38,7 @@ const MAX_TEXT_BYTES = 16_777_215;
 
 /** What the table must be like. */
 const NEEDS: readonly ColumnNeed[] = [
-  { column: 'name', kind: 'sorted', room: MAX_NAME_BYTES },
+  { column: 'name', kind: 'sorted', room: MAX_NAME_BYTES, key: true },
   { column: 'text', kind: 'bytes', room: MAX_TEXT_BYTES },
   { column: 'version', kind: 'bytes', room: 32 },
 ];

@@ -6,7 +6,11 @@ export const inspect: Topic = {
   promise: 'Live claims only, in order.',
   cases: [
     check('a resource without claims has an empty queue', async (bed) => {
-      const queue = await bed.look();
+      const other = bed.claim({ resource: bed.name('other') });
+      await bed.enter(other);
+      // In one turn, of which a store may make one request.
+      const [queue, used] = await Promise.all([bed.look(), bed.look(other.resource)]);
+      assert.deepEqual([used.resource, used.holders.length], [other.resource, 1]);
       assert.equal(queue.resource, bed.name());
       assert.equal(queue.limit, undefined);
       assert.deepEqual([queue.holders.length, queue.waiters.length], [0, 0]);

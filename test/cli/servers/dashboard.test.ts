@@ -1,10 +1,11 @@
 /** The dashboard in a real browser: Chromium, as the command line serves it, on a real Redis. */
-
 import { createLocks, type Locks } from 'holdfast';
+import { createElection } from 'holdfast/election';
 import { redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { axeFaults } from '../../servers/axe.ts';
 import { ELSEWHERE, type OpenBrowser, openBrowser } from '../../servers/browser.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -47,9 +48,9 @@ async function start(...flags: string[]): Promise<World> {
   return { place, store, locks, proxy, url: program.out.trim() };
 }
 
-/** Opens the page with the token, as a person does; counts what its policy has forbidden. */
-async function open(url: string): Promise<Page> {
-  const context = await browser.browser.newContext();
+/** Where the token is asked for; counts what the policy of the page has forbidden. */
+async function door(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(HANG_MS);
@@ -58,15 +59,30 @@ async function open(url: string): Promise<Page> {
     addEventListener('securitypolicyviolation', () => (globalThis.forbidden += 1));
   `);
   await page.goto(url);
+  return page;
+}
+
+/** With the token, as a person does. */
+async function enter(page: Page): Promise<void> {
   await page.getByLabel('Token').fill(TOKEN);
   await page.getByRole('button', { name: 'Open' }).click();
   await page.getByText('Live').waitFor();
+}
+
+async function open(url: string): Promise<Page> {
+  const page = await door(url);
+  await enter(page);
   return page;
 }
 
 /** How often the policy forbade something, and what hostile text has set. */
 const noticed = (page: Page): Promise<unknown> =>
   page.evaluate('({ forbidden: globalThis.forbidden, hacked: globalThis.hacked })');
+
+const SCREENS = {
+  desktop: { width: 1280, height: 900 },
+  phone: { width: 390, height: 844 },
+};
 
 describe('the dashboard', () => {
   it('shows four processes that sell, and takes the lock away from one', async () => {
@@ -196,5 +212,48 @@ describe('the dashboard', () => {
       Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/a.png' }),
     )`);
     await expect.poll(() => noticed(page)).toMatchObject({ forbidden: 1 });
+  });
+
+  it.each(['light', 'dark'] as const)('has nothing that axe finds, %s', async (colorScheme) => {
+    const { locks, url } = await start('--evict');
+    await locks.mutex('stock').acquire();
+    const waiting = locks.mutex('stock', { fair: true }).acquire();
+    waiting.catch(() => {});
+    await locks.semaphore('gpu', { limit: 2 }).acquire();
+    createElection(locks, 'scheduler').campaign();
+    const faults: string[] = [];
+    for (const [screen, viewport] of Object.entries(SCREENS)) {
+      const page = await door(url, { colorScheme, viewport, bypassCSP: true });
+      const look = async (what: string): Promise<void> => {
+        const found = await axeFaults(page);
+        faults.push(...found.map((fault) => `${what} on a ${screen}: ${fault}`));
+      };
+      await look('the door');
+      await enter(page);
+      // Comes while the page looks, so that it has happened there.
+      const fresh = `bought on a ${screen}`;
+      await locks.mutex(fresh).acquire();
+      for (const view of ['Timeline', 'Busiest']) {
+        await page.getByRole('button', { name: view }).click();
+        await page.getByRole('button', { name: fresh }).waitFor();
+        await look(view);
+      }
+      await page.getByRole('button', { name: 'Graph' }).click();
+      await page.getByText('An arrow leads').waitFor();
+      await look('the graph');
+      await page.getByRole('button', { name: 'Queues' }).click();
+      await page.getByRole('option', { name: 'stock' }).waitFor();
+      await look('the list');
+      await page.getByRole('option', { name: 'stock' }).click();
+      await page.getByRole('region', { name: 'Details' }).waitFor();
+      await look('the details');
+      await page.getByRole('button', { name: 'Evict' }).first().click();
+      await page.getByLabel('Reason').waitFor();
+      await look('an eviction');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Keys' }).click();
+      await look('the keys');
+    }
+    expect(faults).toEqual([]);
   });
 });

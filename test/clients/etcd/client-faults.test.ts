@@ -4,6 +4,7 @@ import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
 import { closing } from '../../support/closing.ts';
+import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { behindProxy, clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
 
@@ -106,7 +107,7 @@ describe('a request', () => {
     const { promisify } = await import('node:util');
     const { execFile } = await import('node:child_process');
     const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
-    const run = promisify(execFile)(process.execPath, [...args, server.url], { timeout: 20_000 });
+    const run = promisify(execFile)(process.execPath, [...args, server.url], { timeout: HANG_MS });
     expect((await run).stdout).toBe('idle\n');
   });
 });

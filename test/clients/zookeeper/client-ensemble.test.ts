@@ -5,19 +5,20 @@ import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeperEnsemble } from '../../servers/zookeeper-ensemble.ts';
 import { closing } from '../../support/closing.ts';
+import { PACE, paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
 const LONG = '60s';
 
 /** Long enough for a client on a busy machine to confirm it several times. */
-const SHORT_MS = 3000;
+const SHORT_MS = paced(3000);
 
 const DATA = Buffer.from('x');
 
-// A follower that is cut off serves its clients for 8 s before it notices: much longer than the
-// short session lasts.
-const ensemble = await startZookeeperEnsemble({ config: ['syncLimit=40'] });
+// A follower that is cut off serves its clients for 8 s before it notices, or for as much longer as
+// the short session lasts: that is much less.
+const ensemble = await startZookeeperEnsemble({ config: [`syncLimit=${Math.ceil(40 * PACE)}`] });
 afterAll(() => ensemble.close());
 beforeEach(async () => void (await ensemble.followers(2)));
 

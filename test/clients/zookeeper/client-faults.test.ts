@@ -4,6 +4,7 @@ import type { Duration } from 'holdfast';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
   heardFrom,
@@ -20,7 +21,7 @@ afterAll(() => server.close());
 /** It outlives the restart of a server, on a busy machine too. */
 const LONG = '60s';
 /** It ends soon, and lives when nothing is wrong with its server. */
-const SHORT = '2s';
+const SHORT = paced(2000);
 
 const proxied = (sessionTimeout: Duration): Promise<Proxied> =>
   startProxied(server.port, sessionTimeout);
@@ -97,7 +98,7 @@ describe('the end of a session', () => {
   it('of a session that never began is no matter of servers', async () => {
     // Nobody listens at the odd port beside a server's.
     const session = startSession({ servers: ['127.0.0.1:1'] });
-    const asked = expect(session.exists('/', { timeoutMs: 300 })).rejects.toMatchObject({
+    const asked = expect(session.exists('/', { timeoutMs: paced(300) })).rejects.toMatchObject({
       ...{ reason: 'OPERATIONTIMEOUT', outcome: 'failed', retryable: true },
       message: expect.stringContaining('ECONNREFUSED'),
     });

@@ -6,6 +6,7 @@ import { UsageError } from '../../../src/base/errors.ts';
 import type { Acl } from '../../../src/clients/zookeeper/address.ts';
 import { certificates } from '../../servers/tls.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { Notes, startSession } from './sessions.ts';
 
 const { 'ca.crt': ca = '', ...files } = await certificates();
@@ -167,7 +168,7 @@ describe('who may do what', () => {
     const session = startSession({ ...secure, tls: { ca } });
     await session.create('/secret', { kind: 'ephemeral' });
     const stranger = startSession({ ...secure, tls: true });
-    await expect(stranger.exists('/', { timeoutMs: 1000 })).rejects.toMatchObject({
+    await expect(stranger.exists('/', { timeoutMs: paced(1000) })).rejects.toMatchObject({
       outcome: 'failed',
       message: expect.stringMatching(/certificate/),
     });

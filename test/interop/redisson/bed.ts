@@ -32,6 +32,9 @@ export const WORLDS: readonly { readonly program: ProgramName; readonly version:
 /** How long a lock of Redisson lives without its watchdog, here, in ms. */
 export const WATCHDOG_MS: number = paced(2000);
 
+/** How long either side waits for what a lease of the other keeps it from, in ms. */
+export const PATIENCE_MS: number = paced(10_000);
+
 /** A message that says nothing to Redisson. */
 const NO_NEWS = 7;
 
@@ -154,15 +157,15 @@ export function channelOf(kind: string, name: string): string {
 }
 
 /**
- * Java waits for it, for ten seconds in all. Before 3.32.0 a waiter for a fair lock may sleep until
- * its own time is over, though the holder has died.
+ * Java waits for it, in all for as long as others do. Before 3.32.0 a waiter for a fair lock may
+ * sleep until its own time is over, though the holder has died.
  */
 export async function soon(
   thread: ForeignThread,
   { kind, name, lease }: { readonly kind: string; readonly name: string; readonly lease: number },
 ): Promise<boolean> {
   for (let tries = 0; tries < 4; tries++) {
-    if (await thread.acquire(kind, name, { wait: 2500, lease })) return true;
+    if (await thread.acquire(kind, name, { wait: paced(2500), lease })) return true;
   }
   return false;
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { NEW, RedissonBed } from './bed.ts';
+import { NEW, PATIENCE_MS, RedissonBed } from './bed.ts';
 import { OPTIONS } from './open.ts';
 
 const LONG = 60_000;
@@ -62,11 +62,11 @@ describe('a mutex', () => {
   });
 
   it('that minHold keeps is told to be free by the end of its key', async () => {
-    const lock = bed.locks.mutex('kept', { minHold: 500, ttl: LONG });
+    const lock = bed.locks.mutex('kept', { minHold: paced(500), ttl: LONG });
     await (await lock.acquire()).release();
     const java = bed.java.thread();
     expect(await java.acquire('mutex', 'kept', { wait: 0 })).toBe(false);
-    expect(await java.acquire('mutex', 'kept', { wait: 10_000 })).toBe(true);
+    expect(await java.acquire('mutex', 'kept', { wait: PATIENCE_MS })).toBe(true);
     await java.release('mutex', 'kept');
   });
 
@@ -169,17 +169,17 @@ describe('a read-write lock', () => {
     await dead.ended;
     await java.release('read', 'tale');
     // Its time on the server is over a moment later than here.
-    await (await bed.ours('write', 'tale').acquire({ wait: '10s' })).release();
+    await (await bed.ours('write', 'tale').acquire({ wait: PATIENCE_MS })).release();
   });
 
   it('is free for writers of both sides once its only reader has died', async () => {
     const short = bed.locks.rwLock('saga', { ttl: paced(500), heartbeat: false }).read;
     await (await short.acquire()).ended;
     const java = bed.java.thread();
-    expect(await java.acquire('write', 'saga', { wait: 10_000 })).toBe(true);
+    expect(await java.acquire('write', 'saga', { wait: PATIENCE_MS })).toBe(true);
     await java.release('write', 'saga');
     await (await short.acquire()).ended;
-    await (await bed.ours('write', 'saga').acquire({ wait: '10s' })).release();
+    await (await bed.ours('write', 'saga').acquire({ wait: PATIENCE_MS })).release();
   });
 
   it('with a writer of ours wakes readers in Java', async () => {
@@ -195,7 +195,7 @@ describe('a read-write lock', () => {
     const ours = await bed.ours('write', 'story').acquire();
     // The thread was refused, and does not learn that it listens.
     proxy.toClient.set({ flow: 'hold', on: 'marked' });
-    const acquired = java.thread().acquire('write', 'story', { wait: 10_000, lease: LONG });
+    const acquired = java.thread().acquire('write', 'story', { wait: PATIENCE_MS, lease: LONG });
     await until('did it listen', async () => (await bed.listeners('write', 'story')) > 1);
     const scripts = await bed.scripts();
     // It learns that, is refused once more, and does not learn of it.
@@ -233,7 +233,7 @@ describe('a read-write lock', () => {
     await downgrade(lease);
     await lease.ended;
     const java = bed.java.thread();
-    expect(await java.acquire('write', 'note', { wait: 10_000, lease: LONG })).toBe(true);
+    expect(await java.acquire('write', 'note', { wait: PATIENCE_MS, lease: LONG })).toBe(true);
     await java.release('write', 'note');
   });
 
@@ -287,7 +287,8 @@ describe('a permit-expirable semaphore', () => {
     const dead = await semaphore.acquire();
     await dead.ended;
     const java = bed.java.thread();
-    expect(await java.acquire('permit', 'beds', { wait: 10_000, lease: paced(500) })).toBe(true);
+    const terms = { wait: PATIENCE_MS, lease: paced(500) };
+    expect(await java.acquire('permit', 'beds', terms)).toBe(true);
     await (await bed.ours('permit', 'beds').acquire()).release();
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { trial } from '../../methods/sharing/trial.ts';
-import { RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
+import { PATIENCE_MS, RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
 const LONG = 60_000;
@@ -70,7 +70,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       expect(await java.thread().acquire(kind, lock, { lease })).toBe(true);
       await java.kill();
       expect(await bed.ours(kind, lock).tryAcquire()).toBeNull();
-      const after = await bed.ours(kind, lock).acquire({ wait: '10s' });
+      const after = await bed.ours(kind, lock).acquire({ wait: PATIENCE_MS });
       await after.release();
     });
 
@@ -97,7 +97,7 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       java.pause();
       own.resume();
       expect(await ours.ask('holds', kind, lock)).toBe('false');
-      const next = await bed.ours(kind, lock).acquire({ wait: '10s' });
+      const next = await bed.ours(kind, lock).acquire({ wait: PATIENCE_MS });
       java.resume();
       if (kind !== 'permit') expect(await theirs.ask('holds', kind, lock)).toBe('false');
       // The watchdog, and the release of what is over, leave the next one alone.

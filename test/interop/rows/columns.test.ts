@@ -1,4 +1,4 @@
-/** Tables whose columns would let two hold are refused, with the statement that mends them. */
+/** Tables whose columns or keys would let two hold are refused, with what mends them. */
 import { createLocks, type Store } from 'holdfast';
 import { type SqlDatabase, shedlockJdbcStore } from 'holdfast/shedlock';
 import { springJdbcStore } from 'holdfast/spring';
@@ -14,6 +14,10 @@ import { intLock, SHEDLOCK } from './tables.ts';
 const shedlock = (db: SqlDatabase): Store => shedlockJdbcStore(db);
 const spring = (db: SqlDatabase): Store => springJdbcStore(db, { version: 7 });
 const documents = (db: SqlDatabase): Store => tableStore(db);
+
+/** With a column in it that differs between rows of one lock. */
+const widerKey = (dialect: 'postgres' | 'mysql'): string =>
+  intLock(dialect, 7).replace('(LOCK_KEY, REGION)', '(LOCK_KEY, REGION, CREATED_DATE)');
 
 type Case = readonly [why: string, open: (db: SqlDatabase) => Store, table: string, says: RegExp];
 
@@ -45,6 +49,9 @@ const ON_POSTGRES: readonly Case[] = [
     /version equates/,
   ],
   ['another order', documents, PG_DOCUMENTS.replace('"C"', '"und-x-icu"'), /name is not sorted/],
+  ['no key', shedlock, PG.replace(', PRIMARY KEY (name)', ''), /rows may have the same name/],
+  ['no key', documents, PG_DOCUMENTS.replace(' PRIMARY KEY', ''), /rows may have the same name/],
+  ['a wider key', spring, widerKey('postgres'), /rows may have the same lock_key, region\./],
 ];
 
 const MY = SHEDLOCK.mysql;
@@ -65,6 +72,9 @@ const ON_MYSQL: readonly Case[] = [
   ['a short name', shedlock, MY.replace('(64)', '(50)'), /name is too short/],
   ['letters', documents, MY_DOCUMENTS.replace('varbinary(767)', 'varchar(190)'), /name equates/],
   ['a short text', documents, MY_DOCUMENTS.replace('mediumblob', 'blob'), /text is too short/],
+  ['no key', shedlock, MY.replace(/,\s+PRIMARY KEY \(name\)/, ''), /rows may have the same name/],
+  ['no key', documents, MY_DOCUMENTS.replace(' PRIMARY KEY', ''), /rows may have the same name/],
+  ['a wider key', spring, widerKey('mysql'), /rows may have the same LOCK_KEY, REGION\./],
 ];
 
 /** What its first verb says; the last one has been answered then. */

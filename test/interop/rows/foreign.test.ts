@@ -4,10 +4,12 @@ import { shedlockJdbcStore } from 'holdfast/shedlock';
 import { springJdbcStore } from 'holdfast/spring';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
+import { paced } from '../../support/this-run.ts';
 import { type Ground, ground, MARIADB, POSTGRES } from './ground.ts';
 import { intLock, SHEDLOCK } from './tables.ts';
 
-const SKEW_MS = 1000;
+/** Three quarters of it are time enough to ask, and all of it to look. */
+const SKEW_MS = paced(1000);
 const NOW = { postgres: "timezone('utc', clock_timestamp())", mysql: 'UTC_TIMESTAMP(6)' } as const;
 
 describe.each([
@@ -54,12 +56,13 @@ VALUES ('${name}', ${at(untilMs)}, ${now}, 'another host')`);
     (await asked)[0]?.state ?? 'none';
 
   it('what another holds is waited for, and taken over once it has ended', async () => {
-    await job('theirs', 800);
+    const theirsMs = paced(800);
+    await job('theirs', theirsMs);
     const claim = claimOf('theirs');
     expect(await state(jobs.claim([claim]))).toBe('waiting');
     expect(await state(jobs.claim([{ ...claim, queue: false }]))).toBe('gone');
     expect((await jobs.inspect('theirs')).holders[0]?.holder.host).toBe('another host');
-    await sleep(900);
+    await sleep(1.1 * theirsMs);
     expect(await state(jobs.claim([claim]))).toBe('held');
     expect((await ofJob('theirs'))?.holder).toContain(claim.id);
   });

@@ -162,7 +162,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     await using bed = newBed();
     const store = bed.store(await bed.server());
     // A call waits no longer than its claim lives, and this one has a connection to make first.
-    const shortly = { ttlMs: 300 };
+    const shortly = { ttlMs: TTL_MS };
     const [alone, holder, first] = [claimOf('alone', shortly), claimOf('held'), claimOf('held')];
     const second = claimOf('held', shortly);
     const states: string[] = [];
@@ -171,7 +171,7 @@ export function lateness<Options extends StoreOptions, At extends Place>(
     }
     expect(states).toEqual(['held', 'held', 'waiting', 'waiting']);
     // Longer than the two live.
-    await sleep(400);
+    await sleep(1.1 * TTL_MS);
     const late = await store.renew([alone, second]);
     expect(late).toEqual([
       { state: 'gone', why: 'expired' },

@@ -3,6 +3,7 @@
  * same spoilt so that no order of it can be right. Their models are stated in two languages.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { closing } from '../../support/closing.ts';
 import { RUN } from '../../support/this-run.ts';
 import { correctOperations } from './correct-operations.ts';
 import { Courses } from './courses.ts';
@@ -46,11 +47,10 @@ describe.each([0, 0.04])('our checker and porcupine, %d never return', (unknown)
 });
 
 test('porcupine gives up after its steps, and begins anew with the next history', async () => {
-  const hurried = await Porcupine.start(10);
+  const hurried = closing(await Porcupine.start(10));
   const judged = async (lock: readonly LockOperation[]): Promise<string> =>
     (await hurried.judge({ lock, counter: [] })).lock.verdict;
   const { lock } = correctOperations({ seed: RUN, kind: 'mutex', unknown: 0, operations: 120 });
   expect(await judged(lock)).toBe('unknown');
   expect(await judged(lock.slice(0, 1))).toBe('legal');
-  hurried.close();
 });

@@ -12,6 +12,7 @@ import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed
 import { beating, claim, endsOfClaims, holders, TTL_MS } from '../../methods/faults/expiry.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
@@ -86,14 +87,15 @@ test.concurrent('what a claim is told to have left is not what its lease has', a
 test.concurrent('a new claim gets a lease with most of its life', async () => {
   await using bed = new Bed(server);
   const { store, counts } = counted(bed);
-  const [first, second] = [claimOf('first', { ttlMs: 6000 }), claimOf('a', { ttlMs: 6000 })];
+  const terms = { ttlMs: paced(6000) };
+  const [first, second] = [claimOf('first', terms), claimOf('a', terms)];
   await claim(store, first);
   // More than a third of its life.
-  await sleep(2500);
+  await sleep(paced(2500));
   const [status] = await claim(store, second);
   expect(await leaseOf(bed, first)).toBe(await leaseOf(bed, second));
-  // It was kept alive first: two thirds are 4 s, and it would have had 3.5.
-  expect((status as { leftMs: number }).leftMs).toBeGreaterThan(3500);
+  // It was kept alive first: two thirds are 4 s of 6, and it would have had 3.5.
+  expect((status as { leftMs: number }).leftMs).toBeGreaterThan(paced(3500));
   expect(counts).toMatchObject({ grant: 1, keepAlive: 1 });
 });
 

@@ -83,7 +83,7 @@ test('a claim that gave up gives back what it gets, and one that stays is next',
     code: 'ACQUIRE_TIMEOUT',
   });
   await lease.release();
-  const next = await ours.mutex('given up').acquire({ wait: 5000 });
+  const next = await ours.mutex('given up').acquire({ wait: paced(5000) });
   await next.release();
 });
 

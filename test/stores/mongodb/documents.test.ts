@@ -7,6 +7,7 @@ import { examined } from '../../cli/examined.ts';
 import { MongodbServer } from '../../servers/mongodb-server.ts';
 import { missing } from '../../servers/programs.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { PACE } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { documentsTests, sharedServer, watchesGoOn } from '../document/service.ts';
 
@@ -36,7 +37,7 @@ async function losing(retryWrites: boolean) {
       done.catch(() => {});
       await until('arrived', async () => proxy.toServer.reached > before);
       // For the server to carry it out, on a disk.
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, 300 * PACE));
       proxy.reset();
       proxy.set();
       return done;

@@ -6,6 +6,7 @@ import { createPool, type Pool } from 'mysql2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/stores/mysql/open-url.ts';
 import { sleep } from '../../methods/faults/bed.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { PRODUCTS } from './fault-bed.ts';
 
@@ -58,7 +59,8 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   test('nobody who waits or holds is told of it', async () => {
     const client = clientOf('test');
     await migrateMysql(client);
-    const all = Array.from({ length: 3 }, () => createLocks(mysqlStore(client), { ttl: '10s' }));
+    const ttl = paced(10_000);
+    const all = Array.from({ length: 3 }, () => createLocks(mysqlStore(client), { ttl }));
     const trouble: unknown[] = [];
     for (const locks of all) locks.on('lost', ({ reason }) => trouble.push(reason));
     let [on, done] = [true, 0];

@@ -2,6 +2,7 @@
 import { createConnection } from 'mysql2/promise';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusal } from '../../methods/faults/sql-calls.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { asked, numberOf, World } from './caller.ts';
@@ -48,7 +49,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     await connection.query('START TRANSACTION');
     expect(await wire.call('take', take('uncommitted', 'b'.repeat(32)))).toHaveLength(1);
     // It waits for the row for a sixth of its ttl.
-    const other = asked('uncommitted', { queue: false, ttlMs: 600 });
+    const other = asked('uncommitted', { queue: false, ttlMs: paced(600) });
     await expect(two.claim([other])).rejects.toMatchObject({ code: 'STORE', outcome: 'failed' });
     await connection.query('ROLLBACK');
     numberOf((await two.claim([other]))[0]);
@@ -101,12 +102,14 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   });
 
   test('the time that a statement waits for its row counts', async () => {
-    const [{ wire }, two] = [await world.session(), caller()];
-    await two.claim([asked('late', { ttlMs: 600 })]);
+    const [{ wire, connection }, two] = [await world.session(), caller()];
+    // As long as the busiest machine takes, not the second for which programs wait.
+    await connection.query('SET SESSION innodb_lock_wait_timeout = 300');
+    await two.claim([asked('late', { ttlMs: paced(600) })]);
     const unlock = await lockRow('late');
     const waiting = wire.call('take', take('late', 'c'.repeat(32)));
-    // The hold ends meanwhile, within the second for which the statement waits.
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    // The hold ends meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, paced(700)));
     await unlock();
     // Only the queue can clear away who is dead.
     expect(await waiting).toEqual([]);

@@ -3,6 +3,7 @@ import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Pgbouncer, startPgbouncer } from '../../servers/pgbouncer.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { CLIENTS, claimOf, hasWaiter, sharedServer, sleep } from './bed.ts';
 
@@ -61,7 +62,7 @@ describe.each(['transaction', 'session'] as const)('in %s mode', (mode) => {
 const pooler = bed.serve(await startPgbouncer(server, { mode: 'transaction' }));
 
 /** Eight of the longest pauses of who comes next; the holder does not leave before the first. */
-const SOON_MS = 2000;
+const SOON_MS = paced(2000);
 
 test('who comes next looks in time, however long it has waited', async () => {
   const store = bed.store(pooler);

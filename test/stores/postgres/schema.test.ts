@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { arrayOf } from '../../../src/stores/postgres/fragments.ts';
 import { statementsOf } from '../../../src/stores/postgres/statements.ts';
 import { refusal } from '../../methods/faults/sql-calls.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { rowCases } from '../sql/row-cases.ts';
 import { sharedServer } from './bed.ts';
@@ -60,7 +61,7 @@ test('a grant is nobody else’s before it is committed, and nobody’s if it is
   await one.query('begin');
   await ask(one, 'take', take({ uncommitted: 'b'.repeat(32) }));
   // It waits for the row for a sixth of its ttl.
-  const other = asked('uncommitted', { queue: false, ttlMs: 600 });
+  const other = asked('uncommitted', { queue: false, ttlMs: paced(600) });
   await expect(two.claim([other])).rejects.toMatchObject({ code: 'STORE', outcome: 'failed' });
   await one.query('rollback');
   numberOf((await two.claim([other]))[0]);
@@ -85,13 +86,13 @@ test('a batch waits for no row while it has others', async () => {
 
 test('the time that a statement waits for its row counts', async () => {
   const [stuck, one, two] = [await session(), await session(), caller()];
-  await two.claim([asked('late', { ttlMs: 600 })]);
+  await two.claim([asked('late', { ttlMs: paced(600) })]);
   await stuck.query('begin');
   await stuck.query(`select from holdfast.lock where name = 'late' for update`);
   const beat = ask(one, 'beat', [arrayOf(['late']), arrayOf(['c'.repeat(32)]), arrayOf([1])]);
   const waiting = two.claim([asked('late')]);
   // The hold ends meanwhile.
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await new Promise((resolve) => setTimeout(resolve, paced(700)));
   await stuck.query('rollback');
   numberOf((await waiting)[0]);
   await beat;

@@ -10,11 +10,12 @@ import { hearWarnings } from '../../methods/faults/warnings.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
 /** Long enough to look at two who believe, on the busiest machine. */
-const LONG_TTL_MS = 9000;
+const LONG_TTL_MS = paced(9000);
 
 const YEAR_MS = 366 * 86_400_000;
 

@@ -153,6 +153,8 @@ describe('a key that is taken by something else', () => {
     const all = ['a', 'bad', 'c'].map((name) => claimOf(name));
     expect(await statesOf(store.claim(all))).toEqual(['held', 'error', 'held']);
     expect(await statesOf(store.renew(all))).toEqual(['held', 'error', 'held']);
+    const looks = await Promise.allSettled(all.map(({ resource }) => store.inspect(resource)));
+    expect(looks.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await store.release(all)).toEqual([true, false, true]);
     await expect(store.inspect('bad')).rejects.toMatchObject({ code: 'STORE', retryable: false });
     for await (const name of store.list!('')) expect(name).toBe('nothing');

@@ -5,6 +5,7 @@ import { Fenced } from '../../methods/faults/fenced.ts';
 import { Belief, firstGrant, patiently, Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 
@@ -12,7 +13,7 @@ import { Bed } from './bed.ts';
 const CAREFUL = ['min-replicas-to-write 1', 'min-replicas-max-lag 1'];
 
 /** Both believe for as long as the test looks. */
-const LONG_TTL_MS = 20_000;
+const LONG_TTL_MS = paced(20_000);
 
 async function replicated(bed: Bed, config: readonly string[]): Promise<Replicated> {
   const servers = bed.serve(await startReplicated({ config }));

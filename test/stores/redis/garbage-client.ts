@@ -6,12 +6,13 @@
 
 import type { RedisClient } from '../../../src/clients/redis/client.ts';
 import type { StoreError } from '../../../src/contract/errors.ts';
+import { HANG_MS } from '../../support/this-run.ts';
 import { Links, packages } from './packages.ts';
 
 /** So many ask at once, each on a connection of its own. */
 const ASKING = 40;
-/** Longer than any time-out of the link, even on a busy machine. */
-const HANG_MS = 20_000;
+/** Longer than any time-out of the link, and told before this process is ended for it. */
+const HUNG_MS = HANG_MS / 3;
 
 const [, , name = '', port = ''] = process.argv;
 const its = packages.find((one) => one.name === name);
@@ -48,7 +49,7 @@ console.log(JSON.stringify(report));
 async function judged(asked: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<'hung'>((resolve) => {
-    timer = setTimeout(() => resolve('hung'), HANG_MS);
+    timer = setTimeout(() => resolve('hung'), HUNG_MS);
   });
   try {
     const result = await Promise.race([asked, hang]);

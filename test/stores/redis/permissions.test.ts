@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { startCluster } from '../../servers/cluster.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { byIoredis, byNodeRedis, LOGIN, PLAIN_USER, QUEUE_USER, startFor } from './least-user.ts';
 import { LATEST } from './packages.ts';
@@ -88,8 +89,9 @@ describe('the user of the page', () => {
     const user = QUEUE_USER.replace(' &holdfast:!wake:*', '');
     const { server, client, close } = await startFor(user, connect);
     const warnings = hearWarnings();
+    const store = redisStore(client, { afterDataLoss: 'trust' });
     // A third of it is how long a waiter rests.
-    const locks = createLocks(redisStore(client, { afterDataLoss: 'trust' }), { ttl: '1s' });
+    const locks = createLocks(store, { ttl: paced(1000) });
     const mutex = locks.mutex('a', { fair: true });
     const lease = await mutex.acquire();
     const waiting = mutex.acquire();

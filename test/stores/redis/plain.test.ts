@@ -12,6 +12,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
+import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
 import { Bed, settle } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
 
@@ -320,6 +322,27 @@ describe('a registry of Spring', () => {
     expect(lease).toHaveProperty('held', true);
     await lease.release();
     await locks.close();
+  });
+
+  it('tells us again once we can listen, who could not', async () => {
+    const proxy = bed.use(await TcpProxy.start(server.port));
+    const { host, port } = proxy;
+    const store = open(new Redis({ host, port, lazyConnect: true }));
+    // Its connection for claims stays.
+    await store.claim([claimOf('other')]);
+    await client.set('shop?:order', 'a registry');
+    proxy.refuse();
+    const waits = claimOf('order');
+    let heard = 0;
+    await store.watch?.(waits, () => heard++);
+    expect(await store.claim([waits])).toMatchObject([{ state: 'waiting' }]);
+    expect(heard).toBe(0);
+    await proxy.accept();
+    // It may have missed a message.
+    await until('was it woken', async () => heard > 0);
+    heard = 0;
+    await client.publish('shop?-channel:shop?:order', 'shop?:order');
+    await until('did a message come', async () => heard > 0);
   });
 
   it.each([{}, { registryKey: '' }, { registryKey: 'a b' }, { registryKey: 'a', key: 'b' }])(

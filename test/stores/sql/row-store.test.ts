@@ -1,7 +1,4 @@
-/**
- * How long a store in a database lets its claims wait; here the rows are never to be had. What is
- * sent later could come after the tombstone of the claim's release.
- */
+/** Which statements a store in a database sends, and until when. */
 import { expect, test } from 'vitest';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
@@ -11,6 +8,14 @@ import { FakeClock } from '../../support/fake-clock.ts';
 
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
 
+function storeOn(call: unknown, clock = new FakeClock()): SqlRowStore {
+  const link = { call } as unknown as SqlLink;
+  const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
+  return new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
+}
+
+// Here the rows are never to be had. What is sent later could come after the tombstone of the
+// claim's release.
 test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
   const sent: (readonly [string, number | undefined])[] = [];
@@ -19,13 +24,23 @@ test('all statements of a claim are sent within its ttl', async () => {
     clock.stall(100);
     return [];
   };
-  const link = { call } as unknown as SqlLink;
-  const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
-  const store = new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
+  const store = storeOn(call, clock);
   await expect(store.claim([claimOf('a', { ttlMs: 600 })])).rejects.toThrow('The database forgets');
   expect(sent.slice(0, 3)).toEqual([
     ['take_free', 600],
     ['take', 500],
     ['read', 400],
   ]);
+});
+
+test('the looks of one turn are one statement', async () => {
+  const sent: string[] = [];
+  const store = storeOn(async (statement: string, [names]: readonly string[]) => {
+    sent.push(`${statement} ${names}`);
+    // The time, and no row.
+    return ['[1,0,0,null,0]'];
+  });
+  const queues = await Promise.all(['a', 'b', 'c'].map((name) => store.inspect(name)));
+  expect(queues).toMatchObject([{ resource: 'a' }, { resource: 'b' }, { resource: 'c' }]);
+  expect(sent).toEqual(['read ["a","b","c"]']);
 });

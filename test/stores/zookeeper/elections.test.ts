@@ -7,6 +7,7 @@ import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { electedProcesses, elections } from '../../methods/faults/elections.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
 const server = await startZookeeper();
@@ -33,7 +34,12 @@ test('an observer whose session has ended goes on in another one', async () => {
   proxy.reset();
   // Longer than the session lives.
   await sleep(5000);
-  await bed.store(strict).claim([claimOf('office', { kind: 'permits', ttlMs: 2500 })]);
+  const store = bed.store(strict);
+  const leader = claimOf('office', { kind: 'permits', ttlMs: 2500 });
+  await until('did it lead', async () => (await store.claim([leader]))[0]?.state === 'held');
+  // Until the observer is there, which may take long on a busy machine.
+  const beats = setInterval(() => void store.renew([leader]).catch(() => {}), 250);
+  bed.use({ close: () => clearInterval(beats) });
   await proxy.accept();
   expect((await next).value).toMatchObject({ leaders: [{ ttlMs: 2500 }], missed: true });
   await standings.return();

@@ -17,6 +17,7 @@ import {
 } from '../../methods/faults/expiry.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';
 import { Bed } from './fault-bed.ts';
@@ -53,13 +54,16 @@ endsOfClaims(
 test.concurrent('a claim is not held after it has ended, though its session lives', async () => {
   await using bed = new Bed(server);
   const [store, other] = [bed.store(server), bed.store(server)];
-  const [brief, kept] = [claimOf('brief', { ttlMs: 1700 }), claimOf('kept', { ttlMs: 2000 })];
+  // Sessions of claims are apart by half a second, so these two share one.
+  const keptMs = Math.ceil(paced(2000) / 500) * 500;
+  const briefMs = keptMs - 300;
+  const [brief, kept] = [claimOf('brief', { ttlMs: briefMs }), claimOf('kept', { ttlMs: keptMs })];
   await claim(store, brief, kept);
   expect(new Set(await sessionsOf(bed, 'brief', 'kept')).size).toBe(1);
-  await sleep(1200);
+  await sleep(0.6 * keptMs);
   await store.renew([kept]);
   // The session lives, the claim does not.
-  await sleep(600);
+  await sleep(briefMs - 0.6 * keptMs + 100);
   expect(await store.renew([brief])).toEqual([{ state: 'gone', why: 'expired' }]);
   await until('was it free', async () => (await holders(other, 'brief')) === 0);
 });
@@ -176,11 +180,12 @@ test.concurrent('a claim that ends later does so in its own session, if that is 
   await claim(other, next);
   const [before] = await sessionsOf(bed, 'a');
   const began = performance.now();
-  expect(await store.release([held], { ms: 1500 })).toEqual([true]);
+  const laterMs = paced(1500);
+  expect(await store.release([held], { ms: laterMs })).toEqual([true]);
   expect((await sessionsOf(bed, 'a'))[0]).toBe(before);
   expect(await store.renew([held])).toEqual([{ state: 'gone', why: 'unknown' }]);
   await getIn(other, next);
-  expect(performance.now() - began).toBeGreaterThanOrEqual(1500);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(laterMs);
 });
 
 test.concurrent('a claim that ends later outlives its process, and not by much', async () => {

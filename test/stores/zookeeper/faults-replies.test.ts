@@ -8,6 +8,7 @@ import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
@@ -159,13 +160,14 @@ test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)'
   const moved = CUTS.filter((_, n) => n % 3 === 0).map(async (cutAfter) => {
     const proxy = bed.serve(await TcpProxy.start(server.port));
     const store = bed.store(proxy);
-    const claim = claimOf(`a${cutAfter}`, { ttlMs: 3000 });
+    const claim = claimOf(`a${cutAfter}`, { ttlMs: paced(3000) });
     const [status] = await store.claim([claim]);
     expect(status).toMatchObject({ state: 'held' });
     const [before] = await bed.nodes(claim.resource);
     proxy[way].set({ cutAfter });
     const began = performance.now();
-    expect(await again(() => store.release([claim], { ms: 6000 }))).toEqual([true]);
+    const laterMs = 2 * claim.ttlMs;
+    expect(await again(() => store.release([claim], { ms: laterMs }))).toEqual([true]);
     proxy.set();
     const nodes = await bed.nodes(claim.resource);
     expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
@@ -173,7 +175,7 @@ test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)'
     await until('was it over', async () => {
       return (await bed.nodes(claim.resource)).length === 0;
     });
-    expect(performance.now() - began).toBeGreaterThanOrEqual(6000);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(laterMs);
   });
   await Promise.all(moved);
 });

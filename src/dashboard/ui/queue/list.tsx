@@ -65,14 +65,16 @@ export function List({ rows, chosen, now, choose }: ListProps) {
               class="row"
               role="option"
               tabIndex={-1}
-              aria-label={rowText(row, now)}
               aria-selected={row.name === chosen}
               aria-setsize={rows.length}
               aria-posinset={from + n + 1}
               style={{ transform: `translateY(${(from + n) * ROW}px)` }}
               onClick={() => choose(row.name)}
             >
-              <Cells row={row} now={now} />
+              <div class="cells" aria-hidden="true">
+                <Cells row={row} now={now} />
+              </div>
+              <span class="spoken">{rowText(row, now)}</span>
             </div>
           ))}
         </div>

@@ -62,18 +62,14 @@ local function claimAt(fields, i, id)
   return c
 end
 
--- A batch runs the verb for each claim; `change` runs `inspect` and the like.
+-- A batch runs the verb for each claim; `change` runs `inspect` for each lock, and the like.
 local function serve(fields, steps)
   local answers = { stamp }
-  if VERB == 'change' then
-    local id = ARGV[3] or ''
-    answers[2] = steps[ARGV[2]](claimAt(fields, 2, id))
-  else
-    for i = 2, #KEYS, #fields do
-      local asked = ARGV[2 + (i - 2) / #fields]
-      local c = claimAt(fields, i, sub(asked, 1, 32))
-      answers[#answers + 1] = apart(steps[VERB], c, sub(asked, 33))
-    end
+  for i = 2, #KEYS, #fields do
+    local verb, asked = VERB, ARGV[2 + (i - 2) / #fields]
+    if verb == 'change' then verb, asked = ARGV[2], ARGV[3] or '' end
+    local c = claimAt(fields, i, sub(asked, 1, 32))
+    answers[#answers + 1] = apart(steps[verb], c, sub(asked, 33))
   end
   writeRecord()
   return answers

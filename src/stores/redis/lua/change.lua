@@ -3,12 +3,10 @@
 -- include record.lua
 -- include functions.lua
 -- include queue.lua
--- The rarer verbs, on one claim or queue. ARGV: the verb and its arguments.
-local verb = ARGV[2]
-local q = load(KEYS[2])
-settle(q)
+-- The rarer verbs, and looks at several queues. ARGV: the verb and its arguments.
+local verbs, q = {}
 
-local function downgrade(id)
+function verbs.downgrade(id)
   local claim = live(q, id)
   if not claim then return missing(q, id) end
   if claim.kind == 'w' and claim.admitted and not claim.sealed then
@@ -21,7 +19,8 @@ local function downgrade(id)
   return status(q, claim)
 end
 
-local function raise(id, number)
+function verbs.raise(id, number)
+  number = tonumber(number)
   if number > LATEST then return 'e numbers here end before 2^52' end
   local claim = live(q, id)
   if not claim then return missing(q, id) end
@@ -34,14 +33,14 @@ local function raise(id, number)
   return status(q, claim)
 end
 
-local function evict(number, reason, atOnce)
+function verbs.evict(number, reason, when)
   for _, claim in ipairs(all(q)) do
-    if claim.number == number then
+    if claim.number == tonumber(number) then
       claim.sealed, claim.detail = 'evicted', reason
       q.head.number = nil
       q.dirty[claim.id], q.changed = true, true
       if claim.address ~= '-' then q.evicted = claim end
-      if atOnce or not claim.admitted then
+      if when == 'now' or not claim.admitted then
         bury(q, claim.id, claim.ttl, 'evicted', reason)
         depart(q, claim)
       end
@@ -51,7 +50,7 @@ local function evict(number, reason, atOnce)
   return 0
 end
 
-local function inspect()
+function verbs.inspect()
   local members = {}
   for _, claim in ipairs(all(q)) do
     if claim.expires > now then
@@ -60,20 +59,18 @@ local function inspect()
         claim.ttl, claim.expires - now, claim.holder)
     end
   end
-  return members
+  return quarantined(members)
 end
 
-local answer
-if verb == 'downgrade' then
-  answer = downgrade(ARGV[3])
-elseif verb == 'raise' then
-  answer = raise(ARGV[3], tonumber(ARGV[4]))
-elseif verb == 'evict' then
-  answer = evict(tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'now')
-else
-  answer = quarantined(inspect())
+local function step(key)
+  q = load(key)
+  settle(q)
+  local answer = verbs[ARGV[2]](unpack(ARGV, 3))
+  save(q)
+  if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end
+  return answer
 end
-save(q)
-if q.evicted then send(q.evicted.address, q.evicted.tag .. ' ?') end
+local answers = { stamp }
+for i = 2, #KEYS do answers[i] = apart(step, KEYS[i]) end
 writeRecord()
-return { stamp, answer }
+return answers

@@ -43,8 +43,7 @@ end
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end
--- The reply to a try that is refused. After a loss of data it says how long nothing is granted, and
--- so does a line of `inspect`.
+-- After a loss of data, a refusal says how long nothing is granted.
 local function refusal()
   return open and 'g refused ' or format('g refused %.0f', openAt - now)
 end

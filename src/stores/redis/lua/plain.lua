@@ -88,7 +88,7 @@ end
 
 local answers = { stamp }
 if VERB == 'change' then
-  answers[2] = quarantined(inspect(KEYS[2]))
+  for i = 2, #KEYS do answers[i] = quarantined(inspect(KEYS[i])) end
 elseif VERB == 'keep' then
   local own, sealed = find(KEYS[2], ARGV[2])
   answers[2] = own and not sealed and note(KEYS[3]) or 0
