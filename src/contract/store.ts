@@ -223,6 +223,12 @@ export interface Store {
    */
   readonly partOf?: ((resource: string) => string) | undefined;
   /**
+   * Most claims of one batch, where several batches may be under way and each is carried out before
+   * the next: for a store that spends as much on a batch as its client does. Default: 100, one
+   * batch after the other.
+   */
+  readonly portion?: number | undefined;
+  /**
    * Enters the queue, or returns the status of an id already in it. Repeating a claim never extends
    * it.
    */

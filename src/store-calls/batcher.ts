@@ -3,9 +3,12 @@
  *
  * The first request leaves in the next microtask, with all others sent by then; requests that
  * arrive while a batch is under way go into the next one, so that a lone caller does not wait and a
- * crowd shares round trips. A request waits for the batch before it for a tenth of its own TTL at
+ * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in several
+ * batches at once, so that the replies of one are read here while the store works on the next. A
+ * request waits for the batch before it for a tenth of its own TTL at
  * most; then it leaves beside that batch, which is late. As a batch waits a third of its shortest
- * TTL for a reply, at most four batches of equal TTLs are under way when the store is silent. An id
+ * TTL for a reply, at most four batches of equal TTLs are under way when the store is silent, and as
+ * many portions. An id
  * is never in two of them: its requests keep their order.
  * Claims do not share a fate: each gets its own reply, and a batch that is refused for its content
  * is halved until the culprit is alone. A retryable failure, or one of unknown outcome, is the
@@ -49,6 +52,8 @@ export interface BatcherParts<R> {
   readonly clock: Clock;
   readonly loop: EventLoop;
   readonly limits: TimeLimits;
+  /** The store's, for verbs of which a crowd waits. */
+  readonly portion?: number | undefined;
 }
 
 /** Sends requests of one verb. */
@@ -65,6 +70,9 @@ type CallBatch<R> = readonly BatchRequest<R>[];
 
 /** A request waits for the batch before it for at most its own TTL divided by this. */
 const WAITS_PER_TTL = 10;
+
+/** So many portions are under way, unless a batch is late. */
+const PORTIONS = 4;
 
 export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
@@ -107,6 +115,9 @@ export class Batcher<R> implements Sender<R> {
     if (batch.length === 0) return this.#rest();
     this.#current = batch;
     this.#deliver(batch, now, () => this.#over(batch));
+    const { portion } = this.#parts;
+    const overlaps = portion !== undefined && this.#late.size < PORTIONS;
+    if (overlaps && this.#pending.length > 0 && this.#current === batch) return this.#next();
     for (const { claim } of this.#pending) this.#limitWait(claim.ttlMs);
   };
 
@@ -148,9 +159,10 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #take(): BatchRequest<R>[] {
-    const { sequential } = this.#parts.store.traits;
+    const { store, portion: most = MAX_BATCH } = this.#parts;
+    const { sequential } = store.traits;
     const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
-    if (sequential && this.#late.size === 0 && wanted.length <= MAX_BATCH) {
+    if (sequential && this.#late.size === 0 && wanted.length <= most) {
       this.#pending = [];
       return wanted.length > 1 ? wanted.sort(byResource) : wanted;
     }
@@ -161,7 +173,7 @@ export class Batcher<R> implements Sender<R> {
     this.#pending = wanted.filter((request) => {
       const { id, resource } = request.claim;
       const one = sequential ? id : resource;
-      if (batch.length === MAX_BATCH || taken.has(one) || under.has(id)) return true;
+      if (batch.length === most || taken.has(one) || under.has(id)) return true;
       taken.add(one);
       batch.push(request);
       return false;

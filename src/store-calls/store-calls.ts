@@ -35,13 +35,17 @@ export class StoreCalls {
     this.store = store;
     this.#ttlMs = ttlMs;
     this.#limits = new TimeLimits(store, clock);
-    const sender = <R>(
-      verb: BatcherParts<R>['verb'],
-      check: BatcherParts<R>['check'],
-      done?: BatcherParts<R>['done'],
-    ): Sender<R> => senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+    const common = { store, clock, loop, limits: this.#limits };
+    const { portion } = store;
+    const sender = <R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> =>
+      senderOf({ ...common, verb, check, portion });
     this.claim = sender((claims) => store.claim(claims), checkStatus);
-    this.renew = sender((claims) => store.renew(claims), checkStatus, renewed);
+    this.renew = senderOf({
+      ...common,
+      verb: (claims) => store.renew(claims),
+      check: checkStatus,
+      done: renewed,
+    });
     const now = sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       sender((claims) => store.release(claims, { ms }), checkBoolean);

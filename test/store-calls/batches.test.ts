@@ -6,6 +6,7 @@ import {
   held,
   setUp,
   silence,
+  waiting,
   watchOutcome,
 } from '../support/scripted-store.ts';
 
@@ -35,6 +36,40 @@ describe('requests', () => {
     await bed.clock.advance(31);
     expect(sizes(bed, 'claim')).toEqual([1, 100, 100, 50]);
     expect((await Promise.all(rest)).every((lease) => lease.held)).toBe(true);
+  });
+
+  it('of a crowd leave in portions, some at once, where the store has them', async () => {
+    const bed = setUp({}, { portion: 32 });
+    bed.store.onClaim = () => bed.late(10, held());
+    bed.store.onRelease = () => bed.late(10, true);
+    const all = names(250).map((name) => bed.locks.mutex(name).acquire());
+    await bed.clock.rest();
+    // One is the current one, and so many are under way beside it.
+    expect(sizes(bed, 'claim')).toEqual([32, 32, 32, 32, 32]);
+    await bed.clock.advance(10);
+    expect(sizes(bed, 'claim')).toEqual([32, 32, 32, 32, 32, 32, 32, 26]);
+    await bed.clock.advance(3_400);
+    expect(sizes(bed, 'renew')).toEqual([100, 100, 50]);
+    const leases = await Promise.all(all);
+    const left = Promise.all(leases.map((lease) => lease.release()));
+    await bed.clock.rest();
+    expect(sizes(bed, 'release')).toEqual([32, 32, 32, 32, 32]);
+    await bed.clock.advance(20);
+    await left;
+  });
+
+  it('about one claim keep their order, also in portions', async () => {
+    const bed = setUp({}, { portion: 1 });
+    bed.store.onClaim = () => bed.late(10, waiting());
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    const waits = ['a', 'b'].map((name) => watchOutcome(bed.locks.mutex(name).acquire({ signal })));
+    await bed.clock.rest();
+    expect(sizes(bed, 'claim')).toEqual([1, 1]);
+    aborter.abort(new Error('no'));
+    await bed.clock.advance(10);
+    expect(waits.every(({ done }) => done)).toBe(true);
+    expect(sizes(bed, 'release')).toEqual([1, 1]);
   });
 
   it('are sorted by resource', async () => {

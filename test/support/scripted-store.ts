@@ -48,6 +48,7 @@ export class ScriptedStore implements Store {
   readonly traits: Traits;
   /** Undefined: it has one part. */
   partOf: Store['partOf'];
+  portion: Store['portion'];
   readonly calls: Call[] = [];
   readonly wakes: Map<string, Wake> = new Map();
   closed = 0;
@@ -145,11 +146,12 @@ export interface Bed {
 /** Locks with a TTL of 10 s on a scripted store and a fake clock. */
 export function setUp(
   traits: Partial<Traits> = {},
-  { partOf, ...options }: LocksOptions & Pick<Store, 'partOf'> = {},
+  { partOf, portion, ...options }: LocksOptions & Pick<Store, 'partOf' | 'portion'> = {},
 ): Bed {
   const clock = new FakeClock();
   const store = new ScriptedStore(clock, traits);
   store.partOf = partOf;
+  store.portion = portion;
   const locks = createLocks(store, { clock, ...options });
   const late = <T>(ms: number, value: T): Promise<T> =>
     new Promise((resolve) => clock.setTimeout(() => resolve(value), ms).unref());

@@ -52,6 +52,7 @@ export class RedisStore implements Store {
   readonly traits: Traits;
   readonly lineage: string;
   readonly maxTtlMs: number;
+  readonly portion = 32;
   /** In a cluster, the slot, by the key of its record. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #parts: RedisStoreParts;
