@@ -159,9 +159,14 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #take(): BatchRequest<R>[] {
+    const all = this.#pending;
+    if (all.length === 1 && this.#late.size === 0) {
+      this.#pending = [];
+      return all[0]?.caller.wanted === false ? [] : all;
+    }
     const { store, portion: most = MAX_BATCH } = this.#parts;
     const { sequential } = store.traits;
-    const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
+    const wanted = all.filter(({ caller }) => caller.wanted !== false);
     if (sequential && this.#late.size === 0 && wanted.length <= most) {
       this.#pending = [];
       return wanted.length > 1 ? wanted.sort(byResource) : wanted;
