@@ -1,5 +1,6 @@
 /** Which statements a store in a database sends, and until when. */
 import { expect, test } from 'vitest';
+import { Answer } from '../../../src/base/answer.ts';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
@@ -8,8 +9,11 @@ import { FakeClock } from '../../support/fake-clock.ts';
 
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
 
-function storeOn(call: unknown, clock = new FakeClock()): SqlRowStore {
-  const link = { call } as unknown as SqlLink;
+type Call = (statement: string, args: readonly string[], terms: CallTerms) => readonly string[];
+
+function storeOn(replyTo: Call, clock = new FakeClock()): SqlRowStore {
+  const call: SqlLink['call'] = (...asked) => Answer.of(() => replyTo(...asked));
+  const link = { call } as SqlLink;
   const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
   return new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
 }
@@ -19,7 +23,7 @@ function storeOn(call: unknown, clock = new FakeClock()): SqlRowStore {
 test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
   const sent: (readonly [string, number | undefined])[] = [];
-  const call = async (statement: string, _: unknown, { withinMs }: CallTerms) => {
+  const call: Call = (statement, _, { withinMs }) => {
     sent.push([statement, withinMs]);
     clock.stall(100);
     return [];
@@ -35,7 +39,7 @@ test('all statements of a claim are sent within its ttl', async () => {
 
 test('the looks of one turn are one statement', async () => {
   const sent: string[] = [];
-  const store = storeOn(async (statement: string, [names]: readonly string[]) => {
+  const store = storeOn((statement, [names]) => {
     sent.push(`${statement} ${names}`);
     // The time, and no row.
     return ['[1,0,0,null,0]'];
