@@ -6,10 +6,9 @@
  * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
  * matter how many copies of the package there are.
  */
-import { Answer } from '../../base/answer.ts';
 import { abortable } from '../abortable.ts';
-import { first, hangUp } from '../sql/session.ts';
-import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
+import { asked, first, hangUp } from '../sql/session.ts';
+import { AS_TEXT, bytesOf, type ConnectMysql, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
 export interface Mysql2Client {
@@ -80,19 +79,15 @@ export function mysql2Connect(core: Core): ConnectMysql {
     session.on('error', lost);
     session.stream.once('close', () => lost(new Error('Connection lost')));
     return {
-      query: (sql) => asked((done) => session.query({ sql, ...AS_TEXT }, done)),
-      execute: (sql, values) =>
-        asked((done) => session.execute({ sql, values: bytesOf(values), ...AS_TEXT }, done)),
+      query: (sql) => asked((done) => session.query({ sql, ...AS_TEXT }, done)).map(rowsIn),
+      execute(sql, values) {
+        const query = { sql, values: bytesOf(values), ...AS_TEXT };
+        return asked((done) => session.execute(query, done)).map(rowsIn);
+      },
       unref: () => void session.stream.unref?.(),
       end: () => hangUp(session, end),
     };
   };
-}
-
-function asked(ask: (done: Callback<unknown>) => unknown): ReturnType<MysqlSession['query']> {
-  const answer = new Answer<unknown>();
-  ask((error, results) => (error ? answer.fail(error) : answer.settle(results)));
-  return answer.map(rowsIn);
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */

@@ -7,7 +7,7 @@
  * on what the package made of all of them.
  */
 import { abortable } from '../abortable.ts';
-import { first, hangUp, type TextRow } from '../sql/session.ts';
+import { asked, first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 /** As much of a `Pool` as is used. */
@@ -32,14 +32,16 @@ interface Result {
   readonly rows: readonly TextRow[];
 }
 
+/** Of several statements in one text, there are several results. */
+type Results = Result | readonly Result[];
+
 interface PgSession {
   readonly connectionParameters: Record<string, unknown>;
   readonly connection: { readonly stream: { destroy(): unknown } };
   readonly processID: number | null;
   binary: boolean;
   connect(): Promise<unknown>;
-  /** Of several statements in one text, there are several results. */
-  query(query: object): Promise<Result | readonly Result[]>;
+  query(query: object, done: (error: unknown, results: Results) => void): unknown;
   on(event: string, listener: (said: unknown) => void): unknown;
   unref(): void;
   end(): Promise<unknown>;
@@ -89,8 +91,8 @@ export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
 function connectionOf(session: PgSession): PostgresSession {
   return {
     query({ text, values = [], name }: PostgresStatement) {
-      const query = { text, values: [...values], rowMode: 'array', types: AS_TEXT };
-      return session.query(name === undefined ? query : { ...query, name }).then(rowsOf);
+      const query = { text, values: [...values], name, rowMode: 'array', types: AS_TEXT };
+      return asked<Results>((done) => session.query(query, done)).map(rowsOf);
     },
     get pid() {
       return session.processID ?? undefined;
@@ -103,8 +105,8 @@ function connectionOf(session: PgSession): PostgresSession {
   };
 }
 
-function rowsOf(result: Result | readonly Result[]): readonly TextRow[] {
-  const results: readonly Result[] = 'rows' in result ? [result] : result;
+function rowsOf(given: Results): readonly TextRow[] {
+  const results: readonly Result[] = 'rows' in given ? [given] : given;
   return results.findLast(({ rows }) => rows.length > 0)?.rows ?? [];
 }
 

@@ -11,6 +11,7 @@
  */
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
+import { Answer } from '../../base/answer.ts';
 import { permanentFailure } from '../../contract/errors.ts';
 import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
@@ -99,10 +100,11 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
 function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
   let pid: number | undefined;
   return {
-    async query(statement) {
-      const result = await ask(instance, statement);
-      pid ??= result.state?.pid ?? undefined;
-      return result;
+    query(statement) {
+      return ask(instance, statement).map((result) => {
+        pid ??= result.state?.pid ?? undefined;
+        return result;
+      });
     },
     get pid() {
       return pid;
@@ -115,15 +117,13 @@ function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
   };
 }
 
-async function ask(
-  instance: Instance,
-  { text, values = [], name }: PostgresStatement,
-): Promise<Result> {
+function ask(instance: Instance, { text, values = [], name }: PostgresStatement): Answer<Result> {
   const options = name === undefined ? { simple: true } : { prepare: true };
-  const result = await instance.unsafe(text, values, options).values();
-  if ('command' in result) return result as Result;
-  const results = result as readonly Result[];
-  return (results.findLast((rows) => rows.length > 0) ?? results.at(-1)) as Result;
+  return Answer.from(instance.unsafe(text, values, options).values()).map((result) => {
+    if ('command' in result) return result as Result;
+    const results = result as readonly Result[];
+    return (results.findLast((rows) => rows.length > 0) ?? results.at(-1)) as Result;
+  });
 }
 
 interface PostgresJsHost {

@@ -1,9 +1,18 @@
 /** The common part of sessions of all databases and clients. */
+import { Answer } from '../../base/answer.ts';
+
 export type TextRow = readonly (string | null)[];
 
 /** The first column, as texts. */
 export function columnOf(rows: readonly TextRow[]): string[] {
   return rows.map(([text]) => String(text));
+}
+
+/** The outcome of a call that ends with its callback. */
+export function asked<T>(ask: (done: (error: unknown, result: T) => void) => unknown): Answer<T> {
+  const answer = new Answer<T>();
+  ask((error, result) => (error ? answer.fail(error) : answer.settle(result)));
+  return answer;
 }
 
 /** Does the first work of a new session, and ends it if that fails, or the signal aborts. */

@@ -58,19 +58,25 @@ export const WORDS: readonly string[] = [
   ...['name', 'id', 'kind', 'permits', 'capacity', 'ttl', 'holder', 'tag'],
 ];
 
+/**
+ * The text of a statement, with a `?` for each of its values.
+ * @param due whether it looks at the birth of the table (history.ts).
+ */
+export type TextOf = (tables: MysqlTables, known: KnownHistory, due?: boolean) => string;
+
 /** The row of a claim that is the first there, with the claim in it: its ttl and its words. */
-function insert({ lock, store }: MysqlTables, known: KnownHistory): string {
+function insert({ lock, store }: MysqlTables, known: KnownHistory, due?: boolean): string {
   return `
 INSERT INTO ${lock} (until, rev, last, number, crowd, ${WORDS.join(', ')})
 SELECT ${NOW} + ? * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
   ${WORDS.map(() => '?').join(', ')}
-FROM ${store} s WHERE ${granting(known)}
+FROM ${store} s WHERE ${granting(known, due)}
 ON DUPLICATE KEY UPDATE`;
 }
 
 /** Whether anything is granted. */
-export function granting(known: KnownHistory): string {
-  return `s.only_row = TRUE AND ${intact(known)} AND s.open_at <= ${BEGAN}`;
+export function granting(known: KnownHistory, due?: boolean): string {
+  return `s.only_row = TRUE AND ${intact(known, due)} AND s.open_at <= ${BEGAN}`;
 }
 
 /**
@@ -91,12 +97,12 @@ function held(set: (column: string, value: string) => string): string {
 /** What a new hold does not have. */
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
-/** For one claim, on a lock without a holder: with values for the server to put in. */
-export function takeFree(tables: MysqlTables, known: KnownHistory): string {
+/** For one claim, on a lock without a holder. */
+export function takeFree(tables: MysqlTables, known: KnownHistory, due?: boolean): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
   const set = (column: string, value: string): string => `${column} = ${free(value, column)}`;
-  return `${insert(tables, known)}
+  return `${insert(tables, known, due)}
   last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held(set)},
   ${set('rev', 'rev + 1')}, ${set('id', 'VALUES(id)')}`;
 }
@@ -105,6 +111,28 @@ export function takeFree(tables: MysqlTables, known: KnownHistory): string {
 export function freeValues(args: Args): string[] {
   const [, , , , , ttl = '', holder = ''] = args;
   return [ttl, ...args.slice(0, WORDS.length), holder];
+}
+
+/** The same where the row is there. What it draws is what it compares. */
+export function takeAgain(
+  { lock, store }: MysqlTables,
+  known: KnownHistory,
+  due?: boolean,
+): string {
+  const drawn = `GREATEST(last + 1, ${BEGAN})`;
+  const [, ...words] = WORDS;
+  const set = [...words.map((word) => `${word} = ?`), ...NONE.map((column) => `${column} = NULL`)];
+  return `
+UPDATE ${lock} SET rev = rev + 1, last = LAST_INSERT_ID(${drawn}), number = last,
+  ${set.join(', ')}, until = ${NOW} + ttl * 1000
+WHERE name = ? AND id IS NULL AND state IS NULL
+  AND (SELECT s.highest FROM ${store} s WHERE ${granting(known, due)}) < ${drawn}`;
+}
+
+/** The values of `takeAgain`. */
+export function againValues(args: Args): string[] {
+  const [name = '', ...words] = args.slice(0, WORDS.length);
+  return [...words, name];
 }
 
 /** One claim takes the row, or lines up where one holds the whole limit and all before it live. */
@@ -145,7 +173,7 @@ WHERE name = ${literal(name)} AND id = ${literal(id)} AND state IS NULL AND unti
   AND ${lives(1)} AND ${WRITABLE}`;
 }
 
-/** Ends one claim that none waits behind: with its name and id for the server to put in. */
+/** Ends one claim that none waits behind: of this name, and with this id. */
 export function leaveFree({ lock }: MysqlTables): string {
   return `
 UPDATE ${lock} SET rev = rev + LAST_INSERT_ID(1), id = NULL, until = ${NOW}

@@ -3,7 +3,7 @@
  * what its reply means. Heartbeats never wait for a row; a statement that takes or frees one does,
  * in line (requests.ts). Claims that are concerned are woken after the commit.
  */
-import type { Answer } from '../../base/answer.ts';
+import { Answer } from '../../base/answer.ts';
 import { execute, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { Batches, secondBy } from './batches.ts';
@@ -12,11 +12,15 @@ import type { MysqlTables } from './fragments.ts';
 import { isDue, type KnownHistory, settle } from './history.ts';
 import {
   type Args,
+  againValues,
   anyValues,
   beat,
   freeValues,
   leaveAny,
   leaveFree,
+  type Taken,
+  type TextOf,
+  takeAgain,
   takeAny,
   takeFree,
   takenIn,
@@ -48,6 +52,8 @@ export class Verbs {
   readonly #requests: Requests;
   readonly #wakes: CommittedWakes;
   readonly #batches: Batches;
+  /** Those that do not look at the birth of the table, made once. */
+  readonly #texts = new Map<TextOf, string>();
   #known: KnownHistory;
 
   constructor(connection: MysqlSession, common: Common, known: KnownHistory) {
@@ -65,16 +71,22 @@ export class Verbs {
   }
 
   readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {
-    take_free: (args) => this.#takeFree(args),
-    // Several claims of one lock are one step of the queue.
-    take: async (args) => {
+    take_free: (args) => this.#takeIf(takeFree, args, freeValues(args)).map(numberIn),
+    take_again: (args) => this.#takeIf(takeAgain, args, againValues(args)).map(numberIn),
+    take: (args) => {
       const [first = [], ...more] = claimsIn(args.slice(0, TERMS));
-      if (more.length > 0) return [];
+      // Several claims of one lock are one step of the queue.
+      if (more.length > 0) return Answer.of(() => []);
       const terms = [...first.map(String), ...args.slice(TERMS)];
-      const [, , , , , , , , queue] = terms;
-      if (queue !== 'true') return this.#takeFree(terms);
-      const text = takeAny(this.#tables, terms[13] ?? '', this.#known);
-      return this.#take(terms, (session) => execute(session, text, anyValues(terms)));
+      const [name = '', id = '', , , , , , , queue] = terms;
+      const taking =
+        queue === 'true' ? this.#takeAny(terms) : this.#takeIf(takeFree, terms, freeValues(terms));
+      return taking.map((taken) => {
+        if (!taken) return [];
+        const { number, ahead, leftMs } = taken;
+        if (ahead === 1) this.#wakes.holder(name);
+        return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
+      });
     },
     take_all: (args) => this.#batches.take(claimsIn(args.slice(0, WORDS.length)), this.#known),
     beat: async (lists) => {
@@ -89,27 +101,30 @@ export class Verbs {
     },
     leave_free: (args) => {
       const [name = '', id = ''] = args;
-      const text = leaveFree(this.#tables);
+      const text = this.#textOf(leaveFree, false);
       const leaving = this.#requests.inLine(name, (session) => execute(session, text, args));
       return leaving.map(([done]) => (isDone(done) ? [id] : []));
     },
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
-    leave: async (args) => {
+    leave: (args) => {
       const [name = '', id = ''] = args;
       const text = leaveAny(this.#tables, this.#known);
       const own = this.#common.wakeSession?.address ?? '-';
-      const [done] = await this.#requests.inLine(name, (session) =>
+      const leaving = this.#requests.inLine(name, (session) =>
         execute(session, text, [own, name, id]),
       );
-      if (!isDone(done)) return [];
-      this.#wakes.next(Number(done?.[0]), name);
-      return [id];
+      return leaving.map(([done]) => {
+        if (!isDone(done)) return [];
+        this.#wakes.next(Number(done?.[0]), name);
+        return [id];
+      });
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
     lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(3)),
     settle: async () => {
       const { tables, maxTtlMs } = this.#common;
       this.#known = await settle(this.#connection, tables, maxTtlMs);
+      this.#texts.clear();
       return [];
     },
     write: (args) => this.#write(args, (text) => this.#requests.transact(text)),
@@ -134,22 +149,35 @@ export class Verbs {
     return this.#common.tables;
   }
 
-  #takeFree(args: Args): Promise<Args> {
-    const text = takeFree(this.#tables, this.#known);
-    return this.#take(args, (session) => execute(session, text, freeValues(args)));
+  #takeIf(textOf: TextOf, args: Args, values: Args): Answer<Taken | undefined> {
+    const due = isDue(this.#known);
+    const text = this.#textOf(textOf, due);
+    return this.#take(args, due, (session) => execute(session, text, values));
   }
 
-  #take(args: Args, ask: SessionCall): Answer<Args> {
-    const [name = '', id = ''] = args;
-    const [due, at] = [isDue(this.#known), performance.now()];
+  #takeAny(args: Args): Answer<Taken | undefined> {
+    const due = isDue(this.#known);
+    const text = takeAny(this.#tables, args[13] ?? '', this.#known);
+    return this.#take(args, due, (session) => execute(session, text, anyValues(args)));
+  }
+
+  /** @param due whether the statement looks at the birth of the table. */
+  #take(args: Args, due: boolean, ask: SessionCall): Answer<Taken | undefined> {
+    const [name = ''] = args;
+    const at = performance.now();
     return this.#requests.inLine(name, ask, secondBy([args])).map(([done]) => {
       const taken = takenIn(Number(done?.[0] ?? 0));
-      if (!taken) return [];
-      if (due) this.#known.seenAt = at;
-      const { number, ahead, leftMs } = taken;
-      if (ahead === 1) this.#wakes.holder(name);
-      return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
+      if (taken && due) this.#known.seenAt = at;
+      return taken;
     });
+  }
+
+  #textOf(make: TextOf, due: boolean): string {
+    const made = due ? undefined : this.#texts.get(make);
+    if (made !== undefined) return made;
+    const text = make(this.#tables, this.#known, due);
+    if (!due) this.#texts.set(make, text);
+    return text;
   }
 
   #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {
@@ -163,6 +191,10 @@ export class Verbs {
     this.#wakes.all(wakes.filter(({ name }) => written.includes(name)));
     return written;
   }
+}
+
+function numberIn(taken: Taken | undefined): string[] {
+  return taken ? [String(taken.number)] : [];
 }
 
 /** By the number of the insert. */

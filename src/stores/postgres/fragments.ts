@@ -13,6 +13,9 @@ export interface PostgresTables {
 /** The server's clock, in µs. */
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 
+/** The same as the statement began: one value in all of it. */
+export const BEGAN = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
+
 /** The prefix of all channels; the address of a process follows. */
 export const CHANNEL = 'holdfast_';
 

@@ -8,7 +8,7 @@
  * being made.
  * What would break it: a condition on another row of the lock, which is as old as the statement.
  */
-import { lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './fragments.ts';
+import { BEGAN, lives, msUntil, NOW, notify, type PostgresTables, wordOf } from './fragments.ts';
 
 /** The number of the first claim of a lock: greater than those before it. */
 const DRAWN = 'greatest(l.last + 1, excluded.number)';
@@ -77,14 +77,14 @@ function linesOf(name: string, first: string, which: string): string {
 }
 
 /** Nothing was lost, and what this program says of its claims is recorded: from the nth value. */
-function intact(nth: number): string {
-  return `w.written = w.xmin AND w.open_at <= t.now AND w.max_ttl >= $${nth}::bigint
+function intact(nth: number, now = 't.now'): string {
+  return `w.written = w.xmin AND w.open_at <= ${now} AND w.max_ttl >= $${nth}::bigint
   AND w.fast >= $${nth + 1}::boolean`;
 }
 
 /**
  * Of one claim, where none holds: as little as there can be, because the server prepares all
- * parts of a statement each time, also those that it does not come to.
+ * parts of a statement each time, also those that it does not come to. Returns its number.
  */
 export function takeFree({ lock, witness }: PostgresTables): string {
   const columns = HELD.map(([name]) => name);
@@ -97,7 +97,19 @@ WHERE ${intact(9)}
 ON CONFLICT (name) DO UPDATE SET rev = l.rev + 1, last = ${DRAWN}, id = excluded.id,
   ${HELD.map(([name, value]) => `${name} = ${value}`).join(', ')}, ended = NULL, ended_by = NULL
 WHERE l.state IS NULL AND l.id IS NULL
-RETURNING l.id || ' ' || l.last || ' 0 0 - 0 ' || l.name`;
+RETURNING l.last`;
+}
+
+/** The same, with the same values, where the row is there. What it draws is what it compares. */
+export function takeAgain({ lock, witness }: PostgresTables): string {
+  const drawn = `greatest(l.last + 1, ${BEGAN})`;
+  return `
+UPDATE ${lock} l SET rev = l.rev + 1, last = ${drawn}, number = ${drawn}, id = $2::text,
+  until = ${NOW} + $6::bigint * 1000, ttl = $6::integer, kind = $3::text, permits = $4::integer,
+  capacity = $5::integer, tag = $8::text, holder = $7::text, ended = NULL, ended_by = NULL
+WHERE l.name = $1::text AND l.id IS NULL AND l.state IS NULL
+  AND (SELECT w.highest FROM ${witness} w WHERE ${intact(9, BEGAN)}) < ${drawn}
+RETURNING l.last`;
 }
 
 /** Ends one claim that none waits behind. */

@@ -1,7 +1,16 @@
 /** All statements on the tables, each one transaction. */
 import { COLUMNS } from '../sql/row.ts';
 import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
-import { beat, leaveAll, leaveFree, leaveOne, takeAll, takeFree, takeOne } from './holding.ts';
+import {
+  beat,
+  leaveAll,
+  leaveFree,
+  leaveOne,
+  takeAgain,
+  takeAll,
+  takeFree,
+  takeOne,
+} from './holding.ts';
 
 const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');
 
@@ -17,6 +26,7 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
   const tables = { lock, store, witness: of('witness'), kept: of('kept') };
   return {
     take_free: takeFree(tables),
+    take_again: takeAgain(tables),
     take: takeOne(tables),
     take_all: takeAll(tables),
     beat: beat(tables),

@@ -1,11 +1,23 @@
-/** The statements on the table of locks, with what they take and return. */
+/**
+ * The statements on the table of locks, with what they take and return.
+ *
+ * A process takes a free lock with `take_free`, which makes the row if it is missing; or, if it has
+ * taken the row before, with `take_again`, an update by key, which costs the server less. Both take
+ * the row on the same conditions, so programs may use either at any time, and where they take
+ * nothing, `take` follows: it makes the row, lines up, or says why not.
+ * Numbers grow: those of before are not above `last`, or were swept away with an earlier row and
+ * are not above `highest`. `take_again` draws the time, or one more than `last`, and takes nothing
+ * unless that is above `highest`.
+ * What would break it: a condition of `take_free` that `take_again` does not have; a number other
+ * than the one that was compared.
+ */
 import type { Answer } from '../../base/answer.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
-import { garbled } from '../status-lines.ts';
+import { garbled, statusOf } from '../status-lines.ts';
 import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
 import type { SqlLink, SqlWire } from './link.ts';
@@ -30,7 +42,8 @@ interface TakingTerms {
 /** How often a loss of data is recorded for one read. */
 const TRIES = 3;
 
-const MOST_CROWDED = 1000;
+/** How many names a process remembers. */
+const MOST_NAMES = 1000;
 /** To take a free row needs so many of the terms of a claim, the first. */
 const FREE = 8;
 
@@ -42,6 +55,8 @@ export class Table implements Rows {
   readonly #parts: TableParts;
   /** Names behind whose holder others wait, as far as known. */
   readonly #crowded = new Set<string>();
+  /** Names whose rows this process has taken, and which are there, as far as known. */
+  readonly #taken = new Set<string>();
 
   constructor(parts: TableParts) {
     this.#parts = parts;
@@ -57,12 +72,14 @@ export class Table implements Rows {
   /** Takes the row if it is free and no claim waits for it; else undefined. */
   takeFree(asked: TaggedClaim): Answer<ClaimStatus | undefined> {
     const { resource, ttlMs } = asked.claim;
+    const name = toText(resource);
+    const call = this.#taken.has(name) ? 'take_again' : 'take_free';
     const args = [...termsOf(asked, 1).slice(0, FREE).map(String), ...this.#known];
-    const terms = { ...CLAIMS, withinMs: ttlMs };
-    return this.link.call('take_free', args, terms).map(([line]) => {
-      if (line === undefined) return undefined;
-      const [[, status] = []] = takenIn(line, new Map([[toText(resource), [asked]]]));
-      return status;
+    return this.link.call(call, args, { ...CLAIMS, withinMs: ttlMs }).map(([number]) => {
+      if (number !== undefined) note(this.#taken, name);
+      // The row may be gone.
+      else this.#taken.delete(name);
+      return number === undefined ? undefined : statusOf(Number(number), ttlMs);
     });
   }
 
@@ -91,7 +108,7 @@ export class Table implements Rows {
     const [line = ''] = lines;
     const alone = line.split(' ', 3)[2] === '0';
     if (alone) this.#crowded.delete(toText(resource));
-    else if (this.#crowded.size < MOST_CROWDED) this.#crowded.add(toText(resource));
+    else note(this.#crowded, toText(resource));
   }
 
   /** A list of the nth values of all rows, for each n. */
@@ -207,6 +224,12 @@ export class Table implements Rows {
     const lines = await this.link.call('names', [after, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }
+}
+
+/** Forgets the others where there are too many: that costs time, and nothing else. */
+function note(names: Set<string>, name: string): void {
+  if (names.size >= MOST_NAMES && !names.has(name)) names.clear();
+  names.add(name);
 }
 
 function shortest(claims: readonly Claim[]): number {

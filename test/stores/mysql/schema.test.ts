@@ -39,6 +39,7 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
   rowCases({
     tables: { lock: 'holdfast_lock', store: 'holdfast_store', kept: 'holdfast_kept' },
     caller,
+    know: (columns) => server.query(`update holdfast_store set ${columns}`),
     query: (sql) => server.query(sql),
     hold,
     sweep: (idleMs) => world.sweep(idleMs),

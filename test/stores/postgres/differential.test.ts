@@ -15,6 +15,8 @@ await server.query(`
   create schema stepped;
   create function stepped.clock_timestamp() returns timestamptz language sql as
     $$ select pg_catalog.clock_timestamp() + us * interval '1 microsecond' from public.step $$;
+  create function stepped.statement_timestamp() returns timestamptz language sql stable as
+    $$ select pg_catalog.statement_timestamp() + us * interval '1 microsecond' from public.step $$;
   alter role postgres set search_path = stepped, pg_catalog, public`);
 
 const pass = (ms: number) => server.query(`update step set us = us + ${ms * 1000}`);

@@ -18,8 +18,10 @@ const takeOf = (name: string, id: string): string[] => [
   ...['f', '30000000', 'false', '9'],
 ];
 const ROW = { name: 'a', rev: 0, last: 1, until: 0, waiters: 0, crowd: '' };
+const FREE = ['a', ID, 'm', '1', '1', '30000', '{}', '- -', '30000000', 'false'];
 const CALLS = {
-  take_free: ['a', ID, 'm', '1', '1', '30000', '{}', '- -', '30000000', 'false'],
+  take_free: FREE,
+  take_again: FREE,
   take: takeOf('a', ID),
   take_all: takeOf('a', ID),
   beat: [arrayOf(['a']), arrayOf([ID]), arrayOf([30_000])],

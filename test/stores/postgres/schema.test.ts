@@ -120,6 +120,11 @@ test('a write on a row that has moved changes nothing, and tells nobody', async 
 rowCases({
   tables: { lock: 'holdfast.lock', store: 'holdfast.store', kept: 'holdfast.kept' },
   caller,
+  async know(columns) {
+    await server.query(`update holdfast.store set ${columns}`);
+    const written = 'written = pg_current_xact_id()::xid';
+    await server.query(`update holdfast.witness set ${columns}, ${written}`);
+  },
   query: (sql) => server.query(sql),
   async hold(statement) {
     const client = await session();

@@ -10,6 +10,8 @@ export interface Database {
   readonly tables: Readonly<Record<'lock' | 'store' | 'kept', string>>;
   /** A program of its own, until all tests are over. */
   caller(): Caller;
+  /** Sets these columns of what all programs know, as a sweep does, or a loss of data. */
+  know(columns: string): Promise<unknown>;
   /** As a user who may do everything. */
   query<Row extends object>(sql: string): Promise<Row[]>;
   /** Makes this statement in a transaction, until the returned function rolls it back. */
@@ -58,7 +60,7 @@ export function rowCases(database: Database): void {
   });
 
   test('numbers grow although the clock goes back', async () => {
-    const one = database.caller();
+    const [one, two] = [database.caller(), database.caller()];
     const [first, next] = [asked('clock back'), asked('clock back')];
     await one.claim([first]);
     await one.release([first]);
@@ -67,7 +69,7 @@ export function rowCases(database: Database): void {
     const [{ last } = { last: 0 }] = await database.query<{ last: number }>(
       `select last from ${row}`,
     );
-    expect((await one.claim([next])).map(numberOf)).toEqual([BigInt(last) + 1n]);
+    expect((await two.claim([next])).map(numberOf)).toEqual([BigInt(last) + 1n]);
   });
 
   test('sixteen programs with batches that overlap never meet in a deadlock', async () => {
@@ -77,7 +79,88 @@ export function rowCases(database: Database): void {
     );
   });
 
+  describe('a row that the program has taken before', () => takenCases(database));
+
   describe('a sweep', () => sweepCases(database));
+}
+
+function takenCases({ tables, query, know, caller, sweep }: Database): void {
+  const [one, two] = [caller(), caller()];
+  /** It takes the row and leaves it free again; the number. */
+  async function takenBy(program: Caller, name: string): Promise<bigint> {
+    const claim = asked(name);
+    const number = numberOf((await program.claim([claim]))[0]);
+    expect(await program.release([claim])).toEqual(['1']);
+    return number;
+  }
+  const inAnHour = (): number => (Date.now() + 3_600_000) * 1000;
+  const lastOf = async (name: string): Promise<bigint> => {
+    const sql = `select last from ${tables.lock} where name = '${name}'`;
+    const [row] = await query<{ last: number }>(sql);
+    return BigInt(row?.last ?? 0);
+  };
+
+  test('is taken in turns with programs that are new to it, and numbers grow', async () => {
+    let before = 0n;
+    for (const each of [one, two, one, two, caller(), one]) {
+      const number = await takenBy(each, 'in turns');
+      expect(number).toBeGreaterThan(before);
+      expect(await lastOf('in turns')).toBe(number);
+      before = number;
+    }
+  });
+
+  test('is not taken from its holder', async () => {
+    await takenBy(one, 'held by another');
+    const holder = asked('held by another');
+    const number = numberOf((await two.claim([holder]))[0]);
+    const [trying, waiting] = [asked(holder.resource, { queue: false }), asked(holder.resource)];
+    expect(await one.claim([trying])).toEqual(['g refused ']);
+    expect(await one.claim([waiting])).toEqual([expect.stringMatching(/^w /)]);
+    expect((await two.renew([holder])).map(numberOf)).toEqual([number]);
+  });
+
+  test('remembers the release of a claim that comes late', async () => {
+    const late = asked('late again');
+    await takenBy(one, 'late again');
+    expect(await one.release([late])).toEqual(['0']);
+    expect(await one.claim([late])).toEqual(['g unknown ']);
+  });
+
+  test('gives the next number although the clock goes back', async () => {
+    await takenBy(one, 'back again');
+    const later = `update ${tables.lock} set last = last + 3600000000 where name = 'back again'`;
+    await query(later);
+    const last = await lastOf('back again');
+    expect(await takenBy(one, 'back again')).toBe(last + 1n);
+  });
+
+  test('gives no number that a row before it may have given', async () => {
+    await takenBy(one, 'far back');
+    let before = BigInt(inAnHour());
+    await know(`highest = ${before}`);
+    for (let i = 0; i < 3; i++) {
+      const number = await takenBy(one, 'far back');
+      expect(number).toBeGreaterThan(before);
+      before = number;
+    }
+    await know('highest = 0');
+  });
+
+  test('is taken by none after a loss of data', async () => {
+    await takenBy(one, 'not so soon');
+    await know(`open_at = ${inAnHour()}`);
+    const claims = await one.claim([asked('not so soon')]);
+    await know('open_at = 0');
+    expect(claims).toEqual([expect.stringMatching(/^w .* data-loss \d+$/)]);
+  });
+
+  test('is made anew where it was swept away', async () => {
+    const before = await takenBy(one, 'swept again');
+    await sweep(0);
+    expect(await lastOf('swept again')).toBe(0n);
+    expect(await takenBy(one, 'swept again')).toBeGreaterThan(before);
+  });
 }
 
 function sweepCases({ tables, query, hold, caller, sweep }: Database): void {

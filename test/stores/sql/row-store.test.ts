@@ -1,15 +1,20 @@
 /** Which statements a store in a database sends, and until when. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { Answer } from '../../../src/base/answer.ts';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
+const ID = 'a'.repeat(32);
 const PARTS = { name: 'rows', lineage: 'rows:1', maxTtlMs: 30_000, maxWaiters: 10, trust: false };
 
-function storeOn(call: unknown, clock = new FakeClock()): SqlRowStore {
-  const link = { call } as unknown as SqlLink;
+type Call = (statement: string, args: readonly string[], terms: CallTerms) => readonly string[];
+
+function storeOn(replyTo: Call, clock = new FakeClock()): SqlRowStore {
+  const call: SqlLink['call'] = (...asked) => Answer.of(() => replyTo(...asked));
+  const link = { call } as SqlLink;
   const parts = { link, channel: 'rows_', maxTtlMs: 30_000, fast: false, listOf: JSON.stringify };
   return new SqlRowStore({ ...PARTS, table: new Table(parts), clock });
 }
@@ -19,7 +24,7 @@ function storeOn(call: unknown, clock = new FakeClock()): SqlRowStore {
 test('all statements of a claim are sent within its ttl', async () => {
   const clock = new FakeClock();
   const sent: (readonly [string, number | undefined])[] = [];
-  const call = async (statement: string, _: unknown, { withinMs }: CallTerms) => {
+  const call: Call = (statement, _, { withinMs }) => {
     sent.push([statement, withinMs]);
     clock.stall(100);
     return [];
@@ -35,7 +40,7 @@ test('all statements of a claim are sent within its ttl', async () => {
 
 test('the looks of one turn are one statement', async () => {
   const sent: string[] = [];
-  const store = storeOn(async (statement: string, [names]: readonly string[]) => {
+  const store = storeOn((statement, [names]) => {
     sent.push(`${statement} ${names}`);
     // The time, and no row.
     return ['[1,0,0,null,0]'];
@@ -43,4 +48,51 @@ test('the looks of one turn are one statement', async () => {
   const queues = await Promise.all(['a', 'b', 'c'].map((name) => store.inspect(name)));
   expect(queues).toMatchObject([{ resource: 'a' }, { resource: 'b' }, { resource: 'c' }]);
   expect(sent).toEqual(['read ["a","b","c"]']);
+});
+
+describe('a free lock', () => {
+  /** Where rows are free, or not; a claim tells its status, and which statements it took. */
+  function scene() {
+    const sent: string[] = [];
+    const rows = { free: true };
+    const store = storeOn((statement, [names = '']) => {
+      sent.push(statement);
+      if (statement.startsWith('take_')) return rows.free ? ['7'] : [];
+      // It takes what the others may not: none waits, and the name comes last.
+      return [`${ID} 8 0 0 - 0 ${JSON.parse(names)[0]}`];
+    });
+    const claim = async (name: string): Promise<readonly [unknown, string]> => {
+      sent.length = 0;
+      const [status] = await store.claim([claimOf(name, { id: ID })]);
+      return [status, sent.join()];
+    };
+    return { rows, claim };
+  }
+
+  test('is taken by an update once this process has taken its row', async () => {
+    const { claim } = scene();
+    const held = { state: 'held', token: 7n, waiters: 0 };
+    expect(await claim('a')).toMatchObject([held, 'take_free']);
+    expect(await claim('a')).toMatchObject([held, 'take_again']);
+    expect((await claim('b'))[1]).toBe('take_free');
+  });
+
+  test('whose row is gone costs one update in vain', async () => {
+    const { rows, claim } = scene();
+    await claim('a');
+    rows.free = false;
+    expect(await claim('a')).toMatchObject([{ state: 'held', token: 8n }, 'take_again,take']);
+    rows.free = true;
+    expect((await claim('a'))[1]).toBe('take_free');
+    expect((await claim('a'))[1]).toBe('take_again');
+  });
+
+  test('of a name that is new costs one statement, however many there were', async () => {
+    const { claim } = scene();
+    const all = new Set<string>();
+    for (let n = 0; n < 3000; n++) all.add((await claim(`name ${n}`))[1]);
+    expect([...all]).toEqual(['take_free']);
+    // The last ones are known.
+    expect((await claim('name 2999'))[1]).toBe('take_again');
+  });
 });

@@ -17,12 +17,17 @@ export const MYSQL_FAULTS: Faults = {
     why: 'whoever waited for a lock of the database is taken to live in the past',
     by: inTest(SCHEMA, 'MariaDB', 'the time that a statement waits for its row counts'),
   },
-  'mysql: a claim that comes alone does not look for tombstones': {
+  'mysql: a row that is taken again may have tombstones': {
     ...holding,
-    find: `\`IF(id IS NULL AND state IS NULL, \${value}, \${other})\``,
-    replace: `\`IF(id IS NULL, \${value}, \${other})\``,
+    find: 'WHERE name = ? AND id IS NULL AND state IS NULL',
+    replace: 'WHERE name = ? AND id IS NULL',
     why: 'a late copy of a claim that was released holds until its TTL ends',
-    by: inTest(MARIADB, 'release: a claim that arrives after its release is refused for good'),
+    by: inTest(
+      SCHEMA,
+      'MariaDB',
+      'a row that the program has taken before',
+      'remembers the release of a claim that comes late',
+    ),
   },
   'mysql: what is swept away leaves no number behind': {
     ...holding,

@@ -43,10 +43,10 @@ export const POSTGRES_FAULTS: Faults = {
       'semaphoreAsMutex, sharing: several Locks on several connections exclude each other',
     ),
   },
-  'postgres: a free row is taken from its holder': {
+  'postgres: a row is taken again from its holder': {
     ...holding,
-    find: 'WHERE l.state IS NULL AND l.id IS NULL\nRETURNING',
-    replace: 'WHERE l.state IS NULL\nRETURNING',
+    find: 'WHERE l.name = $1::text AND l.id IS NULL AND l.state IS NULL',
+    replace: 'WHERE l.name = $1::text AND l.state IS NULL',
     why: 'two hold the same lock',
     by: inTest(PG, 'claim: the second claim waits'),
   },
