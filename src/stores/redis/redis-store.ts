@@ -8,10 +8,9 @@
 
 import { Answer } from '../../base/answer.ts';
 import { together } from '../../base/single-flight.ts';
-import { refusalCode } from '../../clients/redis/errors.ts';
+import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
-import type { StoreError } from '../../contract/errors.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -108,7 +107,8 @@ export class RedisStore implements Store {
 
   async inspect(resource: string): Promise<Queue> {
     const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
-    if (!Array.isArray(lines)) throw failureIn(lines);
+    if (typeof lines === 'string' && lines.startsWith('e ')) throw refused(lines.slice(2));
+    if (!Array.isArray(lines)) throw garbled(lines);
     const [, ms] = /^q (\d+)$/.exec(String(lines.at(-1))) ?? [];
     if (ms) lines.pop();
     const quarantineMs = ms ? Number(ms) : undefined;
@@ -236,12 +236,8 @@ export class RedisStore implements Store {
 
 function isDone(reply: RedisReply): boolean {
   if (typeof reply === 'number') return reply === 1;
-  throw failureIn(reply);
-}
-
-function failureIn(reply: unknown): StoreError {
   const status = statusOf(reply, 0);
-  return status.state === 'error' ? status.error : garbled(reply);
+  throw status.state === 'error' ? status.error : garbled(reply);
 }
 
 /** Skips a key that is not ours, in a list of all. */
