@@ -23,6 +23,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { holderText } from '../holder-text.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
@@ -46,6 +47,12 @@ const MOST_LOOKS = 32;
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
+
+/** What a verb sends for each claim, and makes of the replies. */
+interface VerbTerms<T> {
+  readonly argumentOf: (claim: Claim) => string;
+  readonly read: (replies: readonly RedisReply[]) => readonly T[];
+}
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -93,7 +100,7 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -102,7 +109,8 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isDone));
+    const read = (replies: readonly RedisReply[]) => replies.map(isDone);
+    return this.#verb('release', claims, { argumentOf, read });
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -145,18 +153,20 @@ export class RedisStore implements Store {
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
     const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
-    const [kept = null] = await this.#runner.run(call);
-    if (kept === 0 || kept === 1) return kept === 1;
-    throw garbled(kept);
+    return this.#runner.run(call, ([kept = null]) => {
+      if (kept === 0 || kept === 1) return kept === 1;
+      throw garbled(kept);
+    });
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
-    const found = await this.#runner.run(call);
-    const [text, leftMs] = found;
-    if (found.length === 0) return undefined;
-    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-    return { text, leftMs };
+    return this.#runner.run(call, (found) => {
+      const [text, leftMs] = found;
+      if (found.length === 0) return undefined;
+      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+      return { text, leftMs };
+    });
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
@@ -187,20 +197,21 @@ export class RedisStore implements Store {
   readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
+    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderText(holder)}`;
   };
 
-  #verb(
+  #verb<T>(
     verb: RedisVerb,
     claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Answer<readonly RedisReply[]> {
+    { argumentOf, read }: VerbTerms<T>,
+  ): Answer<readonly T[]> {
     if (claims.length === 0) return Answer.of(() => []);
     const { form, places } = this.#parts;
     const keys: string[] = [];
     for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run({ script: form[verb], keys, args: claims.map(argumentOf), spread });
+    const call = { script: form[verb], keys, args: claims.map(argumentOf), spread };
+    return this.#runner.run(call, read);
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -214,17 +225,18 @@ export class RedisStore implements Store {
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Answer<readonly ClaimStatus[]> {
-    return this.#verb(verb, claims, argumentOf).map((replies) =>
+    const read = (replies: readonly RedisReply[]) =>
       claims.map((claim, i) => {
         const status = statusOf(replies[i], claim.ttlMs);
         this.#wakes.saw(claim, status);
         return status;
-      }),
-    );
+      });
+    return this.#verb(verb, claims, { argumentOf, read });
   }
 
   #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
-    return this.#runner.run({ script: this.#parts.form.change, keys, args });
+    const call = { script: this.#parts.form.change, keys, args };
+    return this.#runner.run(call, (replies) => replies);
   }
 
   async #changeOne(resource: string, ...args: readonly string[]): Promise<RedisReply> {
