@@ -4,6 +4,15 @@
  * Invariant: each claim is one step of one script, on the server's clock (lua/queue.lua says why
  * that excludes), which grants nothing while data may have been lost (lua/record.lua). Where
  * replicas must have a grant, it counts only once they do (script-runner.ts).
+ * The end of a claim that holds alone grants nothing, so its script does not ask whether data may
+ * have been lost: the next claim does. Nor does a hand-off (lua/hand-off.lua) while the highest
+ * number in the record is less than a second old, since the next claim holds at no time at which
+ * the one before could not have held on: that one lives in this data, and its process held it to
+ * the end, or it would show no secret. Heartbeats would prolong it here for as long, even after a
+ * loss of other claims. Only a writer may be a reader in what was lost, beside others, so after a
+ * writer the script asks.
+ * What breaks it: a secret shown by a process that holds no more; a release on its way for so long
+ * that its claim is over where it lived, but not on the clock of this server.
  */
 
 import { Answer } from '../../base/answer.ts';
@@ -39,7 +48,10 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly replicas: number;
 }
 
-/** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
+/**
+ * In a cluster, and under a hash tag, a slot may lose its record alone, and with it the greatest
+ * `maxTtl`: one of fewer ms counts as this there.
+ */
 const CLUSTER_MS = 30_000;
 
 /** Queues that one script looks at: the server does nothing else meanwhile, and some are long. */
@@ -85,6 +97,9 @@ export class RedisStore implements Store {
       await link.follow('', channel, wake, 'cluster');
     };
     this.#wakes = new Wakes({ listen }, wakePrefix, parts.hazards.unwoken);
+    // 'w' if replicas are then asked to confirm, which they can only do for a write; 't' if this
+    // program trusts. Of the words, the first is 'fresh' if the server knew no script of ours, or
+    // 'known', or in a cluster 'slot' or the answer of lua/server.lua.
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const settings = (word: string, maxTtlMs: number): string =>
       `${flags}${maxTtlMs}/${link.database} ${word} ${parts.maxWaiters} ${wakePrefix}`;
