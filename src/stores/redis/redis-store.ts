@@ -32,7 +32,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { holderText } from '../holder-text.ts';
+import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
@@ -212,7 +212,7 @@ export class RedisStore implements Store {
   readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderText(holder)}`;
+    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
   };
 
   #verb<T>(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { holderText } from '../../src/stores/holder-text.ts';
+import { holderJson } from '../../src/stores/holder-json.ts';
 
 it('has all of the holder, whichever came before', () => {
   const holder = { host: 'a "host"', pid: 1, since: 1 };
@@ -9,6 +9,6 @@ it('has all of the holder, whichever came before', () => {
     ...[{ ...holder, pid: 2 }, { ...labelled, mark: 'candidate' }, labelled],
     ...[{ ...labelled, label: '' }, { ...labelled, host: 'b' }],
   ]) {
-    expect(JSON.parse(holderText(each))).toEqual(each);
+    expect(JSON.parse(holderJson(each))).toEqual(each);
   }
 });
