@@ -23,7 +23,14 @@ import { afterInput } from '../base/event-loop.ts';
 import { StoreError, temporaryFailure } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
-import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
+import {
+  type ChannelListener,
+  closed,
+  isLasting,
+  type Judgement,
+  type Source,
+  type Wire,
+} from './wire.ts';
 
 /** How long a request waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
@@ -34,10 +41,9 @@ const PING_MS = 5000;
 const REFUSED_MS = 60_000;
 
 interface WireRequest<W> {
-  /** Writes it. */
-  readonly run: (wire: W) => void;
-  readonly fail: (error: StoreError) => void;
-  readonly quietMs: number;
+  readonly write: (wire: W) => Promise<unknown>;
+  readonly terms: RequestTerms;
+  readonly answer: Answer<unknown>;
   /** Runs until the request has its turn. */
   timer?: NodeJS.Timeout;
 }
@@ -48,14 +54,7 @@ export interface RequestTerms<R = unknown, T = R> {
   /** The server may reply to nothing for this many ms. */
   readonly quietMs?: number;
   /** Default: the reply as it is. What it throws fails the request. */
-  readonly read?: (reply: R) => T;
-}
-
-export interface ChannelListener {
-  readonly channel: string;
-  readonly received: (message: string) => void;
-  /** Called when it listens again after an interruption, which may have lost messages. */
-  readonly resumed: () => void;
+  read?(reply: R): T;
 }
 
 export class KeptConnection<W extends Wire> {
@@ -98,30 +97,10 @@ export class KeptConnection<W extends Wire> {
    * Writes a request on the wire, now or later, and settles with its reply, as `read` has it.
    * @throws StoreError
    */
-  ask<R, T = R>(
-    write: (wire: W) => Promise<R>,
-    { withinMs = LONGEST_TURN_MS, quietMs = 0, read }: RequestTerms<R, T> = {},
-  ): Answer<T> {
+  ask<R, T = R>(write: (wire: W) => Promise<R>, terms: RequestTerms<R, T> = {}): Answer<T> {
+    const { withinMs = LONGEST_TURN_MS } = terms;
     const answer = new Answer<T>();
-    const request: WireRequest<W> = {
-      run: (wire) => {
-        const failed = (cause: unknown): void => this.#failed(wire, request, cause);
-        const settle = (reply: R): void => {
-          let value: T;
-          try {
-            value = read ? read(reply) : (reply as unknown as T);
-          } catch (cause) {
-            return failed(cause);
-          }
-          if (!this.#settled(request)) return;
-          answer.settle(value);
-          this.#next();
-        };
-        Answer.from(write(wire)).on({ settle, fail: failed });
-      },
-      fail: (error) => answer.fail(error),
-      quietMs,
-    };
+    const request: WireRequest<W> = { write, terms, answer };
     if (this.#closing.signal.aborted) answer.fail(this.#closing.signal.reason);
     else if (withinMs <= 0) answer.fail(this.#notYet());
     // Those that wait come first, also while they are being written.
@@ -154,7 +133,7 @@ export class KeptConnection<W extends Wire> {
     this.#written.clear();
     const { message, cause: known, retryable } = this.#judge(cause, 'call').error;
     const lost = new StoreError(message, { cause: known, retryable, outcome: 'unknown' });
-    for (const request of written) request.fail(lost);
+    for (const { answer } of written) answer.fail(lost);
     if (this.#listeners.size > 0) this.#ping(0);
     this.#next();
   }
@@ -179,12 +158,27 @@ export class KeptConnection<W extends Wire> {
 
   #run(wire: W, request: WireRequest<W>): void {
     this.#written.add(request);
-    this.#silence.asked(request.quietMs);
+    this.#silence.asked(request.terms.quietMs ?? 0);
+    const fail = (cause: unknown): void => this.#failed(wire, request, cause);
+    const settle = (reply: unknown): void => this.#replied(wire, request, reply);
     try {
-      request.run(wire);
+      Answer.from(request.write(wire)).on({ settle, fail });
     } catch (cause) {
-      this.#failed(wire, request, cause);
+      fail(cause);
     }
+  }
+
+  #replied(wire: W, request: WireRequest<W>, reply: unknown): void {
+    const { read } = request.terms;
+    let value = reply;
+    try {
+      if (read) value = read(reply);
+    } catch (cause) {
+      return this.#failed(wire, request, cause);
+    }
+    if (!this.#settled(request)) return;
+    request.answer.settle(value);
+    this.#next();
   }
 
   /** False if the request has been failed since. */
@@ -197,14 +191,14 @@ export class KeptConnection<W extends Wire> {
   #failed(wire: W, request: WireRequest<W>, cause: unknown): void {
     if (!this.#settled(request)) return;
     const { error, broken } = this.#judge(cause, 'call');
-    request.fail(error);
+    request.answer.fail(error);
     if (broken) this.drop(wire, cause);
     else this.#next();
   }
 
   #line(request: WireRequest<W>, withinMs: number): void {
     const late = (): void => {
-      if (this.#waiting.delete(request)) request.fail(this.#failure ?? this.#notYet());
+      if (this.#waiting.delete(request)) request.answer.fail(this.#failure ?? this.#notYet());
     };
     const connected = (): void => {
       if (!this.#wire || withinMs <= CONNECT_MS) late();
@@ -235,7 +229,7 @@ export class KeptConnection<W extends Wire> {
     this.#waiting.clear();
     for (const request of waiting) {
       clearTimeout(request.timer);
-      request.fail(error);
+      request.answer.fail(error);
     }
   }
 

@@ -35,8 +35,8 @@ export interface Claim {
   /** 128 random bits in hexadecimal; secret, unlike the token. */
   readonly id: string;
   /**
-   * 128 random bits in hexadecimal, shown by the release of a hold alone: by its hash others know
-   * that the hold has ended. Without it, those behind have to ask.
+   * 128 random bits in hexadecimal, shown only by the release of a hold that its process has not
+   * lost: by its hash others know that the hold has ended. Without it, those behind have to ask.
    */
   readonly secret?: string | undefined;
   readonly kind: Kind;

@@ -70,9 +70,8 @@ export class Wakes {
 
   /** A promise resolves when no message can be missed, or when listening is impossible for now. */
   watch({ id, secret }: Claim, wake: Wake): Subscribed {
-    const count = (++this.#count).toString(36);
     const proved = secret !== undefined && !this.#source.own;
-    const tag = proved ? hashOf(secret) : count;
+    const tag = proved ? hashOf(secret) : (++this.#count).toString(36);
     const watch: TagWatch = { tag, wake, known: undefined };
     this.#byTag.set(tag, watch);
     this.#byId.set(id, watch);

@@ -58,17 +58,21 @@ describe('a claim', () => {
     expect(left).toMatchObject([{ id: store.entered[0]?.id, unanswered: true }]);
   });
 
-  it('shows its secret at its release only if it has held', async () => {
+  it('shows its secret at its release only if it holds until then', async () => {
     const { clock, store, locks } = setUp();
     const lease = await locks.mutex('held').acquire();
+    const lost = await locks.mutex('lost', { maxHold: 100 }).acquire();
     store.onClaim = silence;
     const asked = watchOutcome(locks.mutex('asked').acquire({ wait: 100 }));
     await clock.advance(100);
-    await Promise.all([lease.release(), clock.rest()]);
+    await Promise.all([lease.release(), lost.release(), clock.rest()]);
     expect(asked.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT' });
-    const shown = store.sent('release').flatMap(({ claims }) => claims.map(({ secret }) => secret));
-    expect(shown).toEqual([undefined, store.entered[0]?.secret]);
-    expect(shown[1]).toHaveLength(32);
+    expect(lost.loss?.reason).toBe('max-hold');
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    const shown = Object.fromEntries(left.map(({ resource, secret }) => [resource, secret]));
+    const { secret } = store.entered[0] ?? {};
+    expect(secret).toHaveLength(32);
+    expect(shown).toEqual({ asked: undefined, held: secret, lost: undefined });
   });
 
   it('that fails for good rejects at once, and is released', async () => {

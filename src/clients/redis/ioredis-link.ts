@@ -20,7 +20,7 @@ export interface IoredisClient {
   duplicate(options?: object): IoredisClient;
   connect(): Promise<unknown>;
   disconnect(): void;
-  call(command: string, args: string[]): Promise<unknown>;
+  call(...command: string[]): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   ssubscribe(channel: string): Promise<unknown>;
@@ -142,7 +142,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     throw cause ?? error;
   }
   return {
-    send: (command) => redis.call(command[0] ?? '', command.slice(1)),
+    send: (command) => redis.call(...command),
     together: (work) => {
       redis.stream?.cork();
       work();
@@ -154,7 +154,7 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
       listen: (channel) => redis.ssubscribe(channel),
       unlisten: (channel) => redis.sunsubscribe(channel),
     },
-    ping: () => redis.call('PING', []),
+    ping: () => redis.call('PING'),
     unref: () => void redis.stream?.unref?.(),
     close,
     address: `${redis.stream?.remoteAddress?.replace(/^::ffff:/, '')}:${redis.stream?.remotePort}`,

@@ -119,8 +119,8 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
    */
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
-    // In these states it does not hold yet, so it ends nothing that others wait for.
-    if ('doubled' in this.#state) this.claim = { ...this.claim, secret: undefined };
+    // Only a hold that was not lost ends, by its release, what others wait for.
+    if (this.#state.at !== 'held') this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
   }

@@ -4,6 +4,15 @@
  * Invariant: each claim is one step of one script, on the server's clock (lua/queue.lua says why
  * that excludes), which grants nothing while data may have been lost (lua/record.lua). Where
  * replicas must have a grant, it counts only once they do (script-runner.ts).
+ * The end of a claim that holds alone grants nothing, so its script does not ask whether data may
+ * have been lost: the next claim does. Nor does a hand-off (lua/hand-off.lua) while the highest
+ * number in the record is less than a second old, since the next claim holds at no time at which
+ * the one before could not have held on: that one lives in this data, and its process held it to
+ * the end, or it would show no secret. Heartbeats would prolong it here for as long, even after a
+ * loss of other claims. Only a writer may be a reader in what was lost, beside others, so after a
+ * writer the script asks.
+ * What breaks it: a secret shown by a process that holds no more; a release on its way for so long
+ * that its claim is over where it lived, but not on the clock of this server.
  */
 
 import { Answer } from '../../base/answer.ts';
@@ -22,6 +31,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
@@ -37,7 +47,10 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly replicas: number;
 }
 
-/** In a cluster a slot may lose its record alone: a `maxTtl` of fewer ms counts as this there. */
+/**
+ * In a cluster, and under a hash tag, a slot may lose its record alone, and with it the greatest
+ * `maxTtl`: one of fewer ms counts as this there.
+ */
 const CLUSTER_MS = 30_000;
 
 /** Queues that one script looks at: the server does nothing else meanwhile, and some are long. */
@@ -45,6 +58,12 @@ const MOST_LOOKS = 32;
 
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
+
+/** What a verb sends for each claim, and makes of the replies. */
+interface VerbTerms<T> {
+  readonly argumentOf: (claim: Claim) => string;
+  readonly read: (replies: readonly RedisReply[]) => readonly T[];
+}
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -78,6 +97,9 @@ export class RedisStore implements Store {
       await link.follow('', channel, wake, 'cluster');
     };
     this.#wakes = new Wakes({ listen }, wakePrefix, parts.hazards.unwoken);
+    // 'w' if replicas are then asked to confirm, which they can only do for a write; 't' if this
+    // program trusts. Of the words, the first is 'fresh' if the server knew no script of ours, or
+    // 'known', or in a cluster 'slot' or the answer of lua/server.lua.
     const flags = `${replicas > 0 ? 'w' : '-'}${parts.trust ? 't' : '-'}`;
     const settings = (word: string, maxTtlMs: number): string =>
       `${flags}${maxTtlMs}/${link.database} ${word} ${parts.maxWaiters} ${wakePrefix}`;
@@ -93,7 +115,7 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
     const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
@@ -102,7 +124,8 @@ export class RedisStore implements Store {
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isDone));
+    const read = (replies: readonly RedisReply[]) => replies.map(isDone);
+    return this.#verb('release', claims, { argumentOf, read });
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -146,18 +169,20 @@ export class RedisStore implements Store {
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
     const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
-    const [kept = null] = await this.#runner.run(call);
-    if (kept === 0 || kept === 1) return kept === 1;
-    throw garbled(kept);
+    return this.#runner.run(call, ([kept = null]) => {
+      if (kept === 0 || kept === 1) return kept === 1;
+      throw garbled(kept);
+    });
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
-    const found = await this.#runner.run(call);
-    const [text, leftMs] = found;
-    if (found.length === 0) return undefined;
-    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-    return { text, leftMs };
+    return this.#runner.run(call, (found) => {
+      const [text, leftMs] = found;
+      if (found.length === 0) return undefined;
+      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+      return { text, leftMs };
+    });
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
@@ -188,20 +213,21 @@ export class RedisStore implements Store {
   readonly #terms = (claim: Claim): string => {
     const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
+    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
   };
 
-  #verb(
+  #verb<T>(
     verb: RedisVerb,
     claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Answer<readonly RedisReply[]> {
+    { argumentOf, read }: VerbTerms<T>,
+  ): Answer<readonly T[]> {
     if (claims.length === 0) return Answer.of(() => []);
     const { form, places } = this.#parts;
     const keys: string[] = [];
     for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
     const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    return this.#runner.run({ script: form[verb], keys, args: claims.map(argumentOf), spread });
+    const call = { script: form[verb], keys, args: claims.map(argumentOf), spread };
+    return this.#runner.run(call, read);
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -215,17 +241,18 @@ export class RedisStore implements Store {
     claims: readonly Claim[],
     argumentOf: (claim: Claim) => string,
   ): Answer<readonly ClaimStatus[]> {
-    return this.#verb(verb, claims, argumentOf).map((replies) =>
+    const read = (replies: readonly RedisReply[]) =>
       claims.map((claim, i) => {
         const status = statusOf(replies[i], claim.ttlMs);
         this.#wakes.saw(claim, status);
         return status;
-      }),
-    );
+      });
+    return this.#verb(verb, claims, { argumentOf, read });
   }
 
   #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
-    return this.#runner.run({ script: this.#parts.form.change, keys, args });
+    const call = { script: this.#parts.form.change, keys, args };
+    return this.#runner.run(call, (replies) => replies);
   }
 
   async #changeOne(resource: string, ...args: readonly string[]): Promise<RedisReply> {

@@ -28,7 +28,7 @@ export interface ScriptRunnerParts {
   readonly spelling?: SpellingCheck | undefined;
   /** The longest ttl that counts on the server. */
   readonly maxTtlMs: number;
-  /** The settings of a script (lua/record.lua), with one word on what is known of the server. */
+  /** The settings of a script (redis-store.ts), with one word on what is known of the server. */
   readonly settings: (word: string, maxTtlMs: number) => string;
 }
 
@@ -44,6 +44,8 @@ export interface ScriptRun {
   readonly args: readonly string[];
   readonly spread?: Spread | undefined;
 }
+
+type ReadReplies<T> = (replies: readonly RedisReply[]) => T;
 
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
@@ -70,19 +72,19 @@ export class ScriptRunner {
   }
 
   /**
-   * What the script returns for each of these keys, which are of one slot.
-   * @throws StoreError, with an unknown outcome if too few replicas have it.
+   * What `read` makes of the script's replies, one for each of these keys, which are of one slot.
+   * @throws StoreError, with an unknown outcome if too few replicas have it; what `read` throws.
    */
-  run(call: ScriptRun): Answer<readonly RedisReply[]> {
+  run<T>(call: ScriptRun, read: ReadReplies<T>): Answer<T> {
     const checked = this.#parts.spelling?.();
-    return checked ? Answer.from(checked.then(() => this.#run(call))) : this.#run(call);
+    return checked ? Answer.from(checked.then(() => this.#run(call, read))) : this.#run(call, read);
   }
 
-  #run(call: ScriptRun): Answer<readonly RedisReply[]> {
+  #run<T>(call: ScriptRun, read: ReadReplies<T>): Answer<T> {
     const sentAt = this.#clock.now();
     return Answer.from(this.#send(call, this.#known))
       .or((error) => this.#again(call, error))
-      .map((reply) => this.#read(call, reply, sentAt));
+      .map((reply) => read(this.#repliesIn(call, reply, sentAt)));
   }
 
   /** A refused script has done nothing, so it may be sent once more. */
@@ -127,7 +129,7 @@ export class ScriptRunner {
     return spread ? this.#withWait(key, command, spread) : link.send(key, command);
   }
 
-  #read({ keys }: ScriptRun, reply: RedisReply, sentAt: number): readonly RedisReply[] {
+  #repliesIn({ keys }: ScriptRun, reply: RedisReply, sentAt: number): readonly RedisReply[] {
     if (!Array.isArray(reply)) throw garbled(reply);
     const [now, maxTtl] = stampOf(reply[0]) ?? [];
     if (now === undefined) throw garbled(reply);

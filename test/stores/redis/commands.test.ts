@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createLocks, type Store } from 'holdfast';
 import { plainRedisStore, type RedisOptions, redisStore } from 'holdfast/redis';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import { type Claim, type ClaimStatus, MAX_PERMITS } from 'holdfast/store';
 import { Cluster, Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimOf, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
@@ -29,6 +29,8 @@ function open(options: RedisOptions = {}): Store {
 function claim(over: Partial<Claim> = {}): Claim {
   return claimOf('a', { ttlMs: 10_000, secret: randomBytes(16).toString('hex'), ...over });
 }
+
+const WRITER = { kind: 'write', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
 
 /** How often each command was carried out since the last look, within scripts or not. */
 async function counts(): Promise<Record<string, number>> {
@@ -120,6 +122,32 @@ describe('what it costs', () => {
     }
     expect(work[1]).toBe(work[0]);
   });
+
+  it.each([
+    ['none for a mutex', {}, undefined],
+    ['one for a writer, who may be a reader in lost data', WRITER, 1],
+    ['one for a hold that may have been lost before its end', { secret: undefined }, 1],
+  ] as const)('looks at the server for a hand-off: %s', async (_, over, looks) => {
+    const store = await ready();
+    const first = await enter(store, over);
+    const second = await enter(store, over);
+    // After a second without a number, any script would look.
+    await enter(store, { resource: 'other' });
+    await counts();
+    expect(await store.release([first])).toEqual([true]);
+    expect((await counts()).info).toBe(looks);
+    const takeover = { reason: 'released' };
+    expect(await store.renew([second])).toMatchObject([{ state: 'held', takeover }]);
+  });
+
+  it('a hand-off to the only waiter, though another came later and left', async () => {
+    const store = await ready();
+    const first = await enter(store, {});
+    const second = await enter(store, {});
+    await store.release([await enter(store, {})]);
+    expect(await store.release([first])).toEqual([true]);
+    expect(await store.renew([second])).toMatchObject([{ state: 'held' }]);
+  });
 });
 
 describe('what it leaves', () => {
@@ -176,6 +204,20 @@ describe('tokens', () => {
     };
     await expect(store.claim([claim()])).rejects.toMatchObject(refused);
     expect(await server.command('EXISTS', 'holdfast::a')).toBe(0);
+  });
+
+  it('of claims that hold alone are in the record at once', async () => {
+    const store = open();
+    await enter(store, {});
+    // In the last batch, one waits.
+    for (const batch of [[claim({ resource: 'b' })], [claim(), claim({ resource: 'c' })]]) {
+      const status = (await store.claim(batch)).at(-1);
+      const { highest } = await record();
+      expect(status).toMatchObject({ state: 'held' });
+      if (status?.state === 'held') {
+        expect(BigInt(highest)).toBeGreaterThanOrEqual(status.token);
+      }
+    }
   });
 
   it.each([

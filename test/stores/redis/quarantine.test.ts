@@ -1,4 +1,5 @@
 /** After which events a server grants nothing for a while, and after which it does. */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,13 @@ async function attach(bed: Bed, server: RedisServer): Promise<void> {
   const config = [`replicaof ${server.host} ${server.port}`];
   const replica = bed.serve(await RedisServer.start({ config }));
   await until('was it in step', async () => (await field(replica, 'master_link_status')) === 'up');
+}
+
+/** As if the highest number were of so many microseconds from now. */
+async function lookedAt(server: RedisServer, us: number): Promise<void> {
+  const [seconds, micros] = (await server.command('TIME')) as [string, string];
+  const highest = String(Number(seconds) * 1_000_000 + Number(micros) + us);
+  await server.command('SETRANGE', 'holdfast:!record', 54, highest);
 }
 
 type Happening = (server: RedisServer, bed: Bed) => Promise<unknown>;
@@ -128,6 +136,24 @@ describe('a server', () => {
     await happen(server, bed);
     expect(await claimed(store)).toBe('held');
     expect(await claimed(patient(bed, server))).toBe('held');
+  });
+
+  test.concurrent.each([
+    ['passes the hold on within a second of the last look', 0, 'held'],
+    ['grants nothing later', -2_000_000, 'data-loss'],
+  ] as const)('a time as a replica: a release %s', async (_, us, expected) => {
+    await using bed = new Bed();
+    const { server, store } = await calm(bed);
+    const entered = (): Claim =>
+      claimOf('held', { ttlMs: LONG_TTL_MS, secret: randomBytes(16).toString('hex') });
+    const [first, next] = [entered(), entered()];
+    for (const each of [first, next]) await store.claim([each]);
+    await demoteForAMoment(server);
+    await lookedAt(server, us);
+    expect(await store.release([first])).toEqual([true]);
+    const [status] = await store.renew([next]);
+    expect(status?.state === 'waiting' ? status.why : status?.state).toBe(expected);
+    expect(await claimed(store)).toBe('data-loss');
   });
 
   test.concurrent('that comes back with all its data', async () => {

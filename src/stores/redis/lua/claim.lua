@@ -20,7 +20,11 @@ for i = 2, #KEYS do
   end
   if not answers[i] then rest[#rest + 1] = i end
 end
-if #rest == 0 and not write then return answers end
+if #rest == 0 and not write then
+  call('SETRANGE', KEYS[1], 54, numberText)
+  return answers
+end
+if #rest < #KEYS - 1 then highest, write = number, true end
 -- include functions.lua
 if #rest > 0 then
   -- include join.lua

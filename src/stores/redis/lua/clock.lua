@@ -7,6 +7,8 @@ local REMEMBER = 600000
 local LATEST = 2 ^ 52
 -- True in server.lua alone, whose record is that of a whole server.
 local SERVER = false
+-- For record.lua, and functions made before it.
+local record, data, openAt, highest, maxTtl, tail, write, over, open
 local time = call('TIME')
 local micros = time[1] * 1000000 + time[2]
 if micros > LATEST then

@@ -29,7 +29,8 @@ end
 -- waiters, count, used: how many wait, how many hold, and how many permits these use;
 -- kind; limits, limit: the limits of the holders, and the least of them;
 -- last, raised: the last number, and the one up to which all were raised;
--- death; only, number: when the first holder dies; the id and number of an only holder;
+-- death; only, number: when the first holder dies; the id of an only holder, and its number unless
+--   it is sealed;
 -- fore, told, newest: when the first waiter dies, which place was told that it is the first, and
 --   the id of the claim that came last;
 -- ended, endedBy: how the last hold ended, and its number;
@@ -39,7 +40,7 @@ local function unpackedHead(key, text)
   if not head.nextGrave then refuse(key) end
   return head
 end
--- Of the settings (record.lua): the word on the server, maxWaiters, the prefix of the channels.
+-- Of the settings (redis-store.ts): the word on the server, maxWaiters, the prefix of the channels.
 local function settings()
   return string.match(ARGV[1], ' (%S+) (%d+) (%S+)$')
 end

@@ -1,8 +1,7 @@
 -- The common way into a queue: everything is held, and others are waiting already.
 -- It answers as queue.lua does and leaves the same queue, but reads less and needs none of its
--- functions. Before it writes, it leaves anything unusual to queue.lua.
--- The head says enough: no holder has died (death), nor the first waiter (fore); which claim came
--- last (newest); and no waiter has left, as there are as many waiters as places.
+-- functions: the head (functions.lua) says enough. Before it writes, it leaves anything unusual to
+-- queue.lua. No waiter has left if there are as many waiters as places.
 local function join(key, asked)
   local id = sub(asked, 1, 32)
   local found = redis.pcall('HMGET', key, '#', id, 'T' .. id)

@@ -6,10 +6,8 @@
 -- key is a string, which costs one command; otherwise a hash: '#' is the head, an id leads to its
 -- claim, a place in the order of arrival to the id that waits there, 'T' and an id to a tombstone,
 -- 'T' and a number to the id of one, in the order of burial.
--- No step costs more when more claims wait: the head has the first place, how much is in use and
--- the earliest possible death of a holder, so only claims that block others are read. For the
--- short cuts join.lua and hand-off.lua it also has when the first waiter would die (fore), which
--- claim came last (newest), and the number of an only holder that is not sealed.
+-- No step costs more when more claims wait: the head (functions.lua) says enough, so only claims
+-- that block others are read.
 -- String: id 32, number 16, expires (ms) 13, and the terms as the claim brings them:
 -- 'kind permits limit ttl address tag holder'. What breaks it: a second writer of these keys.
 local function load(key)

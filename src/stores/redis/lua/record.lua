@@ -1,5 +1,4 @@
 -- The store's record, KEYS[1]: whose data this is, and when some of it may last have been lost.
--- Records of finished work are something else: see kept.lua.
 --
 -- Invariant: nothing is granted while a lost claim may live; openAt says until when. The record is
 -- part of the data and names its server (replication id, process, database). After a restart, a
@@ -11,8 +10,7 @@
 -- p: another server may still grant. This one was a replica, or has data of another process, like
 --    either side of a fail-over that starts again. Sentinel lets the old primary write for up to
 --    12 s: maxTtl and 20 s, or three times a maxTtl below 10 s, enough from 6 s upwards.
--- In a cluster a replaced primary stops in time (n), and all ask for 30 s or more, as under a hash
--- tag (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
+-- In a cluster a replaced primary stops in time (n), and all ask for 30 s or more (redis-store.ts).
 -- What breaks it: lost-data.md; a program with a smaller maxTtl than others that comes first after
 -- a flush; of two sides of a fail-over, one that starts again without its data while the other
 -- grants.
@@ -25,28 +23,24 @@
 -- often such commands have run. Comparing that after each second without a script is enough: a
 -- server that granted anything elsewhere meanwhile waited for maxTtl first.
 -- A lost slot of a cluster looks like one never used, so in doubt a slot asks for the record of its
--- server, which counts every command that may bring it slots (server.lua).
+-- server, which counts all that may bring it slots (server.lua).
 -- Where statistics prove that nothing was lost since the start, the loss was at the start.
 -- A program with `trust` writes the same record, and only skips the wait (queue.lua).
--- It also keeps the highest number given to a claim of an idle resource, which leaves no
--- key behind, so that numbers grow even if the server's clock goes back.
+-- It also keeps the highest number given to a claim that holds alone, or of an idle resource, which
+-- leaves no key behind, so that numbers grow even if the server's clock goes back.
 -- Layout 1: replication id 40, open at (ms) 13, highest number 16, maxTtl 13; then the number of
 -- the database, '?' where the client does not tell it; run_id; how often commands that may lose
 -- data have run; the signs of a time as a replica; and 'n' or 'p', or 's' if the last loss was
 -- before the start. Layout 0: programs with other keys (spelling.ts) use this namespace.
--- ARGV[1]: 'w' if replicas are then asked to confirm, which they can only do for a write, or '-';
--- 't' if this program trusts, or '-'; maxTtl, a slash and the database. Then in words: 'fresh' if
--- the server knew no script of ours, or 'known', or in a cluster 'slot' or server.lua's answer;
--- maxWaiters; the prefix of the channels. The arguments of the verb follow.
+-- ARGV[1]: the settings (redis-store.ts). The arguments of the verb follow.
 local replication = call('INFO', 'replication')
 local _, at = string.find(replication, 'master_replid:', 1, true)
 local none = '0000000000000000000000000000000000000000'
-local data = at and sub(replication, at + 1, at + 40) or none
-local record = call('GET', KEYS[1])
-local openAt, highest, maxTtl, tail, same = 0, 0, 0, '', false
-local write, trusts = sub(ARGV[1], 1, 1) == 'w', sub(ARGV[1], 2, 2) == 't'
+data = at and sub(replication, at + 1, at + 40) or none
+record = record or call('GET', KEYS[1])
+openAt, highest, maxTtl, tail, write = 0, 0, 0, '', sub(ARGV[1], 1, 1) == 'w'
+local trusts, same, swapped = sub(ARGV[1], 2, 2) == 't', false, false
 local longest, database = string.match(ARGV[1], '(%d+)/(%S+)')
-local swapped = false
 if record then
   local layout = sub(record, 1, 1)
   if layout == '0' then
@@ -153,8 +147,8 @@ if openAt > furthest then
   openAt, write = furthest, true
 end
 -- The wait is over for all; a claim that trusts does not need it.
-local over = now >= openAt
-local open = over or trusts
+over = now >= openAt
+open = over or trusts
 -- Once a second, so that the highest number also covers a claim whose process has died.
 if micros - highest > 1000000 then
   highest, write = micros, true

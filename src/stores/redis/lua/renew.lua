@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
 -- include clock.lua
--- include record.lua
 -- Heartbeat and status in one. Never revives a claim. ARGV for each claim, in one: its id and
 -- its ttl.
-local answers, rest = { stamp }, {}
 local texts = call('MGET', unpack(KEYS))
+record = texts[1]
+-- include record.lua
+local answers, rest = { stamp }, {}
 for i = 2, #KEYS do
   local asked, text = ARGV[i], texts[i]
   if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber(sub(text, 49, 61)) > now then

@@ -143,6 +143,17 @@ export const REDIS_FAULTS: Faults = {
     why: 'a waiter that gives up takes the lock away from its holder',
     by: inTest(IOREDIS, 'release: a waiter that leaves does not disturb the others'),
   },
+  'Redis: a writer hands over without a look at the server': {
+    file: 'src/stores/redis/lua/hand-off.lua',
+    find: "not proof or head.kind == 'r' or head.kind == 'w'",
+    replace: 'not proof',
+    why: 'after a fail-over that lost a downgrade, a writer comes in beside readers',
+    by: inTest(
+      COMMANDS,
+      'what it costs',
+      'looks at the server for a hand-off: one for a writer, who may be a reader in lost data',
+    ),
+  },
   'who is known to hold believes any message': {
     file: 'src/stores/wakes.ts',
     find: "if (typeof known === 'bigint') return hint.token === known;",
