@@ -1,5 +1,5 @@
 /**
- * A promise that its one listener hears at once.
+ * A promise whose listener hears at once.
  *
  * A reply passes many layers on its way from a socket to its caller, and a promise at each of them
  * costs objects and turns of the microtasks: more than all else that a free lock costs its process.
@@ -44,12 +44,11 @@ export class Answer<T> implements Promise<T>, Answered<T> {
     this.#listener?.fail(error);
   }
 
-  /** Takes the one listener. */
+  /** Takes a listener; a second one hears after the first. */
   on(listener: Answered<T>): void {
-    this.#listener = listener;
     const outcome = this.#outcome;
-    if (!outcome) return;
-    if ('value' in outcome) listener.settle(outcome.value);
+    if (!outcome) this.#listener = this.#listener ? both(this.#listener, listener) : listener;
+    else if ('value' in outcome) listener.settle(outcome.value);
     else listener.fail(outcome.error);
   }
 
@@ -67,7 +66,7 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   chain<U>(next: (value: T) => PromiseLike<U>): Answer<U> {
     const answer = new Answer<U>();
     this.on({
-      settle: (value) => answer.#follow(next(value)),
+      settle: (value) => answer.#lead(next, value),
       fail: (error) => answer.fail(error),
     });
     return answer;
@@ -78,7 +77,7 @@ export class Answer<T> implements Promise<T>, Answered<T> {
     const answer = new Answer<T | U>();
     this.on({
       settle: (value) => answer.settle(value),
-      fail: (error) => answer.#follow(recover(error)),
+      fail: (error) => (answer as Answer<U>).#lead(recover, error),
     });
     return answer;
   }
@@ -125,6 +124,16 @@ export class Answer<T> implements Promise<T>, Answered<T> {
     this.settle(result);
   }
 
+  #lead<V>(next: (value: V) => PromiseLike<T>, value: V): void {
+    let promise: PromiseLike<T>;
+    try {
+      promise = next(value);
+    } catch (error) {
+      return this.fail(error);
+    }
+    this.#follow(promise);
+  }
+
   #follow(promise: PromiseLike<T>): void {
     if (promise instanceof Answer) return promise.on(this);
     promise.then(
@@ -138,4 +147,17 @@ export class Answer<T> implements Promise<T>, Answered<T> {
 export interface Answered<T> {
   settle(value: T): void;
   fail(error: unknown): void;
+}
+
+function both<T>(first: Answered<T>, second: Answered<T>): Answered<T> {
+  return {
+    settle(value) {
+      first.settle(value);
+      second.settle(value);
+    },
+    fail(error) {
+      first.fail(error);
+      second.fail(error);
+    },
+  };
 }

@@ -19,7 +19,7 @@
  */
 import { Answer } from '../base/answer.ts';
 import { isLockError } from '../base/errors.ts';
-import { afterInput } from '../base/event-loop.ts';
+import { afterInput, detached } from '../base/event-loop.ts';
 import { StoreError, temporaryFailure } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
@@ -128,14 +128,14 @@ export class KeptConnection<W extends Wire> {
     if (this.#wire !== wire) return;
     this.#wire = undefined;
     this.#silence.end();
-    wire.close();
     const written = [...this.#written];
     this.#written.clear();
+    wire.close();
     const { message, cause: known, retryable } = this.#judge(cause, 'call').error;
     const lost = new StoreError(message, { cause: known, retryable, outcome: 'unknown' });
-    for (const { answer } of written) answer.fail(lost);
     if (this.#listeners.size > 0) this.#ping(0);
     this.#next();
+    for (const { answer } of written) answer.fail(lost);
   }
 
   /** Its server may have changed: the next wire, from the same source, is opened in its place. */
@@ -177,8 +177,8 @@ export class KeptConnection<W extends Wire> {
       return this.#failed(wire, request, cause);
     }
     if (!this.#settled(request)) return;
-    request.answer.settle(value);
     this.#next();
+    request.answer.settle(value);
   }
 
   /** False if the request has been failed since. */
@@ -191,9 +191,9 @@ export class KeptConnection<W extends Wire> {
   #failed(wire: W, request: WireRequest<W>, cause: unknown): void {
     if (!this.#settled(request)) return;
     const { error, broken } = this.#judge(cause, 'call');
-    request.answer.fail(error);
     if (broken) this.drop(wire, cause);
     else this.#next();
+    request.answer.fail(error);
   }
 
   #line(request: WireRequest<W>, withinMs: number): void {
@@ -214,7 +214,7 @@ export class KeptConnection<W extends Wire> {
   #next(): void {
     for (const request of this.#waiting) {
       if (!this.#wire) {
-        if (!this.#connecting) void this.#connect();
+        if (!this.#connecting) void detached(() => this.#connect());
         return;
       }
       if (!this.#hasRoom()) return;
@@ -250,9 +250,9 @@ export class KeptConnection<W extends Wire> {
       this.#failure = undefined;
     } catch (cause) {
       this.#failure = this.#judge(cause, 'open').error;
-      this.#failWaiting(this.#failure);
     }
     this.#connecting = false;
+    if (this.#failure) this.#failWaiting(this.#failure);
     this.#next();
   }
 

@@ -71,7 +71,7 @@ type CallBatch<R> = readonly BatchRequest<R>[];
 /** A request waits for the batch before it for at most its own TTL divided by this. */
 const WAITS_PER_TTL = 10;
 
-/** So many portions are under way, unless a batch is late. */
+/** So many portions may be under way beside the last. */
 const PORTIONS = 4;
 
 export class Batcher<R> implements Sender<R> {
@@ -138,7 +138,9 @@ export class Batcher<R> implements Sender<R> {
     this.#dueAt = Number.POSITIVE_INFINITY;
     if (this.#pending.length === 0) return this.#rest();
     this.#busy = true;
-    detached(this.#go);
+    // Not at once, since a store that is synchronous would call this again from within.
+    if (this.#parts.store.traits.synchronous) timers.queueMicrotask(() => detached(this.#go));
+    else detached(this.#go);
   };
 
   #rest(): void {

@@ -56,6 +56,9 @@ const CLUSTER_MS = 30_000;
 /** Queues that one script looks at: the server does nothing else meanwhile, and some are long. */
 const MOST_LOOKS = 32;
 
+/** A third of the largest batch: its script takes the server as long as its replies take us. */
+const PORTION = 32;
+
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
@@ -70,7 +73,8 @@ export class RedisStore implements Store {
   readonly traits: Traits;
   readonly lineage: string;
   readonly maxTtlMs: number;
-  readonly portion = 32;
+  /** None where a WAIT follows each batch: the next would be carried out only after it. */
+  readonly portion: number | undefined;
   /** In a cluster, the slot, by the key of its record. */
   readonly partOf: ((resource: string) => string) | undefined;
   readonly #parts: RedisStoreParts;
@@ -89,6 +93,7 @@ export class RedisStore implements Store {
     if (places.many) this.partOf = (name) => places.recordOf(places.keyOf(name));
     this.name = form.name;
     this.maxTtlMs = parts.maxTtlMs;
+    this.portion = replicas === 0 ? PORTION : undefined;
     this.lineage = `${form.name}:${namespace}${places.tag}`;
     this.traits = { ...form.traits, hintsGrant: form.traits.hintsGrant && replicas === 0 };
     const { channels: wakePrefix = places.own('wake:') } = parts;
