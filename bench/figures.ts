@@ -36,7 +36,7 @@ export const FIGURES: Readonly<Record<string, Figure>> = {
   fences: cost(['sqlite', 'redis', 'postgres']),
   quorum: cost(['redis'], { together: true, servers: 5 }),
   size: cost(['memory'], { together: true }),
-  compare: crowds(['redis', 'postgres', 'mysql', 'hazelcast'], {
+  compare: crowds(['redis', 'postgres', 'mysql', 'sqlite', 'hazelcast'], {
     picture: { store: 'redis', file: 'redis-rivals', draw: rivalsPicture },
   }),
   contended: crowds(SERVERS),

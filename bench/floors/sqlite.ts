@@ -1,5 +1,11 @@
-/** Floor: the fewest statements that do the work, through the binding that the store takes. */
-import { readFileSync } from 'node:fs';
+/**
+ * Floors: the fewest statements that do the work, through the binding that the store takes.
+ *
+ * Contended, it is one transaction that joins a queue and one that leaves it, after which a line in
+ * a file lets the next in. Nothing here expires a waiter, repairs a lost line, issues a token or
+ * notices that a lease is over.
+ */
+import fs, { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Connect } from '../measuring/subject.ts';
@@ -7,7 +13,10 @@ import type { Connect } from '../measuring/subject.ts';
 /** What `node:sqlite` and `libsql` have in common. */
 interface BareDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): { run(...values: unknown[]): unknown; get(): unknown };
+  prepare(sql: string): {
+    run(...values: unknown[]): unknown;
+    get(...values: unknown[]): unknown;
+  };
   close(): unknown;
 }
 
@@ -42,15 +51,78 @@ const insertAndDelete: Connect = (url) => {
   };
 };
 
+/** Each process watches a file of its own. */
+const queueAndFileWatch: Connect = (url) => {
+  const database = openBare(url);
+  const joining = database.prepare(`INSERT INTO bare_queue
+    SELECT ?, ifnull(max(number), 0) + 1, ?, ? FROM bare_queue WHERE name = ?`);
+  const counting = database.prepare('SELECT count(*) AS n FROM bare_queue WHERE name = ?');
+  const leaving = database.prepare('DELETE FROM bare_queue WHERE name = ? AND id = ?');
+  const first = database.prepare(
+    'SELECT id, file FROM bare_queue WHERE name = ? ORDER BY number LIMIT 1',
+  );
+  const file = `${fileOf(url)}-${process.pid}-${process.hrtime.bigint()}`;
+  const fd = fs.openSync(file, 'a+');
+  const waiting = new Map<string, () => void>();
+  const bytes = Buffer.alloc(64 * 1024);
+  let offset = 0;
+  const watcher = fs.watch(file, () => {
+    const size = fs.readSync(fd, bytes, 0, bytes.length, offset);
+    offset += size;
+    for (const id of bytes.toString('utf8', 0, size).split('\n')) waiting.get(id)?.();
+  });
+  let count = 0;
+
+  const inTransaction = <T>(work: () => T): T => {
+    database.exec('BEGIN IMMEDIATE');
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  };
+  return {
+    task: (name) => async () => {
+      const id = `${file} ${count++}`;
+      const told = new Promise<void>((resolve) => waiting.set(id, resolve));
+      const { n } = inTransaction(() => {
+        joining.run(name, id, file, name);
+        return counting.get(name) as { readonly n: number };
+      });
+      if (n > 1) await told;
+      waiting.delete(id);
+      return () => {
+        const next = inTransaction(() => {
+          leaving.run(name, id);
+          return first.get(name) as { readonly id: string; readonly file: string } | undefined;
+        });
+        if (next) fs.appendFileSync(next.file, `${next.id}\n`);
+      };
+    },
+    close: () => {
+      watcher.close();
+      fs.closeSync(fd);
+      fs.rmSync(file);
+      database.close();
+    },
+  };
+};
+
 export const ROW_FLOOR = 'floor: INSERT + DELETE, WITHOUT ROWID';
 
-export const floors: Readonly<Record<string, Connect>> = { [ROW_FLOOR]: insertAndDelete };
+export const QUEUE_FLOOR = 'floor: queue and file watch';
+
+export const floors: Readonly<Record<string, Connect>> = {
+  [ROW_FLOOR]: insertAndDelete,
+  [QUEUE_FLOOR]: queueAndFileWatch,
+};
 
 /** Before others come: processes that turn the same new file to WAL at once would fail. */
 export function createTables(url: string): void {
   const database = openBare(url);
   database.exec(`CREATE TABLE IF NOT EXISTS bare (
     name TEXT PRIMARY KEY, id TEXT NOT NULL, expires INTEGER NOT NULL
+  ) WITHOUT ROWID`);
+  database.exec(`CREATE TABLE IF NOT EXISTS bare_queue (
+    name TEXT, number INTEGER, id TEXT NOT NULL, file TEXT NOT NULL, PRIMARY KEY (name, number)
   ) WITHOUT ROWID`);
   database.close();
 }

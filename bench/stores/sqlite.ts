@@ -1,5 +1,5 @@
 /** SQLite, which no server counts for: each process counts what it does itself. */
-import { createTables, floors, ROW_FLOOR } from '../floors/sqlite.ts';
+import { createTables, floors, QUEUE_FLOOR, ROW_FLOOR } from '../floors/sqlite.ts';
 import type { Subject, Work } from '../measuring/subject.ts';
 import { calls, OURS } from './ours.ts';
 
@@ -11,7 +11,7 @@ export const sqlite: Subject = {
   alone: [[ROW_FLOOR, 'holdfast']],
   pairs: [15_000, 30_000],
   goals: [0.7, 3],
-  contended: [],
+  contended: [QUEUE_FLOOR, 'holdfast', 'holdfast, fair'],
   asks: 'store calls',
   observe({ url }) {
     createTables(url);

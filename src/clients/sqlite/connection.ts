@@ -5,12 +5,16 @@
  * starves (of four saturating processes, one got a single turn in 2.5 s). So the time-out is zero,
  * and a busy step is repeated in a later turn of the loop, from its beginning, with the clock read
  * anew: first at once, then every millisecond or two.
+ * A statement outside of `write` is a transaction by itself. libsql leaves one that was refused
+ * where it stopped. Until that has run to its end, SQLite commits nothing else that the connection
+ * writes. So the next transaction runs it first, with a NULL for each value: then it finds no row.
  * `synchronous=NORMAL` does not wait for the disk at a commit. Killing a process loses nothing,
  * because its writes are with the kernel; a power cut may lose the last ones, but it is a reboot as
  * well, which voids all claims, and tokens go on above any that can have been lost.
  */
 import { realpathSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { Answer } from '../../base/answer.ts';
 import { timers } from '../../base/clock.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import { permanentFailure } from '../../contract/errors.ts';
@@ -38,6 +42,9 @@ export interface SqliteDatabase {
  */
 const PAGE_BYTES = 1024;
 
+/** A log of this many pages is as long as SQLite's default, and as rarely waits for the disk. */
+const LOG_PAGES = 4_000;
+
 /** How long a busy step is repeated at every turn of the event loop, in ms. */
 const SPIN_MS = 0.2;
 
@@ -47,6 +54,9 @@ export class FileConnection {
   /** The real path: SQLite and all processes agree on it, whatever links lead there. */
   readonly file: string;
   readonly #database: SqliteDatabase;
+  #inTransaction = false;
+  /** Runs a statement that was refused outside of a transaction to its end. */
+  #refused: (() => unknown) | undefined;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -84,6 +94,20 @@ export class FileConnection {
     this.prepare(sql).run(...values);
   }
 
+  /** How many rows the statement has changed, in a transaction by itself unless `write` runs it. */
+  change(statement: SqliteStatement, ...values: SqliteValue[]): number {
+    if (this.#refused && !this.#inTransaction) {
+      return this.write(() => this.change(statement, ...values));
+    }
+    try {
+      return Number(statement.run(...values).changes);
+    } catch (error) {
+      const stopped = isBusy(error) && !this.#inTransaction;
+      if (stopped) this.#refused = () => statement.run(...values.map(() => null));
+      throw error;
+    }
+  }
+
   /** Runs `work` alone on the file, all or nothing. */
   write<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
@@ -92,6 +116,7 @@ export class FileConnection {
 
   /** Runs `work` on one state of the file. */
   read<T>(work: () => T): T {
+    if (this.#refused) return this.write(work);
     this.#database.exec('BEGIN');
     return this.#finish(() => {
       this.#database.exec('SELECT 1 FROM holdfast_meta');
@@ -100,7 +125,11 @@ export class FileConnection {
   }
 
   #finish<T>(work: () => T): T {
+    const refused = this.#refused;
+    this.#refused = undefined;
+    this.#inTransaction = true;
     try {
+      refused?.();
       const result = work();
       this.#database.exec('COMMIT');
       return result;
@@ -111,6 +140,8 @@ export class FileConnection {
         // SQLite has rolled back already.
       }
       throw error;
+    } finally {
+      this.#inTransaction = false;
     }
   }
 
@@ -126,7 +157,8 @@ export async function openConnection(file: string, busyMs: number): Promise<File
     const database = open(file);
     try {
       database.exec(
-        `PRAGMA page_size=${PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL`,
+        `PRAGMA page_size=${PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+        PRAGMA wal_autocheckpoint=${LOG_PAGES}`,
       );
       return new FileConnection(database);
     } catch (error) {
@@ -140,24 +172,32 @@ export async function openConnection(file: string, busyMs: number): Promise<File
  * Repeats a step while another connection is at work on the file.
  * @throws StoreError with the reason, after `busyMs` at the latest.
  */
-export async function untilFree<T>(file: string, busyMs: number, step: () => T): Promise<T> {
+export function untilFree<T>(file: string, busyMs: number, step: () => T): Answer<T> {
+  const answer = new Answer<T>();
   const since = performance.now();
-  for (;;) {
+  const attempt = (): void => {
+    let result: T;
     try {
-      return step();
+      result = step();
     } catch (error) {
-      if (isLockError(error)) throw error;
-      if (!isBusy(error) || performance.now() - since >= busyMs) throw sqliteError(error, file);
+      if (isLockError(error)) return answer.fail(error);
+      const busyFor = performance.now() - since;
+      if (isBusy(error) && busyFor < busyMs) return later(attempt, busyFor);
+      return answer.fail(sqliteError(error, file));
     }
-    // Most steps are over in less time than the shortest sleep takes. Later pauses take one or two
-    // milliseconds by chance, so that processes do not meet in step again and again.
-    const spins = performance.now() - since < SPIN_MS;
-    const pauseMs = Math.random() < 0.5 ? 1 : 2;
-    await new Promise<void>((again) => {
-      if (spins) timers.setImmediate(again);
-      else timers.setTimeout(again, pauseMs);
-    });
-  }
+    answer.settle(result);
+  };
+  attempt();
+  return answer;
+}
+
+/**
+ * Most steps are over in less time than the shortest sleep takes. Later pauses take one or two
+ * milliseconds by chance, so that processes do not meet in step again and again.
+ */
+function later(attempt: () => void, busyFor: number): void {
+  if (busyFor < SPIN_MS) timers.setImmediate(attempt);
+  else timers.setTimeout(attempt, Math.random() < 0.5 ? 1 : 2);
 }
 
 /** A plain database of the binding that is available. @throws StoreError */

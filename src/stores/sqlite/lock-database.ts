@@ -7,6 +7,7 @@
  * What would break it: a step in a file that is no longer at its path, after that was noticed.
  */
 import { statSync } from 'node:fs';
+import { Answer } from '../../base/answer.ts';
 import { isLockError } from '../../base/errors.ts';
 import {
   FileConnection,
@@ -64,11 +65,12 @@ export class LockDatabase {
   }
 
   /** Opens the file, and repeats the step while it is busy. @throws StoreError, ClosedError */
-  untilFree<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
-    return this.#opened ? this.#once(step) : this.#open().then(() => this.#once(step));
+  untilFree<T>(step: (opened: OpenedDatabase) => T): Answer<T> {
+    if (this.#opened) return this.#once(step);
+    return Answer.from(this.#open()).chain(() => this.#once(step));
   }
 
-  #once<T>(step: (opened: OpenedDatabase) => T): Promise<T> {
+  #once<T>(step: (opened: OpenedDatabase) => T): Answer<T> {
     return untilFree(this.#parts.file, this.#parts.busyMs, () => {
       if (this.#opened) return this.#try(this.#opened, step);
       if (this.#closed) throw new ClosedError('This store is closed');

@@ -10,7 +10,8 @@
  * until that one has died, nothing behind it can be admitted either.
  * Nothing is kept from one transaction to the next: rows are read and written under the write lock,
  * so no step stands on a queue that another process has changed meanwhile.
- * The row of a dead holder stays in the file until a claim has learned of it.
+ * The row of a dead holder stays in the file until a claim has learned of it. A row that was left
+ * free (quiet.ts) is no claim, and goes when one enters.
  * What would break it: reading before the write lock is taken, a step that does anything but change
  * the queue, or a rule that looks past a waiter that does not fit.
  */
@@ -18,11 +19,15 @@ import type { SqliteStatement } from '../../clients/sqlite/connection.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry, Tombstone } from '../../queue/state.ts';
 import {
+  ADDRESS_LENGTH,
+  addressIn,
   type ClaimRow,
   changingOf,
   fromGone,
   isAsRead,
+  isLeft,
   isSound,
+  originOf,
   toEntry,
   toGone,
   toUs,
@@ -30,7 +35,7 @@ import {
 
 const CHANGING = 'kind, permits, expires, admitted, told, sealed, took, took_seq';
 
-const COLUMNS = `seq, id, lim, ttl, address, holder, ${CHANGING}`;
+const COLUMNS = `place, seq, id, lim, ttl, origin, ${CHANGING}`;
 
 /**
  * 1 to read holders, now, resource, how many waiters, what the match takes, resource. The rows are
@@ -38,14 +43,14 @@ const COLUMNS = `seq, id, lim, ttl, address, holder, ${CHANGING}`;
  */
 const readWith = (match: string): string => `SELECT
   (SELECT base FROM holdfast_meta) AS base, max(seq) AS last,
-  json_group_array(json_array(seq, id, lim, ttl, address, iif(?, holder, NULL), ${CHANGING}))
-    FILTER (WHERE near) AS rows,
+  json_group_array(json_array(place, seq, id, lim, ttl,
+    iif(?, origin, substr(origin, 1, ${ADDRESS_LENGTH})), ${CHANGING})) FILTER (WHERE near) AS rows,
   count(*) FILTER (WHERE NOT near AND expires > ?) AS leftOut
   FROM (SELECT ${COLUMNS}, (
-      seq <= ifnull((SELECT seq FROM holdfast_claim WHERE resource = ? AND admitted = 0
-        ORDER BY seq LIMIT 1 OFFSET ?), ${Number.MAX_SAFE_INTEGER})
+      place <= ifnull((SELECT place FROM holdfast_claim WHERE resource = ? AND admitted = 0
+        ORDER BY place LIMIT 1 OFFSET ?), ${Number.MAX_SAFE_INTEGER})
       OR ${match}
-    ) AS near FROM holdfast_claim WHERE resource = ? ORDER BY seq)`;
+    ) AS near FROM holdfast_claim WHERE resource = ? ORDER BY place)`;
 
 /** With their parameters in the order of the question marks. */
 export const PART_SQL: Readonly<Record<PartSql, string>> = {
@@ -57,11 +62,11 @@ export const PART_SQL: Readonly<Record<PartSql, string>> = {
   tombstone: 'SELECT why, until FROM holdfast_tombstone WHERE id = ?',
   /** Resource, and the row. */
   enter: `INSERT INTO holdfast_claim (resource, ${COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-  /** Values that change, resource, seq. */
+  /** Values that change, resource, place. */
   change: `UPDATE holdfast_claim SET (${CHANGING}) = (?,?,?,?,?,?,?,?)
-    WHERE resource = ? AND seq = ?`,
-  /** Resource, seq. */
-  remove: 'DELETE FROM holdfast_claim WHERE resource = ? AND seq = ?',
+    WHERE resource = ? AND place = ?`,
+  /** Resource, place. */
+  remove: 'DELETE FROM holdfast_claim WHERE resource = ? AND place = ?',
   /** Id, why, until. */
   bury: `INSERT INTO holdfast_tombstone (id, why, until) VALUES (?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET why = excluded.why, until = excluded.until`,
@@ -93,6 +98,8 @@ export class QueuePart {
   readonly #rows: ReadonlyMap<Entry, ClaimRow>;
   readonly #tombstones: ReadonlyMap<string, Tombstone>;
   readonly #edge: Entry | undefined;
+  /** A claim has left its row to the next. */
+  readonly #isFree: boolean;
 
   constructor(sql: PartStatements, extent: Extent) {
     const { name, ids, now, holders, front } = extent;
@@ -105,7 +112,8 @@ export class QueuePart {
       if (!sound) sql.remove.run(name, row[0]);
       return sound;
     });
-    this.#rows = new Map(rows.map((row) => [toEntry(row), row]));
+    this.#rows = new Map(rows.filter((row) => !isLeft(row)).map((row) => [toEntry(row), row]));
+    this.#isFree = this.#rows.size < rows.length;
     const claims = [...this.#rows.keys()];
     this.#edge = claims.filter(({ admitted }) => !admitted)[front];
     const alive = new Set(claims.filter((each) => each.expiresAt > now / 1000).map(({ id }) => id));
@@ -127,13 +135,15 @@ export class QueuePart {
 
   /** Where the process of this claim listens; undefined for a new claim. */
   addressOf(entry: Entry): string | undefined {
-    return this.#rows.get(entry)?.[ADDRESS];
+    const row = this.#rows.get(entry);
+    return row && addressIn(row);
   }
 
   /** Writes what a step has changed; `address` is that of new claims. */
   write(address: string): void {
     const { name, now } = this.#extent;
     const { queue } = this;
+    if (this.#isFree && queue.size > 0) this.#sql.remove.run(name, 0);
     for (const [entry, row] of this.#rows) {
       const left = queue.find(entry.id) !== entry;
       if (left && queue.unfinished?.token !== entry.number) {
@@ -146,9 +156,10 @@ export class QueuePart {
     }
     for (const entry of queue.claims) {
       if (this.#rows.has(entry)) continue;
-      const { number, id, limit, ttlMs, holder } = entry;
-      const values = [Number(number), id, limit, toUs(ttlMs), address] as const;
-      this.#sql.enter.run(name, ...values, JSON.stringify(holder), ...changingOf(entry));
+      const { id, limit, ttlMs, holder } = entry;
+      const seq = Number(entry.number);
+      const values = [seq, seq, id, limit, toUs(ttlMs), originOf(address, holder)] as const;
+      this.#sql.enter.run(name, ...values, ...changingOf(entry));
     }
     for (const [id, tombstone] of queue.state.tombstones) {
       if (this.#tombstones.get(id) === tombstone) continue;
@@ -156,8 +167,6 @@ export class QueuePart {
     }
   }
 }
-
-const ADDRESS = 4;
 
 interface FoundPart {
   readonly base: number;

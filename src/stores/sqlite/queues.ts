@@ -4,9 +4,9 @@
  * written back.
  *
  * Invariant: a new claim's seq exceeds every seq that its resource has ever had. The clock is read
- * after the write lock was taken, so it is later than all readings under earlier write locks; a
- * queue that is ahead of the clock all the same is continued from its end. So tokens grow although
- * nothing is kept of an idle resource.
+ * after the write lock was taken, so it is later than all readings of steps before; a queue that is
+ * ahead of the clock all the same is continued from its end. So tokens grow although nothing need
+ * be kept of an idle resource. For `takeAlone`, which has no transaction, see quiet.ts.
  * Nothing here wakes a claim: `wakes` collects those to be woken after the commit.
  * What would break it: a clock read before the write lock, a base that is not the file's, or waking
  * a claim before the commit.
@@ -21,6 +21,7 @@ import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
 import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
 import { Quiet } from './quiet.ts';
+import { ADDRESS_LENGTH } from './rows.ts';
 
 export interface QueuesParts {
   readonly machine: Machine;
@@ -52,14 +53,16 @@ const SQL = {
   ...PART_SQL,
   /** From which name on, now, how many. */
   names: `SELECT DISTINCT resource FROM holdfast_claim WHERE resource >= ? AND expires > ?
-    ORDER BY resource LIMIT ?`,
-  ids: 'SELECT id FROM holdfast_claim WHERE address = ?',
+    AND (place > 0 OR admitted = 1) ORDER BY resource LIMIT ?`,
+  /** Address. */
+  ids: `SELECT id FROM holdfast_claim WHERE substr(origin, 1, ${ADDRESS_LENGTH}) = ?`,
   /** Now. */
   refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?)',
   /** Now. */
   sweepTombstones: 'DELETE FROM holdfast_tombstone WHERE until <= ?',
-  /** Dead since before this. */
-  sweepClaims: 'DELETE FROM holdfast_claim WHERE expires <= ?',
+  /** Dead since before this; now, by which the last claim on a free lock would be dead, too. */
+  sweepClaims: `DELETE FROM holdfast_claim
+    WHERE expires <= ? OR (place = 0 AND admitted = 0 AND expires <= ?)`,
 } as const;
 
 /** Readings of a clock that take longer than the longest step of one. */
@@ -109,10 +112,17 @@ export class Queues {
   sweep(): void {
     this.#sql.refresh.run(this.now);
     this.#sql.sweepTombstones.run(this.now);
-    this.#sql.sweepClaims.run(this.now - KEEP_DEAD_US);
+    this.#sql.sweepClaims.run(this.now - KEEP_DEAD_US, this.now);
     const rows = this.#sql.ids.all(this.address) as { id: string }[];
     const ids = new Set(rows.map((row) => row.id));
     for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
+  }
+
+  /** One statement, which is a transaction by itself. Undefined if it has not taken the lock. */
+  takeAlone(claim: Claim): ClaimStatus | undefined {
+    this.begin();
+    const status = this.#quiet.take(claim, this);
+    return status && this.#noted(claim, status);
   }
 
   claim(claims: readonly Claim[]): ClaimStatus[] {
@@ -120,7 +130,7 @@ export class Queues {
     const statuses = this.#each<ClaimStatus>(claims, entered, (claim, queue, { now, number }) =>
       queue.enter(claim, now, { number, maxWaiters: this.#parts.maxWaiters }),
     );
-    return this.#note(claims, statuses);
+    return statuses.map((status, i) => this.#noted(claims[i] as Claim, status));
   }
 
   renew(claims: readonly Claim[]): ClaimStatus[] {
@@ -128,7 +138,7 @@ export class Queues {
     const statuses = this.#each<ClaimStatus>(claims, renewed, (claim, queue, { now }) =>
       queue.beat(claim, now),
     );
-    return this.#note(claims, statuses);
+    return statuses.map((status, i) => this.#noted(claims[i] as Claim, status));
   }
 
   /**
@@ -138,15 +148,16 @@ export class Queues {
   releaseAlone(claim: Claim): boolean {
     if (claim.unanswered || !this.#isAlone(claim)) return false;
     this.begin();
-    const left = this.#quiet.leave([claim], this).size > 0;
-    if (left) this.#forget(claim);
+    const left = this.#quiet.leaveAlone(claim, this.now);
+    // If it has not left, another try would be in vain.
+    this.#forget(claim);
     return left;
   }
 
   release(claims: readonly Claim[], afterMs: number): boolean[] {
     const alone = afterMs > 0 ? [] : claims.filter(this.#isAlone);
     const answered = alone.filter(({ unanswered }) => !unanswered);
-    const left = this.#quiet.leave(answered, this);
+    const left = this.#quiet.leave(answered, this.now);
     const found = this.#each<boolean>(claims, left, (claim, queue, { now }) =>
       queue.leave(claim, now, afterMs),
     );
@@ -167,7 +178,7 @@ export class Queues {
 
   downgrade(claim: Claim): ClaimStatus {
     const status = this.#about(claim, (queue, { now }) => queue.downgrade(claim, now));
-    return this.#note([claim], [status])[0] ?? status;
+    return this.#noted(claim, status);
   }
 
   /** True if a heartbeat would find that the claim holds; extends nothing. */
@@ -244,18 +255,15 @@ export class Queues {
     }
   }
 
-  /** Notes which claims hold alone, and which are gone with their file. */
-  #note(claims: readonly Claim[], statuses: readonly ClaimStatus[]): ClaimStatus[] {
-    return statuses.map((status, i) => {
-      const { id } = claims[i] as Claim;
-      if (status.state !== 'gone') {
-        this.known.set(id, status.state === 'held' && status.waiters === 0);
-        return status;
-      }
-      this.known.delete(id);
-      const lost = this.#parts.lost.delete(id) && status.why === 'expired';
-      return lost ? { state: 'gone', why: 'store-reset' } : status;
-    });
+  /** Notes whether the claim holds alone, or is gone with its file. */
+  #noted({ id }: Claim, status: ClaimStatus): ClaimStatus {
+    if (status.state !== 'gone') {
+      this.known.set(id, status.state === 'held' && status.waiters === 0);
+      return status;
+    }
+    this.known.delete(id);
+    const lost = this.#parts.lost.delete(id) && status.why === 'expired';
+    return lost ? { state: 'gone', why: 'store-reset' } : status;
   }
 }
 

@@ -15,13 +15,13 @@ import { KINDS } from '../status-lines.ts';
 
 /** The columns that are read. */
 export type ClaimRow = readonly [
+  place: number,
   seq: number,
   id: string,
   limit: number,
   ttl: number,
-  address: string,
-  /** For people, and read only for them. */
-  holder: string | null,
+  /** Without the holder, which is for people, unless they want to see it. */
+  origin: string,
   ...changing: Changing,
 ];
 
@@ -39,12 +39,15 @@ export type Changing = readonly [
 
 const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
+/** How long an address is. */
+export const ADDRESS_LENGTH = 16;
+
 const ID = /^[\w.-]+$/;
 
 /** False for a row that Holdfast has not written and that has expired. @throws StoreError */
 export function isSound(row: ClaimRow, now: number): boolean {
   const wrong = faultIn(row);
-  const [seq, , , , , , , , expires] = row;
+  const [, seq, , , , , , , expires] = row;
   if (!wrong || expires <= now) return !wrong;
   throw temporaryFailure(
     `In the lock database, the row of holdfast_claim with the seq ${show(seq)} has a wrong` +
@@ -52,17 +55,34 @@ export function isSound(row: ClaimRow, now: number): boolean {
   );
 }
 
-function faultIn([seq, id, limit, ttl, address, , kind, permits, expires]: ClaimRow): string {
+function faultIn(row: ClaimRow): string {
+  const [, seq, id, limit, ttl, , kind, permits, expires] = row;
   if (!Number.isSafeInteger(seq) || seq <= 0) return 'seq';
   if (!ID.test(id)) return 'id';
-  if (!ADDRESS.test(address)) return 'address';
+  if (!ADDRESS.test(addressIn(row))) return 'origin';
   if (KINDS[kind[0] ?? ''] !== kind) return 'kind';
   return [limit, ttl, permits, expires].every(Number.isFinite) ? '' : 'number';
 }
 
+/** What a claim's row says of its process and, for people, of its holder. */
+export function originOf(address: string, holder: Holder): string {
+  return `${address} ${JSON.stringify(holder)}`;
+}
+
+/** Where the process of the claim listens. */
+export function addressIn([, , , , , origin]: ClaimRow): string {
+  return origin.slice(0, ADDRESS_LENGTH);
+}
+
+/** True if the claim of this row has left: nothing holds the lock, or waits for it. */
+export function isLeft([place, , , , , , , , , admitted]: ClaimRow): boolean {
+  return place === 0 && admitted === 0;
+}
+
 export function toEntry(row: ClaimRow): Entry {
-  const [seq, id, limit, ttl, , holder, kind, permits, expires, admitted] = row;
+  const [, seq, id, limit, ttl, origin, kind, permits, expires, admitted] = row;
   const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
+  const holder = origin.slice(ADDRESS_LENGTH);
   return {
     id,
     number: BigInt(seq),
@@ -70,7 +90,7 @@ export function toEntry(row: ClaimRow): Entry {
     permits,
     limit,
     ttlMs: ttl / 1000,
-    holder: holder === null ? NOT_READ : (JSON.parse(holder) as Holder),
+    holder: holder === '' ? NOT_READ : (JSON.parse(holder) as Holder),
     admitted: admitted === 1,
     first: told === 1,
     trusts: false,

@@ -3,12 +3,14 @@
  * that belongs to the program. Times are µs of the machine's monotonic clock.
  *
  * A claim's `seq` is its place in the queue and its fencing token. The primary key keeps a queue
- * together and in order, and leaves a lone claim one row in one tree to write.
+ * together and in order, and leaves a lone claim one row in one tree to write: it is at place 0,
+ * where the row of a mutex may stay when the claim leaves.
  *
  * While a new version is rolled out, programs of both share the file. A layout is additive if
  * programs that know the one before can go on: new tables, new indexes that are not unique, new
  * columns with a default that is right for what they write. Statements therefore name all their
- * columns. Any other change must rename `holdfast_claim`: then older programs' statements fail.
+ * columns, and a program that knows more columns resets those of a row that stays. Any other change
+ * must rename `holdfast_claim`: then older programs' statements fail.
  */
 
 /** How a file moves to a layout from the one before. */
@@ -32,6 +34,7 @@ CREATE TABLE holdfast_meta (
 );
 CREATE TABLE holdfast_claim (
   resource TEXT NOT NULL,
+  place INTEGER NOT NULL,           -- 0 for a claim that found no other; else its seq.
   seq INTEGER NOT NULL,
   id TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -39,14 +42,13 @@ CREATE TABLE holdfast_claim (
   lim INTEGER NOT NULL,
   ttl INTEGER NOT NULL,
   expires INTEGER NOT NULL,         -- Dead from then on.
-  admitted INTEGER NOT NULL,
+  admitted INTEGER NOT NULL,        -- 0 at place 0: the claim has left, and the lock is free.
   told INTEGER NOT NULL,            -- It knows that it is the first waiter.
   sealed TEXT,                      -- Takes no more heartbeats: why.
   took TEXT,                        -- How the hold before it ended, and
   took_seq INTEGER,                 -- with which token.
-  address TEXT NOT NULL,            -- Where its process listens.
-  holder TEXT NOT NULL,             -- JSON, for people.
-  PRIMARY KEY (resource, seq)
+  origin TEXT NOT NULL,             -- Where its process listens, a space, and the holder's JSON.
+  PRIMARY KEY (resource, place)
 ) WITHOUT ROWID;
 CREATE TABLE holdfast_tombstone (
   id TEXT PRIMARY KEY,

@@ -1,7 +1,9 @@
 /**
  * The verbs of the store: each is one write transaction, repeated while the file is busy, and then
- * the wake-ups.
+ * the wake-ups. For a lone claim, a statement that is a transaction by itself is tried first, but
+ * not on the program's own connection, where it could be part of a transaction of the program.
  */
+import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
@@ -16,7 +18,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
-import { LockDatabase, type LockDatabaseParts } from './lock-database.ts';
+import { LockDatabase, type LockDatabaseParts, type OpenedDatabase } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
 import { SqliteWakes } from './wakes.ts';
@@ -50,7 +52,7 @@ export class SqliteStore implements Store {
   readonly #parts: SqliteParts;
   readonly #database: LockDatabase;
   readonly #wakes: SqliteWakes;
-  #sweptAt = 0;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SqliteParts) {
     this.#parts = parts;
@@ -63,9 +65,10 @@ export class SqliteStore implements Store {
     return this.#database.opened?.lineage ?? 'sqlite';
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    this.#database.checkNowAndThen();
-    return this.#noted(claims, (queues) => queues.claim(claims));
+  claim(claims: readonly Claim[]): Answer<readonly ClaimStatus[]> {
+    const looked = Answer.of(() => this.#database.checkNowAndThen());
+    const lone = this.#lone(claims);
+    return looked.chain(() => this.#noted(claims, (queues) => queues.claim(claims), lone));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -74,14 +77,13 @@ export class SqliteStore implements Store {
     return this.#noted(claims, (queues) => queues.renew(claims));
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    const [alone] = claims;
-    // On the program's own connection it could be part of a transaction of the program.
-    if (claims.length === 1 && alone && !after?.ms && !this.#parts.database) {
-      const left = await this.#database.untilFree(({ queues }) => queues.releaseAlone(alone));
-      if (left) return [true];
-    }
-    return this.#step((queues) => queues.release(claims, after?.ms ?? 0));
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Answer<boolean[]> {
+    const afterMs = after?.ms ?? 0;
+    const lone = afterMs > 0 ? undefined : this.#lone(claims);
+    return this.#database.untilFree((opened) => {
+      if (lone && opened.queues.releaseAlone(lone)) return [true];
+      return this.#transact(opened, (queues) => queues.release(claims, afterMs));
+    });
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -134,39 +136,59 @@ export class SqliteStore implements Store {
     await this.#database.close();
   }
 
-  async #noted(
-    claims: readonly Claim[],
-    work: QueueWork<readonly ClaimStatus[]>,
-  ): Promise<readonly ClaimStatus[]> {
-    const { statuses, at } = await this.#step((queues, records) => {
-      this.#sweep(queues, records);
-      return { statuses: work(queues, records), at: queues.now };
-    });
-    this.#wakes.note(claims, statuses, at);
-    return statuses;
+  /** The only claim, if a statement about it may be a transaction by itself. */
+  #lone([claim, more]: readonly Claim[]): Claim | undefined {
+    return more || this.#parts.database ? undefined : claim;
   }
 
-  #read<T>(work: QueueWork<T>): Promise<T> {
+  #noted(
+    claims: readonly Claim[],
+    work: (queues: Queues) => readonly ClaimStatus[],
+    lone?: Claim,
+  ): Answer<readonly ClaimStatus[]> {
+    return this.#database.untilFree((opened) => {
+      const { queues } = opened;
+      const taken = lone && !this.#isSweepDue(queues) && queues.takeAlone(lone);
+      const all = (): readonly ClaimStatus[] =>
+        this.#transact(opened, (_, records) => {
+          if (this.#isSweepDue(queues)) this.#sweep(queues, records);
+          return work(queues);
+        });
+      const statuses = taken ? [taken] : all();
+      this.#wakes.note(claims, statuses, queues.now);
+      return statuses;
+    });
+  }
+
+  #read<T>(work: QueueWork<T>): Answer<T> {
     return this.#step(work, 'read');
   }
 
+  #step<T>(work: QueueWork<T>, kind: 'read' | 'write' = 'write'): Answer<T> {
+    return this.#database.untilFree((opened) => this.#transact(opened, work, kind));
+  }
+
   /** One transaction, then the wake-ups. */
-  #step<T>(work: QueueWork<T>, kind: 'read' | 'write' = 'write'): Promise<T> {
-    return this.#database.untilFree(({ connection, queues, records }) => {
-      const result = connection[kind](() => {
-        queues.begin();
-        return work(queues, records);
-      });
-      this.#wakes.send(queues.wakes);
-      return result;
+  #transact<T>(
+    { connection, queues, records }: OpenedDatabase,
+    work: QueueWork<T>,
+    kind: 'read' | 'write' = 'write',
+  ): T {
+    const result = connection[kind](() => {
+      queues.begin();
+      return work(queues, records);
     });
+    this.#wakes.send(queues.wakes);
+    return result;
+  }
+
+  #isSweepDue({ now }: Queues): boolean {
+    return now - this.#sweptAt >= SWEEP_US;
   }
 
   /** Work that need not be done at every step. */
   #sweep(queues: Queues, records: Records): void {
-    const now = this.#parts.machine.nowUs();
-    if (this.#sweptAt > 0 && now - this.#sweptAt < SWEEP_US) return;
-    this.#sweptAt = now;
+    this.#sweptAt = queues.now;
     queues.sweep();
     records.sweep();
   }

@@ -6,7 +6,8 @@
  * wakes its own claims directly. A wake-up carries the claim's new status and names its commit, so
  * the next holder goes on without a look at the database. Lines may be appended in another order,
  * so one that is older than the last known status of its claim is ignored.
- * What would break it: a time that is not in the order of the commits, as without the write lock.
+ * What would break it: a time that is not in the order of the commits, as without the write lock. A
+ * lone claim has such a time (quiet.ts), but nothing is said of it before its commit.
  */
 import { type Clock, type Timer, timers } from '../../base/clock.ts';
 import { WakeFile, type WatchFile } from '../../clients/sqlite/wake-file.ts';

@@ -25,9 +25,9 @@ function precious(): string {
 
 /** Where the process of this claim listens, or will. */
 async function wakeFileOf(file: string, { id }: Claim): Promise<string> {
-  const rows = (await connect(file)).prepare('SELECT address FROM holdfast_claim WHERE id = ?');
-  const [{ address }] = rows.all(id) as [{ address: string }];
-  return `${file}-wake-${address}`;
+  const rows = (await connect(file)).prepare('SELECT origin FROM holdfast_claim WHERE id = ?');
+  const [{ origin }] = rows.all(id) as [{ origin: string }];
+  return `${file}-wake-${origin.slice(0, 16)}`;
 }
 
 test.runIf(posix)('a link in the place of a wake file leads nobody anywhere', async () => {
@@ -92,8 +92,8 @@ test.runIf(posix)('who listens where a trap is, removes it; one too large is emp
 });
 
 const WRONG: readonly (readonly [column: string, value: string | number])[] = [
-  ['address', '../../outside'],
-  ['address', ''],
+  ['origin', '../../outside {}'],
+  ['origin', ''],
   ['id', '$(touch pwned)'],
   ['id', 'two\nlines'],
   ['kind', 'other'],
@@ -115,10 +115,9 @@ test('a row that Holdfast has not written fails the step, and says which', async
   }
   expect(fs.existsSync(join(dirname(file), '..', 'outside'))).toBe(false);
   // One that has expired stops nobody, and goes.
-  database.exec("UPDATE holdfast_claim SET address = '/etc/x', expires = 0 WHERE admitted = 0");
+  database.exec("UPDATE holdfast_claim SET origin = '/etc/x', expires = 0 WHERE admitted = 0");
   expect(await one(a.claim([claimOf('job')]))).toMatchObject({ state: 'waiting', ahead: 1 });
-  expect(database.prepare("SELECT 1 FROM holdfast_claim WHERE address = '/etc/x'").all()).toEqual(
-    [],
-  );
+  const left = database.prepare("SELECT 1 FROM holdfast_claim WHERE origin = '/etc/x'");
+  expect(left.all()).toEqual([]);
   expect(await a.release([holder])).toEqual([true]);
 });

@@ -75,6 +75,33 @@ test('whatever was refused the lock leaves nothing behind that would be in the w
   }
 });
 
+test('a lone step that gave up leaves nothing that keeps the next from a commit', async () => {
+  const file = newFile();
+  const store = open(file, { busyMs: 20 });
+  const lone = claimOf('lone');
+  await hold(store, lone);
+  // So often that the lock is taken by one statement.
+  for (let i = 0; i < 3; i++) {
+    const claim = claimOf('job');
+    await hold(store, claim);
+    await store.release([claim]);
+  }
+  const other = await connect(file);
+  const rows = other.prepare('SELECT 1 FROM holdfast_claim WHERE resource = ?');
+  const steps = [() => store.release([lone]), () => store.claim([claimOf('job')])];
+  for (const [n, step] of steps.entries()) {
+    other.exec('BEGIN IMMEDIATE');
+    await expect(step()).rejects.toMatchObject(says(/SQLITE_BUSY/, true));
+    other.exec('ROLLBACK');
+    expect(await store.recall('lone')).toBeUndefined();
+    await hold(store, claimOf(`next ${n}`));
+    other.exec('BEGIN IMMEDIATE');
+    expect(rows.all(`next ${n}`)).toHaveLength(1);
+    other.exec('ROLLBACK');
+  }
+  expect(await store.release([lone])).toEqual([true]);
+});
+
 test('a connection that is in a transaction of the program', async () => {
   const database = await connect(newFile());
   const store = sqliteStore({ database, busyTimeout: 50 });

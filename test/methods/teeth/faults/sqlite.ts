@@ -8,6 +8,7 @@ const layout = { file: 'src/stores/sqlite/layout.ts' };
 const SQLITE = 'test/methods/conformance/sqlite.test.ts';
 const DATABASE = 'test/stores/sqlite/database.test.ts';
 const LAYOUT = 'test/stores/sqlite/layout.test.ts';
+const QUIET = 'test/stores/sqlite/quiet.test.ts';
 
 /** Queues in a file, read in part, and its clock. */
 export const SQLITE_FAULTS: Faults = {
@@ -54,7 +55,7 @@ export const SQLITE_FAULTS: Faults = {
     find: 'WHERE base = n.base_known',
     replace: 'WHERE base IS NOT NULL OR n.base_known',
     why: 'tokens go back when another process has begun a new series',
-    by: inTest(DATABASE, 'an object of the program is used, and left open'),
+    by: inTest(LAYOUT, 'without a boot id, a step of the wall clock costs nobody a claim'),
   },
   'a quick release does not look who holds': {
     ...quiet,
@@ -62,6 +63,20 @@ export const SQLITE_FAULTS: Faults = {
     replace: "leave: leaveWhere('resource = ? AND id IN (id, ?)'),",
     why: 'a late release frees the lock of somebody else',
     by: inTest(DATABASE, 'a release that comes late ends no other claim'),
+  },
+  'a lock that was left free is taken with any number': {
+    ...quiet,
+    find: 'AND place = 0 AND admitted = 0 AND seq < ?',
+    replace: 'AND place = 0 AND admitted = 0 AND seq <> ?',
+    why: 'tokens go back when a process stood still after it had read the clock',
+    by: inTest(QUIET, 'whoever has read the clock too early gets a greater number all the same'),
+  },
+  'a lock is left free although another waits': {
+    ...quiet,
+    find: 'o.resource = c.resource AND o.place > 0)',
+    replace: 'o.resource = c.resource AND o.place < 0)',
+    why: 'the first waiter is not woken, and the next claim overtakes it',
+    by: inTest(QUIET, 'who waits behind a claim that took a free lock is let in'),
   },
   'the base is read once': {
     ...queues,
@@ -79,15 +94,15 @@ export const SQLITE_FAULTS: Faults = {
   },
   'wake-ups come before the commit': {
     file: 'src/stores/sqlite/sqlite-store.ts',
-    find: `        return work(queues, records);
-      });
+    find: `      return work(queues, records);
+    });
+    this.#wakes.send(queues.wakes);
+    return result;`,
+    replace: `      const done = work(queues, records);
       this.#wakes.send(queues.wakes);
-      return result;`,
-    replace: `        const done = work(queues, records);
-        this.#wakes.send(queues.wakes);
-        return done;
-      });
-      return result;`,
+      return done;
+    });
+    return result;`,
     why: 'whoever is woken finds the old state, and sleeps on',
     by: inTest('test/stores/sqlite/wakes.test.ts', 'nobody is woken before the commit'),
   },
