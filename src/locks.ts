@@ -66,7 +66,8 @@ export class Locks {
   }
 
   /**
-   * At most `limit` permits at a time; strictly first come, first served, whatever the weight.
+   * At most `limit` permits at a time; strictly first come, first served, whatever the weight. With
+   * `minHold`, also at most `limit` in any such time: a rate limit for all processes.
    * @example
    * await locks.semaphore('printer', { limit: 3 }).run({ permits: 2 }, () => ship(order));
    */

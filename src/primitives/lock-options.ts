@@ -41,7 +41,10 @@ export interface LockOptions {
   readonly fair?: boolean | undefined;
   /** A nested `run` in a holder's context enters at once; default false: it rejects. */
   readonly reentrant?: boolean | undefined;
-  /** The lock stays taken for at least this long, even if the process is gone; default 0. */
+  /**
+   * The lock stays taken for at least this long from the grant, even if the process is gone;
+   * default 0. For a semaphore: no more than `limit` permits are granted in any such time.
+   */
   readonly minHold?: Duration | undefined;
   /** A living process gives up the lease after this long; default never. */
   readonly maxHold?: Duration | undefined;

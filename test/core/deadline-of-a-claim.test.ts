@@ -98,15 +98,52 @@ describe('the deadline of a claim', () => {
       ...[2_000, { reason: 'max-hold' }],
     ]);
   });
+
+  it('says how long the claim stays without another heartbeat', () => {
+    const { deadline } = setUpDeadline();
+    expect(deadline.lasts(1, 10_000, 0)).toBe(false);
+    deadline.confirm(10_000, 0);
+    const lasts = [5_000, 4_880].map((ms) => deadline.lasts(ms, 10_000, 5_000));
+    expect(lasts).toEqual([false, true]);
+  });
+
+  it('takes nearly the whole TTL for enough where that is not twice as long', () => {
+    const { deadline } = setUpDeadline();
+    deadline.confirm(9_000, 0);
+    const lasts = [5_000, 5_001].map((ms) => deadline.lasts(ms, 9_000, 8_000));
+    expect(lasts).toEqual([false, true]);
+    expect(deadline.lasts(9_000, 8_999, 0)).toBe(false);
+  });
 });
 
 it('a grant of old age is renewed before it is handed out with minHold', async () => {
   const { clock, store, locks } = setUp();
-  const answers = [() => Promise.reject(failure()), () => held({ leftMs: 6_000 })];
+  const answers = [() => Promise.reject(failure()), () => held({ leftMs: 4_000 })];
   store.onClaim = () => answers.shift()?.() ?? held();
   const acquired = locks.mutex('a', { minHold: '5s' }).acquire();
   await clock.advance(100);
   expect(store.sent('renew')).toHaveLength(1);
   const deadline = clock.now() + (await acquired).remainingMs;
   expect(deadline).toBeCloseTo((store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
+});
+
+it('a grant that is read late is renewed before it is handed out with minHold', async () => {
+  const { clock, store, locks } = setUp();
+  store.onClaim = () => {
+    clock.stall(6_000);
+    return held();
+  };
+  const acquired = locks.mutex('a', { minHold: '5s' }).acquire();
+  await clock.advance(6_500);
+  expect(store.sent('renew')).toHaveLength(1);
+  const deadline = clock.now() + (await acquired).remainingMs;
+  expect(deadline).toBeCloseTo((store.sent('renew')[0]?.at ?? 0) + 9_880, 6);
+});
+
+it('a grant whose claim stays long enough is handed out at once with minHold', async () => {
+  const { store, locks } = setUp();
+  // As of a claim on a lease that others of this process have, too.
+  store.onClaim = () => held({ leftMs: 7_000 });
+  await locks.mutex('a', { minHold: '5s' }).acquire();
+  expect(store.sent('renew')).toHaveLength(0);
 });

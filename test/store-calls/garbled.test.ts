@@ -199,7 +199,7 @@ describe('a store that', () => {
   it('keeps no queue and lost an answer confirms a minHold by heartbeat', async () => {
     const { clock, store, locks } = setUp({ queue: false, synchronous: true });
     store.onClaim = () => held({ leftMs: 5_000 });
-    const outcome = watchOutcome(locks.mutex('a', { minHold: 100 }).acquire());
+    const outcome = watchOutcome(locks.mutex('a', { minHold: 6_000 }).acquire());
     await clock.advance(1);
     expect(outcome.value?.held).toBe(true);
     expect(store.sent('claim')).toHaveLength(1);

@@ -10,6 +10,10 @@
  * request confirms nothing: nothing begins on it until the store has confirmed it again. A read
  * compares the clock with the deadline and calls nothing, so it is right when the loop was blocked
  * or the process stopped. It keeps a loss that it finds, because a loss that was seen is final.
+ * A hold with a shortest time (`minHold`) begins only when its claim is sure to stay for that long
+ * (`lasts`), and no release ends it earlier: so it stays, whatever becomes of this process. Hence
+ * no more holds of a semaphore begin in any `minHold` than its limit: the one that was admitted
+ * last would have been admitted beside all the others, which stay until after it began.
  * What would break it: counting from the reply, or counting the ttl that was asked for.
  * One per cent of drift is what Redlock allows (redis.io, "Distributed Locks"); the margin is ours.
  */
@@ -112,9 +116,13 @@ export class Deadline {
     return !this.#loss && !this.#isStale() && now < this.#until - this.#ttlMs * MIN_VALIDITY;
   }
 
-  /** The store confirmed a life of nearly the whole TTL. */
-  isFull(leftMs: number): boolean {
-    return leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
+  /**
+   * The claim stays for `ms` more, without another heartbeat. If that is more than half of its TTL,
+   * a reply with nearly the whole TTL will do: of a slow store, none might ever have enough.
+   */
+  lasts(ms: number, leftMs: number, now: number): boolean {
+    const full = 2 * ms > this.#ttlMs && leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
+    return full || this.#at - now >= ms;
   }
 
   /** Requests have failed for a whole TTL, in which this process did not stand still. */

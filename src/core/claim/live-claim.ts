@@ -177,9 +177,10 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
-    if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {
+    const { minHoldMs } = this.#claimant.spec;
+    if (minHoldMs > 0 && !this.deadline.lasts(minHoldMs, status.leftMs, now)) {
       this.#wait(undefined);
-      // With a pause, because a store may never confirm a whole TTL.
+      // With a pause, because a store may never confirm so much.
       return this.#timer.set(() => this.beat(), 1);
     }
     this.#grant(status, now);

@@ -6,8 +6,8 @@ import type { Spec } from '../services.ts';
 /** Receives what becomes of a claim; all but `granted` and `handOn` have ended it. */
 export interface Claimant {
   /**
-   * Its claim beats at a third of `ttlMs`. With `minHoldMs`, a hint is not enough: the claim must
-   * live for its whole TTL from the grant.
+   * Its claim beats at a third of `ttlMs`. With `minHoldMs`, a hint is not enough: a reply must
+   * show that the claim stays for so long from the grant.
    */
   readonly spec: Pick<Spec, 'heartbeat' | 'ttlMs' | 'minHoldMs'>;
   granted(now: number): void;

@@ -73,6 +73,14 @@ export class Leases {
     return (await this.#grant(Math.max(1, Math.ceil(ms / 1000)))).id;
   }
 
+  /** Ends one of these then. If this process is gone, or the request fails, it ends by itself. */
+  endAt(id: bigint, at: number): void {
+    const { client, clock } = this.#parts;
+    const left = at - clock.now();
+    if (left <= 0) client.revoke(id).catch(() => {});
+    else clock.setTimeout(() => this.endAt(id, at), left).unref();
+  }
+
   /**
    * One that ends some time after `ms`, without keep-alives: after less than `more` times as long.
    * @throws StoreError

@@ -5,6 +5,7 @@ import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
+import type { Begun, StarterOptions } from '../processes/children/starter.ts';
 import { machineMs } from '../processes/children/talk.ts';
 import {
   type Bed,
@@ -158,6 +159,31 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     await child.exited();
     await patiently(bed.locks(server).mutex('mutex'));
     expect(machineMs()).toBeGreaterThanOrEqual(from + minHold);
+  });
+
+  test('is stopped or killed: no more holds than the limit begin in any minHold', async () => {
+    await using bed = newBed();
+    const store = bed.urlOf(await bed.server(), MAX_TTL_MS);
+    const [ttl, limit, minHold] = [TTL_MS, 2, Math.floor(TTL_MS / 2)];
+    const options: StarterOptions = { store, ttl, limit, minHold };
+    const all = Array.from({ length: 4 }, () => new Child('starter', options));
+    const [stopped, killed, ...others] = all as [Child, Child, ...Child[]];
+    const begun = (...those: readonly Child[]) =>
+      those.flatMap((child) => child.heard<Begun>('begun')).map(({ at }) => at);
+    for (const child of all) await child.next('begun');
+    stopped.kill('SIGSTOP');
+    killed.kill('SIGKILL');
+    // Longer than what either has left behind.
+    await sleep(TTL_MS * 1.5);
+    stopped.kill('SIGCONT');
+    const [before, own] = [begun(...others).length, begun(stopped).length];
+    const goOn = () => begun(...others).length >= before + 4 && begun(stopped).length > own;
+    await until('did all go on', goOn);
+    const inOrder = begun(...all).sort((a, b) => a - b);
+    for (const [i, at] of inOrder.slice(limit).entries()) {
+      // The store counts by a clock of its own, in whole ms.
+      expect(at - (inOrder[i] ?? 0)).toBeGreaterThanOrEqual(minHold * 0.98);
+    }
   });
 
   test('whose clock is an hour off holds and waits as others do', async () => {

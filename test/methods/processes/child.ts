@@ -20,6 +20,7 @@ export class Child {
       | 'candidate'
       | 'keeper'
       | 'runner'
+      | 'starter'
       | 'diner'
       | 'seller'
       | 'finisher',

@@ -260,12 +260,13 @@ export class Checks {
     const { schedule, trace, grants, inModel } = this.#options;
     const { resource } = grant.claim;
     if (!inModel || grants.evictions.has(resource)) return;
-    for (const { grant: other, until } of this.#reserved) {
+    const stay = this.#reserved.flatMap(({ grant: other, until }) => {
       const same = other.claim.resource === resource && other.epoch === grant.epoch;
-      if (!same || other === grant || until <= schedule.now) continue;
-      const clash = conflict([other, grant]);
-      if (clash) trace.fail(`before minHold was over, the server has granted ${clash}`);
-    }
+      return same && other !== grant && until > schedule.now ? [other] : [];
+    });
+    // All together: of a semaphore, no more than its limit begin in any `minHold`.
+    const clash = conflict([...new Set(stay), grant]);
+    if (clash) trace.fail(`before minHold was over, the server has granted ${clash}`);
   }
 
   /** Nobody may believe to hold what excludes it. */

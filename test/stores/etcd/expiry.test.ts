@@ -9,7 +9,14 @@ import type { EtcdClient, RangeAnswer } from '../../../src/clients/etcd/client.t
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { beating, claim, endsOfClaims, holders, TTL_MS } from '../../methods/faults/expiry.ts';
+import {
+  beating,
+  claim,
+  endsOfClaims,
+  getIn,
+  holders,
+  TTL_MS,
+} from '../../methods/faults/expiry.ts';
 import { patiently } from '../../methods/faults/scene.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { paced } from '../../support/this-run.ts';
@@ -32,8 +39,8 @@ async function leaseOf({ keys }: Bed, { resource, id }: Claim): Promise<string> 
   return (entry?.lease ?? 0n).toString(16);
 }
 
-function counted(bed: Bed): Counting & { readonly store: Store } {
-  const all = counting(etcdClient(server.clientUrl));
+function counted(bed: Bed, at = server): Counting & { readonly store: Store } {
+  const all = counting(etcdClient(at.clientUrl));
   return { ...all, store: bed.storeOf(all.client) };
 }
 
@@ -187,4 +194,20 @@ test.concurrent('a note on another hold says nothing of the one that ended', asy
   await client.txn({ success: [note, { delete: { key } }] });
   // Its lease lives, so it was released.
   expect((await next).takeover).toEqual({ reason: 'released', token: held.token });
+});
+
+test.concurrent('a hold that is released with `after` ends on time, before its lease', async () => {
+  await using bed = new Bed(generous);
+  const { store, counts } = counted(bed, generous);
+  const [first, next] = [claimOf('a'), claimOf('a')];
+  await claim(store, first);
+  await claim(store, next);
+  const from = performance.now();
+  await store.release([first], { ms: 300 });
+  await getIn(store, next);
+  const took = performance.now() - from;
+  expect(took).toBeGreaterThanOrEqual(300);
+  // Its lease would have lasted 6 s.
+  expect(took).toBeLessThan(5000);
+  expect(counts).toMatchObject({ revoke: 1 });
 });

@@ -4,7 +4,8 @@
  * A key is deleted by its id, so no release can end another claim. A holder with waiters notes in
  * the same transaction how the hold ended; a note that is older than the hold goes with it. A claim
  * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
- * release puts the claim on a lease of its own without keep-alives.
+ * release puts the claim on a lease of its own without keep-alives, which this process ends when
+ * its time is over. By itself it ends later: leases last whole seconds, and two at least.
  */
 import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
@@ -38,7 +39,8 @@ export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Prom
 
 /** The claim ends this much later, even if this process dies first. */
 export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
-  const { client, keys, leases } = parts;
+  const { client, clock, keys, leases } = parts;
+  const endsAt = clock.now() + ms;
   const { view } = await readQueue(parts, claim.resource);
   const key = keys.claim(claim.resource, claim.id);
   const place = view.holder(key);
@@ -57,6 +59,7 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
     }
     const { succeeded } = await client.txn({ compare: [same], success });
     if (!succeeded) return leaveLater(parts, claim, ms);
+    leases.endAt(lease, endsAt);
   }
   if (own) parts.own.forget(own);
   return true;

@@ -11,6 +11,7 @@ import { loss } from './loss.ts';
 import { onceCases, refreshCases } from './once.ts';
 import { outlook } from './outlook.ts';
 import { parts } from './parts.ts';
+import { rate } from './rate.ts';
 import { rwLock } from './rw-lock.ts';
 import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
@@ -21,6 +22,7 @@ const EXCLUSIVE = [acquire, lease, loss, doubt, sharing, bounds];
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
   semaphore,
+  rate,
   rwLock,
   all,
   election,

@@ -128,7 +128,7 @@ export const CORE_FAULTS: Faults = {
   },
   'minHold begins with an old claim': {
     ...liveClaim,
-    find: 'if (this.#claimant.spec.minHoldMs > 0 && !this.deadline.isFull(status.leftMs)) {',
+    find: 'if (minHoldMs > 0 && !this.deadline.lasts(minHoldMs, status.leftMs, now)) {',
     replace: 'if (!this.claim) {',
     why: 'a job that must not run again for an hour may do so sooner',
     by: inTest(
