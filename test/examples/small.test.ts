@@ -16,6 +16,8 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '06-transfer': /✓ ada has 80, ben has 120$/m,
   '07-fence':
     /^refused: Token \d+ of "stock:lamp" is stale: [^\n]+\n +✓ 3 of 10 are sold, 7 are left$/m,
+  '08-newest':
+    /^save 10 waits, and no other$[\s\S]*✓ built next: save 10\n +✓ 8 builds were spared$/m,
 };
 
 /** Folders that are read, or used by the others, and not run. */
