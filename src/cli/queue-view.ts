@@ -1,5 +1,6 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
+import { REPLACEABLE } from '../contract/newest.ts';
 import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
 import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
@@ -43,6 +44,7 @@ function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): o
     kind,
     permits: kind === 'permits' ? permits : 1,
     ...holderJson(holder),
+    ...(holder.mark === REPLACEABLE && { replaceable: true }),
     ttlMs,
     leftMs: Math.round(leftMs),
   };
@@ -167,7 +169,8 @@ export function memberLine(member: Member, queue: Queue): string {
 }
 
 function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Queue): string[] {
-  const what = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
+  const part = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
+  const what = holder.mark === REPLACEABLE ? `${part}, ${REPLACEABLE}` : part;
   return [
     String(number),
     isCandidate({ holder }) ? CANDIDATE : what,

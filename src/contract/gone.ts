@@ -7,6 +7,7 @@ export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'e
 /** Why a claim is gone; the most informative reason first. */
 export const GONE_REASONS: readonly GoneReason[] = [
   'evicted',
+  'replaced',
   'mismatch',
   'full',
   'store-reset',
@@ -20,6 +21,8 @@ export const GONE_REASONS: readonly GoneReason[] = [
 export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 /** Its TTL passed without a heartbeat. */
 export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+/** A newer claim has taken its place. */
+export const REPLACED: GoneStatus = { state: 'gone', why: 'replaced' };
 /** A try found another claim. */
 export const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 
@@ -31,4 +34,9 @@ export function full(maxWaiters: number): GoneStatus {
 /** It cannot stand in a queue of this kind. */
 export function mismatch(kind: Kind): GoneStatus {
   return { state: 'gone', why: 'mismatch', detail: `its queue holds ${kind} claims` };
+}
+
+/** How the hold of a claim ends that took no more heartbeats for this reason, if for any. */
+export function endingOf(sealed: GoneStatus | undefined): Takeover['reason'] {
+  return !sealed || sealed.why === 'unknown' ? 'released' : 'evicted';
 }

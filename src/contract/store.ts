@@ -7,6 +7,7 @@
  * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
  */
 import type { StoreError } from './errors.ts';
+import type { IfBusy } from './newest.ts';
 import type { Kept, RecordTerms } from './records.ts';
 
 /** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
@@ -21,7 +22,7 @@ export interface Holder {
   readonly pid: number;
   readonly label?: string;
   readonly since: number;
-  /** Set in an election, and by a layer to recognise a claim of its program; public. */
+  /** Set in an election, by `ifBusy`, and by a layer to recognise its program's claims; public. */
   readonly mark?: string;
 }
 
@@ -46,6 +47,8 @@ export interface Claim {
   readonly ttlMs: number;
   /** False: enter only if admitted at once. */
   readonly queue: boolean;
+  /** Of a claim that may wait: which earlier ones it ends if it is not admitted at once. */
+  readonly ifBusy?: IfBusy | undefined;
   readonly holder: Holder;
   /**
    * A request for this claim got no reply, so a copy may arrive late: releasing it leaves a
@@ -66,6 +69,7 @@ export type GoneReason =
   | 'mismatch'
   | 'expired'
   | 'evicted'
+  | 'replaced'
   | 'store-reset'
   | 'session'
   | 'unknown';
@@ -169,6 +173,8 @@ export interface Traits {
   readonly failover?: 'none' | 'best-effort' | 'linearizable' | undefined;
   /** Has `keep` and `recall`: records that outlive their work. Default false. */
   readonly records?: boolean | undefined;
+  /** Heeds `ifBusy`: a claim may replace earlier ones. Default false. */
+  readonly replaces?: boolean | undefined;
   /** TTLs are rounded up to multiples of this; default 1 ms. */
   readonly ttlStepMs?: number | undefined;
   /**

@@ -1,7 +1,8 @@
 /** The options of a single acquisition, and their checks. */
 import { type Duration, duration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
-import { asGiven, type Checks, checkOptions, noWork, text } from '../base/options.ts';
+import { asGiven, type Checks, checkOptions, noWork, oneOf, text } from '../base/options.ts';
+import type { IfBusy } from '../contract/newest.ts';
 import type { GoneStatus } from '../contract/store.ts';
 import type { Acquisition } from './events.ts';
 
@@ -24,6 +25,12 @@ export interface AcquireOptions {
   readonly permits?: number | undefined;
   /** Shown to people who inspect the queue; default the label of `createLocks`. */
   readonly label?: string | undefined;
+  /**
+   * For `run` and `acquire`: only the newest request matters, of those with this option. If the
+   * lock is not free, `replace-waiting` ends the waits of earlier ones, and `replace` their leases
+   * as well; they reject with `LeaseLostError`, reason `replaced`. Default: it waits for all.
+   */
+  readonly ifBusy?: IfBusy | undefined;
   /** @internal Set while there are listeners. */
   readonly acquisition?: Acquisition;
   /** @internal Where it was asked for, if that is known. */
@@ -42,7 +49,7 @@ export const ACQUISITION: Checks<Acquiring, keyof Acquiring> = {
   label: text,
 };
 
-const ACQUIRE = { ...ACQUISITION, permits: asGiven<number | undefined> };
+const ACQUIRE = { ...ACQUISITION, permits: asGiven<number | undefined>, ifBusy: checkIfBusy };
 
 /** No options: reading them would take a tenth of a hand-off's time. */
 export const NO_OPTIONS: AcquireOptions = Object.freeze({});
@@ -57,4 +64,10 @@ export function readAcquire(options: AcquireOptions): AcquireOptions {
 export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return signal;
   throw new UsageError('signal must be an AbortSignal.');
+}
+
+const eitherWay = oneOf('replace-waiting', 'replace');
+
+function checkIfBusy(given: IfBusy | undefined, name: string): IfBusy | undefined {
+  return given === undefined ? given : eitherWay(given, name);
 }

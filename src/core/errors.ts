@@ -27,15 +27,16 @@ export class AcquireTimeoutError extends LockError implements Waiting {
 
 /**
  * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
- * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
- * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`. `closed`:
- * `locks.close()` stopped waiting for the work. `released`: the holder itself released it, and then
- * used it.
+ * or machine stood still. `evicted`: taken away by force. `replaced`: a newer request with `ifBusy`
+ * has come. `session`: the store ended the session. `store-reset`: the store lost its memory.
+ * `max-hold`: held for longer than `maxHold`. `closed`: `locks.close()` stopped waiting for the
+ * work. `released`: the holder itself released it, and then used it.
  */
 export type LossReason =
   | 'expired'
   | 'stalled'
   | 'evicted'
+  | 'replaced'
   | 'session'
   | 'store-reset'
   | 'max-hold'
@@ -46,6 +47,7 @@ const LOSS: Record<LossReason, string> = {
   expired: 'no heartbeat was confirmed in time',
   stalled: 'this process or machine stood still for too long',
   evicted: 'it was taken away by force',
+  replaced: 'a newer one has taken its place',
   session: 'the store ended the session',
   'store-reset': 'the store has lost its data',
   'max-hold': 'it was held for longer than maxHold',
@@ -116,5 +118,5 @@ export class QueueFullError extends LockError {
 
 /** Why the lease on a vanished claim was lost. */
 export function lossOf(why: GoneReason): LossReason {
-  return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
+  return why in LOSS ? (why as LossReason) : 'expired';
 }

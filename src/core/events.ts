@@ -24,7 +24,7 @@ export interface Acquisition {
 export type HandOff = 'local' | 'remote';
 
 /** Why there is no lease: a try found the lock taken, or the wait ended. */
-export type MissReason = 'taken' | 'timeout' | 'aborted' | 'failed';
+export type MissReason = 'taken' | 'timeout' | 'aborted' | 'replaced' | 'failed';
 
 /**
  * The events of `locks.on`.

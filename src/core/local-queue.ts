@@ -11,12 +11,11 @@
  * rests after each batch. It never passes on a lease with too little life left.
  * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
-import { hostname } from 'node:os';
 import { detached } from '../base/event-loop.ts';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import { CANDIDATE, type Claim, type GoneStatus } from '../contract/store.ts';
+import type { Claim, GoneStatus } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import type { AcquireOptions } from './acquire-options.ts';
@@ -26,9 +25,11 @@ import {
   LeaseLostError,
   type Loss,
   type LossReason,
+  lossOf,
   MismatchError,
   QueueFullError,
 } from './errors.ts';
+import { holderOf } from './holder.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
 import type { Services, Spec } from './services.ts';
@@ -42,9 +43,6 @@ const BATCH = { count: 64, ms: 50 };
  * free, and in `rivalMs` all of them. That is for `times` rests after it had to wait for another.
  */
 const REST = { ms: 40, rivalMs: 110, times: 3 };
-
-/** Asked once. */
-export const HOST: string = hostname();
 
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;
@@ -105,14 +103,17 @@ export class LocalQueue implements Claimant, Subject {
   gone(status: GoneStatus): void {
     const { resource, kind } = this.spec;
     const { why, detail } = status;
-    const tried = this.#live?.claim.queue === false;
+    const { queue, ifBusy } = this.#live?.claim ?? {};
     this.#live = undefined;
-    if (why === 'refused' && tried) this.#refused(status);
+    if (why === 'refused' && queue === false) this.#refused(status);
     else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
-    else if (why === 'evicted') this.rejectAll(new LeaseLostError(resource, why, { detail }));
+    // One that replaces others would not be the newest if it came back.
+    else if (why === 'evicted' || ifBusy) {
+      this.rejectAll(new LeaseLostError(resource, lossOf(why), { detail }));
+    }
     // The place in the queue is lost; a short pause avoids a busy loop on a broken store.
     else this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
@@ -172,9 +173,6 @@ export class LocalQueue implements Claimant, Subject {
   #claim({ tries, options }: Waiter<Lease | null>): void {
     const { resource, kind, permits, limit, ttlMs, minHoldMs } = this.spec;
     this.#open.add(this);
-    const { label = this.#services.settings.label, standby } = options;
-    const who = { host: HOST, pid: process.pid, since: Date.now() };
-    const labelled = label === undefined ? who : { ...who, label };
     const claim: Claim = {
       resource,
       id: randomId(),
@@ -184,7 +182,8 @@ export class LocalQueue implements Claimant, Subject {
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
       queue: !tries,
-      holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
+      ifBusy: options.ifBusy,
+      holder: holderOf(options, this.#services.settings.label),
     };
     this.#live = new LiveClaim(this.#services, claim, this);
   }

@@ -1,6 +1,6 @@
 /** What this process's locks report, for the timeline and the figures: exact, with reasons. */
 import type { Engine } from '../core/engine.ts';
-import { HOST } from '../core/local-queue.ts';
+import { HOST } from '../core/holder.ts';
 import { whoOf } from './board.ts';
 import { keepNewest } from './figures.ts';
 import type { Report, Who } from './wire.ts';

@@ -14,7 +14,12 @@ import { UnsupportedError } from '../contract/errors.ts';
 import type { GoneStatus, Kind } from '../contract/store.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
-import { type AcquireTimeoutError, DeadlockError, MismatchError } from '../core/errors.ts';
+import {
+  type AcquireTimeoutError,
+  DeadlockError,
+  type LeaseLostError,
+  MismatchError,
+} from '../core/errors.ts';
 import { type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
 import type { Spec } from '../core/services.ts';
@@ -118,17 +123,22 @@ export abstract class Lock extends Lockable<Lease> {
       this.engine.checkOpen();
       options.signal?.throwIfAborted();
       const permits = this.permitsOf(options);
-      this.#checkPermits(permits);
-      const spec = permits === this.spec.permits ? this.spec : { ...this.spec, permits };
+      this.#checkStore(permits, options);
+      // A claim that others may replace is of one task alone.
+      const alone = permits !== this.spec.permits || options.ifBusy !== undefined;
+      const spec = alone ? { ...this.spec, permits, key: undefined } : this.spec;
       return this.engine.queueFor(spec).join(options, waits);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #checkPermits(permits: number): void {
+  #checkStore(permits: number, { ifBusy }: AcquireOptions): void {
     const { kind, limit } = this.spec;
     const { name, traits } = this.engine.services.calls.store;
+    if (ifBusy && !traits.replaces) {
+      throw new UnsupportedError('replaces', `The ${name} store cannot replace earlier claims.`);
+    }
     if (permits >= limit || traits.permits) return;
     const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
     const message = `The ${name} store admits one holder at a time, so not ${refused}.`;
@@ -173,7 +183,8 @@ export abstract class Lock extends Lockable<Lease> {
 
 function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
   if (signal?.aborted && error === signal.reason) return 'aborted';
-  return isLockError(error, 'ACQUIRE_TIMEOUT') ? 'timeout' : 'failed';
+  if (isLockError(error, 'ACQUIRE_TIMEOUT')) return 'timeout';
+  return (error as Partial<LeaseLostError>)?.reason === 'replaced' ? 'replaced' : 'failed';
 }
 
 /** The same scope, with work in the contexts that the listeners of `working` choose. */

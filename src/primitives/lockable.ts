@@ -33,11 +33,13 @@ export type TryResult<T> =
   | ({ readonly acquired: false } & Waiting);
 
 /** Options of a try, which never waits. */
-export type TryOptions = Omit<AcquireOptions, 'wait'>;
+export type TryOptions = Omit<AcquireOptions, 'wait' | 'ifBusy'>;
 
 function impatient(options: AcquireOptions): AcquireOptions {
-  if (options.wait === undefined) return options;
-  throw new UsageError('A try never waits: leave out `wait`, or use `run` or `acquire`.');
+  const { wait, ifBusy } = options;
+  if (wait === undefined && ifBusy === undefined) return options;
+  const waits = wait === undefined ? 'ifBusy' : 'wait';
+  throw new UsageError(`A try never waits: leave out \`${waits}\`, or use \`run\` or \`acquire\`.`);
 }
 
 /** @throws UsageError for a method that was taken off its lock. */
@@ -84,8 +86,8 @@ export abstract class Lockable<L extends Held> {
    * await buildReport(lease.signal);
    *
    * @throws UsageError synchronously; as rejections AcquireTimeoutError, `signal.reason`,
-   *   MismatchError, QueueFullError, LeaseLostError if it was evicted while it waited,
-   *   DeadlockError with `detectDeadlocks`, StoreError and ClosedError.
+   *   MismatchError, QueueFullError, LeaseLostError if it was evicted or replaced while it waited,
+   *   UnsupportedError, DeadlockError with `detectDeadlocks`, StoreError and ClosedError.
    */
   acquire(options: AcquireOptions = NO_OPTIONS): Promise<L> {
     // With `waits` the result is never null.

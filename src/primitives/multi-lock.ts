@@ -84,6 +84,7 @@ export class MultiLock extends Lockable<MultiLease> {
   override read(options: AcquireOptions): AcquireOptions {
     const read = super.read(options);
     if (read.permits !== undefined) throw new UsageError('permits is for a single semaphore.');
+    if (read.ifBusy !== undefined) throw new UsageError('ifBusy is for a single lock.');
     return read;
   }
 

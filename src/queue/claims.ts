@@ -1,5 +1,7 @@
 import { Fifo } from '../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
+import { endingOf, REPLACED } from '../contract/gone.ts';
+import { type IfBusy, isReplaced } from '../contract/newest.ts';
 import type { ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
 import type { Entry, QueueState } from './state.ts';
 
@@ -25,7 +27,7 @@ export class Claims {
   greatest: bigint;
   /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
-  /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
+  /** To be woken: admitted, first in line, ended by force, or holders with their first waiter. */
   woken: Entry[] = [];
   /** How many ms later than `now` it may be: lives are counted from then, and end by `now`. */
   lead = 0;
@@ -70,6 +72,21 @@ export class Claims {
   remove(entry: Entry): void {
     this.#byId.delete(entry.id);
     (entry.admitted ? this.#holders : this.#waiters).remove(entry);
+  }
+
+  /** The claims that the newest one replaces. */
+  replacedBy(newest: Entry, ifBusy: IfBusy | undefined): readonly Entry[] {
+    if (!ifBusy || newest.admitted) return NO_CLAIMS;
+    return [...this].filter((entry) => entry !== newest && isReplaced(entry, ifBusy));
+  }
+
+  /** Those that wait leave, and the others take no more heartbeats. */
+  replace(older: readonly Entry[]): void {
+    for (const entry of older) {
+      entry.sealed = REPLACED;
+      this.woken.push(entry);
+      if (!entry.admitted) this.remove(entry);
+    }
   }
 
   /** A waiter keeps its number until it is admitted. */
@@ -189,6 +206,8 @@ export class Claims {
 /** How far `ahead` is counted. */
 const COUNTED = 100;
 
+const NO_CLAIMS: readonly Entry[] = [];
+
 /** What a loss of data means to those who ask, in ms. */
 export function lossOf(quarantineMs: number): { readonly quarantineMs?: number } {
   return quarantineMs > 0 ? { quarantineMs } : {};
@@ -202,8 +221,7 @@ function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
 }
 
 function endOf(entry: Entry): Takeover['reason'] {
-  if (entry.sealed?.why === 'evicted') return 'evicted';
-  return entry.sealed ? 'released' : 'expired';
+  return entry.sealed ? endingOf(entry.sealed) : 'expired';
 }
 
 function memberOf(entry: Entry, now: number): Member {

@@ -12,7 +12,7 @@
  * What would break it: a step on a queue that another step has left behind, or a `now` that is
  * later than the time by which a holder counts its lease.
  */
-import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
+import { endingOf, full, mismatch, REPLACED, UNKNOWN } from '../contract/gone.ts';
 import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
@@ -147,7 +147,12 @@ export class ClaimQueue {
     entry.trusts = trusts;
     claims.push(entry);
     this.#settle(now, { entering: entry });
-    if (entry.admitted || (claim.queue && claims.waiting <= maxWaiters)) {
+    const older = claims.replacedBy(entry, claim.ifBusy);
+    const leaving = older.filter(({ admitted }) => !admitted);
+    if (entry.admitted || (claim.queue && claims.waiting - leaving.length <= maxWaiters)) {
+      claims.replace(older);
+      for (const each of leaving) this.#bury(each, REPLACED, now);
+      if (older.length > 0) this.#settle(now, { entering: entry });
       if (!entry.admitted && claims.waiting === 1) claims.wakeHolders();
       return this.statusOf(entry, now);
     }
@@ -276,8 +281,7 @@ export class ClaimQueue {
 
   #remove(entry: Entry, now: number): void {
     this.#claims.remove(entry);
-    const reason = entry.sealed?.why === 'evicted' ? 'evicted' : 'released';
-    const ended: Takeover = { reason, token: entry.number };
+    const ended: Takeover = { reason: endingOf(entry.sealed), token: entry.number };
     this.#settle(now, entry.admitted ? { ended } : NOTHING);
   }
 

@@ -22,7 +22,7 @@ export interface Entry extends Linked<Entry> {
   lifeMs: number;
   /** Is admitted even while the queue is closed. */
   trusts: boolean;
-  /** Takes no more heartbeats: evicted, or released with `after`. */
+  /** Takes no more heartbeats: evicted, replaced, or released with `after`. */
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;
 }

@@ -30,6 +30,7 @@ export const SERVER_QUEUES: Traits = {
   failover: 'best-effort',
   reach: 'network',
   records: true,
+  replaces: true,
   sequential: true,
   hintsGrant: true,
 };

@@ -20,6 +20,7 @@ export type Need = Trait | OptionalVerb;
 type Trait =
   | 'queue'
   | 'permits'
+  | 'replaces'
   | 'tokens'
   | 'atomic try'
   | 'traces of the dead'
@@ -83,6 +84,7 @@ export interface Declared {
 const MISSING: Readonly<Record<Trait, (declared: Declared) => string | false | undefined>> = {
   queue: ({ traits }) => !traits.queue && 'the store keeps no queue',
   permits: ({ traits }) => !traits.permits && 'the store lets one in at a time',
+  replaces: ({ traits }) => !traits.replaces && 'no claim replaces others on this store',
   tokens: ({ traits }) => traits.tokens === undefined && 'the store gives no tokens',
   'atomic try': ({ traits }) => !traits.atomicTry && 'a try may fail spuriously on this store',
   'traces of the dead': ({ traits }) =>

@@ -41,6 +41,8 @@ describe('usage errors say what is wrong, and hold nothing', () => {
     ['run a', '--grace soon', /--grace takes a duration/],
     ['run a', '--ttl 99ms', /--ttl must be at least 100ms/],
     ['run a', '--try --wait 1s', /--try takes no --wait/],
+    ['run a', '--try --replace', /--replace waits for its turn, and --try does not/],
+    ['run a', '--replace --replace-waiting', /only one of --replace and --replace-waiting/],
     ['run a', '--limit 0', /--limit takes a whole number from 1 to 1073741824, not "0"/],
     ['run a', '--limit 1.5', /--limit takes a whole number/],
     ['run a', '--limit 1e3', /--limit takes a whole number/],

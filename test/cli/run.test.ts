@@ -113,6 +113,35 @@ it('is evicted while it waits: not acquired, and nothing runs', async () => {
   expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
 });
 
+it('--replace-waiting leaves the command that runs, and only the newest waits', async () => {
+  const place = new Place();
+  const run = (...command: readonly string[]): Promise<Fate> =>
+    place.fate('run', 'a', '--replace-waiting', '--', ...command);
+  const first = run(...STAY);
+  await place.holding(1, 0);
+  const second = run('touch', 'ran');
+  await place.holding(1, 1);
+  const third = run('echo', 'the newest');
+  const replaced = { status: 75, err: expect.stringMatching(/a newer one has taken its place/) };
+  expect(await second).toMatchObject(replaced);
+  const { out } = await place.fate('show', 'a');
+  expect(out).toMatch(/^waits .* mutex, replaceable /m);
+  appendFileSync(place.path('go'), '');
+  expect((await first).status).toBe(0);
+  expect(await third).toMatchObject({ status: 0, out: 'the newest\n' });
+  expect(() => statSync(place.path('ran'))).toThrow('ENOENT');
+});
+
+it('--replace ends the command that runs, and then the newest runs', async () => {
+  const place = new Place();
+  const running = place.fate('run', 'a', '--replace', '--', ...STAY);
+  await place.holding(1, 0);
+  const newest = await place.fate('run', 'a', '--replace', '--', 'echo', 'the newest');
+  expect(newest).toMatchObject({ status: 0, out: 'the newest\n' });
+  const replaced = { status: 79, err: expect.stringMatching(/newer one .* Ending the command/) };
+  expect(await running).toMatchObject(replaced);
+});
+
 it('gives the lock back when the command ends, whatever it left running', async () => {
   const place = new Place();
   const script =

@@ -17,6 +17,8 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '07-fence':
     /^refused: Token \d+ of "stock:lamp" is stale: [^\n]+\n +✓ 3 of 10 are sold, 7 are left$/m,
   '08-rate-limit': /✓ 8 calls, and never more than 3 in a second$/m,
+  '09-newest':
+    /^save 10 waits, and no other$[\s\S]*✓ built next: save 10\n +✓ 8 builds were spared$/m,
 };
 
 /** Folders that are read, or used by the others, and not run. */

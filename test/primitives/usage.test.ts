@@ -92,7 +92,9 @@ const CALLS: Record<string, (locks: Locks, value: never, store: Store) => unknow
   parseDuration: (_, value) => parseDuration(value),
 };
 
-const ACQUISITIONS: readonly (keyof AcquireOptions)[] = ['wait', 'signal', 'permits', 'label'];
+const ACQUISITIONS: readonly (keyof AcquireOptions)[] = [
+  ...(['wait', 'signal', 'permits', 'label', 'ifBusy'] as const),
+];
 
 for (const option of ACQUISITIONS) {
   CALLS[`acquire ${option}`] = (locks, value) =>
@@ -133,6 +135,10 @@ function upTo(most: number): Rule {
   return (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 }
 
+function either(...words: readonly unknown[]): Rule {
+  return (value) => words.includes(value);
+}
+
 function is(type: string): Rule {
   return (value) => typeof value === type;
 }
@@ -163,6 +169,7 @@ const OPTIONAL: Readonly<Record<string, Rule>> = {
   ...{ 'acquire wait': lasts(), 'acquire permits': upTo(3), 'acquire label': is('string') },
   ...{ 'tryRun wait': never, 'tryRun signal': never, 'tryRun permits': never },
   'tryRun label': is('string'),
+  ...{ 'acquire ifBusy': either('replace-waiting', 'replace'), 'tryRun ifBusy': never },
 };
 
 /** Undefined where no rule is written down. */

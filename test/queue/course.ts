@@ -1,4 +1,4 @@
-import type { Claim, ClaimQueue, Kind } from 'holdfast/store';
+import { type Claim, type ClaimQueue, type Kind, REPLACEABLE } from 'holdfast/store';
 import { Chance } from '../methods/simulation/chance.ts';
 
 const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
@@ -29,6 +29,9 @@ export class Course {
 
   enter(queue: ClaimQueue): unknown {
     const chance = this.#chance;
+    const ifBusy = chance.one([undefined, undefined, 'replace-waiting', 'replace'] as const);
+    const mark = ifBusy && { mark: REPLACEABLE };
+    const label = chance.share(0.5) && { label: 'é "\0' };
     const claim: Claim = {
       resource: 'r',
       id: `${this.#claims.length}`,
@@ -37,7 +40,8 @@ export class Course {
       limit: chance.between(3, 4),
       ttlMs: chance.between(1, 200),
       queue: chance.share(0.8),
-      holder: { host: 'h', pid: 1, since: 0, ...(chance.share(0.5) && { label: 'é "\0' }) },
+      ifBusy,
+      holder: { host: 'h', pid: 1, since: 0, ...label, ...mark },
     };
     this.#claims.push(claim);
     return queue.enter(claim, this.#now, { number: BigInt(chance.below(50)), maxWaiters: 4 });

@@ -1,3 +1,4 @@
+import type { IfBusy } from '../../contract/newest.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
@@ -29,6 +30,8 @@ Runs a command while holding the lock NAME.
                     raise it, give all programs a URL such as redis://HOST?maxTtl=10m
   --max-hold DURATION  the command is ended, and the lock lost, after this long
   --fair            strict order, which a command always has
+  --replace-waiting  only the newest waits, of those with this flag or --replace; it ends the others
+  --replace         the same, and ends the one whose command runs, as if its lock were lost
 ${UNDER_LOCK_HELP}
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
 
@@ -43,6 +46,7 @@ export const verb: CliVerb = {
     ...{ try: ALONE, wait: VALUE, limit: VALUE, permits: VALUE },
     ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
     ...{ 'min-hold': VALUE, 'max-hold': VALUE },
+    ...{ replace: ALONE, 'replace-waiting': ALONE },
     ...UNDER_LOCK,
   },
   takesCommand: true,
@@ -64,14 +68,15 @@ interface RunTerms {
   /** 0: a try; undefined: without end. */
   readonly waitMs: number | undefined;
   readonly permits: number;
+  readonly ifBusy: IfBusy | undefined;
   lockOn(locks: Locks): Lock;
 }
 
 /** @throws the signal's reason, or the error that explains why there is no lease. */
 async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease> {
-  const { waitMs, permits } = terms;
+  const { waitMs, permits, ifBusy } = terms;
   const lock = terms.lockOn(locks);
-  const options = { permits, signal };
+  const options = { permits, signal, ifBusy };
   const tryAgain = (): Promise<Lease> =>
     secondTry(locks, { name: lock.resource, signal }, (terms) =>
       lock.acquire({ ...options, ...terms }),
@@ -100,5 +105,15 @@ function termsOf(given: Arguments, name: string): RunTerms {
     if (reads) return locks.rwLock(name, options).read;
     return writes ? locks.rwLock(name, options).write : locks.mutex(name, options);
   };
-  return { waitMs: waitOf(given), permits, lockOn };
+  const waitMs = waitOf(given);
+  return { waitMs, permits, ifBusy: ifBusyOf(given, waitMs), lockOn };
+}
+
+/** `--replace` and `--replace-waiting`. */
+function ifBusyOf(given: Arguments, waitMs: number | undefined): IfBusy | undefined {
+  const flags = (['replace', 'replace-waiting'] as const).filter((flag) => given.has(flag));
+  const [ifBusy] = flags;
+  if (flags.length > 1) throw misuse('Give only one of --replace and --replace-waiting');
+  if (ifBusy && waitMs === 0) throw misuse(`--${ifBusy} waits for its turn, and --try does not`);
+  return ifBusy;
 }

@@ -47,7 +47,7 @@ const HAND_OFFS = 'Locks taken over from the last holder, in this process or thr
 const QUARANTINES = 'Claims not granted because the store is new or has lost its data.';
 const DEADLOCKS = 'Waits of this process that detection has found in a deadlock.';
 
-/** A taken lock and an aborted wait are not errors. */
+/** A taken lock, and a wait that was aborted or replaced, are not errors. */
 export function isFailure({ why }: LockEvents['missed']): boolean {
   return why === 'timeout' || why === 'failed';
 }

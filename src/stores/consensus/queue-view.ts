@@ -82,6 +82,20 @@ export class QueueView<P extends QueuePlace = QueuePlace, N = unknown> {
     return this.total - this.admitted;
   }
 
+  /** Few claims that keep this one waiting for as long as they stay; empty: none is known. */
+  barring(waiter: P): readonly P[] {
+    const index = this.places.indexOf(waiter);
+    if (index < this.admitted) return [];
+    const largest = this.places.slice(0, index).sort((a, b) => b.permits - a.permits);
+    let { permits: used, limit } = waiter;
+    const last = largest.findIndex((place) => {
+      used += place.permits;
+      limit = Math.min(limit, place.limit);
+      return used > limit;
+    });
+    return largest.slice(0, last + 1);
+  }
+
   /** The limit in force for a claim with this one, if it is another's. */
   limitFor(own: number): number | undefined {
     this.#limit ??= limitOf(this.places.slice(0, this.admitted));

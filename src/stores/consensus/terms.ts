@@ -4,9 +4,11 @@ import type { GoneStatus, Holder } from '../../contract/store.ts';
 /** Attempts, when others keep changing the same claim or record. */
 export const MOST_TRIES = 8;
 
+const SEALS = ['unknown', 'evicted', 'replaced'] as const;
+
 /** Why a claim takes no more heartbeats. */
 export interface Seal {
-  readonly sealed: 'unknown' | 'evicted';
+  readonly sealed: (typeof SEALS)[number];
   readonly detail?: string | undefined;
   /** For how long it stays, in ms; default its ttl. */
   readonly lasts?: number | undefined;
@@ -48,6 +50,14 @@ export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: PlaceTerms)
     ...(detail !== undefined && { detail }),
   };
   return { ttlMs: ttl, lastsMs: lasts, holder, sealed: gone };
+}
+
+/** What the tombstone of a claim says, in a word and perhaps a detail. */
+export function epitaphIn(text: string): GoneStatus {
+  const space = text.indexOf(' ');
+  const why = SEALS.find((seal) => seal === text.slice(0, space)) ?? 'unknown';
+  const detail = text.slice(space + 1);
+  return { state: 'gone', why, ...(detail !== '' && { detail }) };
 }
 
 export function foreignLife(holder: Holder): PlaceLife {

@@ -101,6 +101,7 @@ class DocumentStore implements Store {
       failover: 'linearizable',
       reach: 'network',
       records: true,
+      replaces: true,
       sequential: true,
     };
     if (documents.list) this.list = (prefix) => this.#list(prefix);

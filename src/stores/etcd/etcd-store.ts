@@ -45,6 +45,7 @@ export const TRAITS: Traits = {
   failover: 'linearizable',
   reach: 'network',
   records: true,
+  replaces: true,
   ttlStepMs: 1000,
   sequential: true,
   hintsGrant: true,

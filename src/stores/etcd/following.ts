@@ -17,6 +17,7 @@
 import { afterInput } from '../../base/event-loop.ts';
 import type { EtcdReply, KeyChange } from '../../clients/etcd/client.ts';
 import { admissible } from '../../contract/admission.ts';
+import { endingOf } from '../../contract/gone.ts';
 import type { Takeover } from '../../contract/store.ts';
 import type { EtcdContext } from './layout.ts';
 import type { EtcdClaim } from './own-claim.ts';
@@ -225,7 +226,7 @@ export class QueueWatch {
 
   /** If the reply is missing, assumes unfinished work. */
   async #endOf({ lease, sealed }: EtcdPlace): Promise<Takeover['reason']> {
-    if (sealed) return sealed.why === 'evicted' ? 'evicted' : 'released';
+    if (sealed) return endingOf(sealed);
     const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
     return leftMs > 0 ? 'released' : 'expired';
   }

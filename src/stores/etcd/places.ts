@@ -20,6 +20,8 @@ export interface EtcdPlace extends QueuePlace, PlaceLife {
   readonly id: string;
   /** Place in the order, and token. */
   readonly number: bigint;
+  /** When it was last written: it is unchanged as long as this is. */
+  readonly revision: bigint;
   readonly lease: bigint;
 }
 
@@ -46,12 +48,13 @@ export function newPlace(
   { kind, permits, limit, ttlMs: ttl, holder }: Claim,
   own: Pick<EtcdPlace, 'id' | 'number' | 'lease'>,
 ): EtcdPlace {
-  const life = lifeOf({ ttl, holder });
+  const life = { revision: own.number, ...lifeOf({ ttl, holder }) };
   return { ...own, kind, permits, limit, ...life, admitted: false, foreign: false };
 }
 
-export function placeOf({ key, value, createRevision, lease }: KeyValue): EtcdPlace {
-  const own = { id: key, number: createRevision, lease, admitted: false };
+export function placeOf(kv: KeyValue): EtcdPlace {
+  const { key: id, value, createRevision: number, modRevision: revision, lease } = kv;
+  const own = { id, number, revision, lease, admitted: false };
   const terms = termsIn<EtcdTerms>(value, ['permits', 'limit', 'ttl']);
   if (terms) {
     const { kind, permits, limit } = terms;

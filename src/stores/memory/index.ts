@@ -74,6 +74,7 @@ class Memory implements MemoryStore {
     clock: 'process',
     reach: 'process',
     records: true,
+    replaces: true,
     synchronous: true,
     sequential: true,
     hintsGrant: true,

@@ -99,6 +99,7 @@ export const PLAIN_FORM: Form = {
     ...SERVER_QUEUES,
     queue: false,
     permits: false,
+    replaces: false,
     tokens: "the server's time, or one more than the last; other programs have none",
     hintsGrant: false,
   },

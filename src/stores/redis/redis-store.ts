@@ -216,9 +216,9 @@ export class RedisStore implements Store {
   }
 
   readonly #terms = (claim: Claim): string => {
-    const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
+    const { id, kind, permits, limit, ttlMs, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
+    return `${id}${wayOf(claim)}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
   };
 
   #verb<T>(
@@ -264,6 +264,12 @@ export class RedisStore implements Store {
     const [answer = null] = await this.#change(this.#parts.places.lookOf(resource), ...args);
     return answer;
   }
+}
+
+/** How it enters, in the letters of lua/claim.lua. */
+function wayOf({ queue, ifBusy }: Claim): string {
+  if (!queue) return 't';
+  return ifBusy === undefined ? 'q' : ifBusy === 'replace' ? 'R' : 'r';
 }
 
 function isDone(reply: RedisReply): boolean {

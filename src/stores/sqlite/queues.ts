@@ -171,9 +171,7 @@ export class Queues {
   }
 
   inspect(resource: string): Queue {
-    return this.#on(resource, { ...ALL, holders: true }, (queue, { now }) =>
-      queue.describe(resource, now),
-    );
+    return this.#on(resource, WHOLE, (queue, { now }) => queue.describe(resource, now));
   }
 
   downgrade(claim: Claim): ClaimStatus {
@@ -217,7 +215,9 @@ export class Queues {
     });
     for (const [resource, those] of grouped(open, ({ claim }) => claim.resource)) {
       const ids = those.map(({ claim }) => claim.id);
-      this.#on(resource, { ids }, (queue, moment) => {
+      // Marks are in what else is for people.
+      const extent = those.some(({ claim }) => claim.ifBusy) ? WHOLE : {};
+      this.#on(resource, { ...extent, ids }, (queue, moment) => {
         for (const { claim, at } of those) answers[at] = step(claim, queue, moment);
       });
     }
@@ -268,3 +268,4 @@ export class Queues {
 }
 
 const ALL = { front: Number.MAX_SAFE_INTEGER };
+const WHOLE = { ...ALL, holders: true };

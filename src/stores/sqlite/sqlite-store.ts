@@ -45,6 +45,7 @@ export class SqliteStore implements Store {
     clock: 'machine',
     reach: 'machine',
     records: true,
+    replaces: true,
     synchronous: true,
     sequential: true,
     hintsGrant: true,

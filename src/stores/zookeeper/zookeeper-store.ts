@@ -47,6 +47,7 @@ export const TRAITS: Traits = {
   failover: 'linearizable',
   reach: 'network',
   records: true,
+  replaces: true,
   sequential: true,
   hintsGrant: true,
 };
@@ -81,7 +82,8 @@ export class ZookeeperStore implements Store {
   readonly #keeping: NodeRecords;
 
   constructor({ client, tree, clock, maxWaiters }: ZookeeperStoreParts) {
-    this.traits = tree.recipe === 'latch' ? { ...TRAITS, permits: false } : TRAITS;
+    const latch = { ...TRAITS, permits: false, replaces: false };
+    this.traits = tree.recipe === 'latch' ? latch : TRAITS;
     const own = new ZookeeperClaims(tree, clock);
     const sessions = new Sessions({
       client,

@@ -1,4 +1,5 @@
 /** What happens to a few resources, drawn from a seed. */
+import type { IfBusy } from '../../../src/contract/newest.ts';
 import { type Kind, MAX_PERMITS } from '../../../src/contract/store.ts';
 import type { Chance } from '../simulation/chance.ts';
 
@@ -14,6 +15,7 @@ export interface Terms {
   readonly limit: number;
   readonly ttlMs: number;
   readonly queue: boolean;
+  readonly ifBusy?: IfBusy;
 }
 
 /** `which` are numbers of claims, `at` a place in a queue, `by` one of two processes. */
@@ -51,15 +53,20 @@ const KINDS: readonly (readonly Kind[])[] = [
 
 const READERS = MAX_PERMITS;
 
+const IF_BUSY: readonly IfBusy[] = ['replace-waiting', 'replace-waiting', 'replace'];
+
 export class Steps {
   readonly #chance: Chance;
   /** Semaphores have up to so many seats; where it is one, all agree about it. */
   readonly #seats: number;
   /** Share of the resources that are used at all, so that some are crowded. */
   readonly #resources: number;
+  /** Some claims replace others. */
+  readonly #replaces: boolean;
 
-  constructor(chance: Chance) {
+  constructor(chance: Chance, replaces: boolean) {
     this.#chance = chance;
+    this.#replaces = replaces;
     this.#seats = chance.one([1, 3, 4, 30]);
     this.#resources = chance.between(1, RESOURCES);
   }
@@ -107,7 +114,9 @@ export class Steps {
     const resource = this.#resource();
     const kind = chance.one(KINDS[resource] ?? []);
     const ttlMs = chance.between(1, MAX_TTL_MS / UNIT_MS) * UNIT_MS;
-    const rest = { resource, kind, ttlMs, queue: chance.share(0.8) };
+    const queue = chance.share(0.8);
+    const busy = this.#replaces && queue && chance.share(0.25);
+    const rest = { resource, kind, ttlMs, queue, ...(busy && { ifBusy: chance.one(IF_BUSY) }) };
     if (kind === 'mutex') return { ...rest, permits: 1, limit: 1 };
     if (kind === 'read') return { ...rest, permits: 1, limit: READERS };
     if (kind === 'write') return { ...rest, permits: READERS, limit: READERS };

@@ -1,5 +1,6 @@
 /** The same steps on two stores, and whether anybody could tell them apart. */
 import { randomBytes } from 'node:crypto';
+import { REPLACEABLE } from '../../../src/contract/newest.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
 import { AGAIN } from '../../support/this-run.ts';
 import { Chance } from '../simulation/chance.ts';
@@ -52,12 +53,14 @@ export class World {
 
   constructor(seed: number, { sides, now, estimates = Number.POSITIVE_INFINITY }: WorldParts) {
     this.#name = `world ${seed}`;
-    this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
     const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
       sides.every((stores) => stores.every((store) => store[verb] !== undefined));
     this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
+    // Their worlds are chosen, and would be others.
+    const replaces = !this.#follows && sides.flat().every(({ traits }) => traits.replaces);
+    this.#steps = new Steps(new Chance(seed), replaces);
     this.#estimates = estimates;
     this.#now = now;
   }
@@ -113,7 +116,8 @@ export class World {
     if (step.verb === 'enter') {
       const claims = step.terms.map(({ resource, ...terms }): Claim => {
         const label = `${this.#claims.length}`;
-        const holder = { host: 'test', pid: 1, since: 0, label };
+        const mark = terms.ifBusy && { mark: REPLACEABLE };
+        const holder = { host: 'test', pid: 1, since: 0, label, ...mark };
         const id = randomBytes(16).toString('hex');
         const secret = randomBytes(16).toString('hex');
         const claim = { ...terms, id, secret, holder, resource: this.#resource(resource) };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
+import type { Missed, NewestOptions } from '../processes/children/newest.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
 import type { Begun, StarterOptions } from '../processes/children/starter.ts';
 import { machineMs } from '../processes/children/talk.ts';
@@ -35,7 +36,7 @@ interface Holder<At> {
   readonly fenced: Fenced;
 }
 
-type Manner = Pick<HolderOptions, 'how' | 'clockOffMs'>;
+type Manner = Pick<HolderOptions, 'how' | 'ifBusy' | 'clockOffMs'>;
 
 /** A child that holds the mutex. */
 async function holder<Options extends StoreOptions, At extends Place>(
@@ -146,6 +147,64 @@ export function processFaults<Options extends StoreOptions, At extends Place>(
     expect(next.takeover).toEqual({ reason: 'expired', token: held.token });
     expect(next.token).toBeGreaterThan(held.token);
     await next.release();
+    await bed.end(server);
+  });
+
+  test('is replaced: it is told at once, and the newest gets on', async () => {
+    await using bed = newBed();
+    const { server, child, held } = await holder(bed, { how: 'watch', ifBusy: 'replace' });
+    const newest = bed.locks(server).mutex('mutex').acquire({ ifBusy: 'replace' });
+    const found = await child.next<Found>('lost');
+    expect(found).toMatchObject({ reason: 'replaced', state: 'lost', aborted: true });
+    child.tell({ type: 'enough' });
+    await child.exited();
+    const lease = await newest;
+    expect(lease.token).toBeGreaterThan(held.token);
+    await lease.release();
+    await bed.end(server);
+  });
+
+  test('is replaced while it is stopped: the fence refuses its write', async () => {
+    await using bed = newBed();
+    const { server, child, fenced } = await holder(bed, { how: 'watch', ifBusy: 'replace' });
+    child.kill('SIGSTOP');
+    const lease = await bed.locks(server).mutex('mutex').acquire({ ifBusy: 'replace' });
+    expect(fenced.write(lease, 'the new holder')).toBe('written');
+    child.kill('SIGCONT');
+    const found = await child.next<Found>('lost');
+    expect(found).toMatchObject({ state: 'lost', aborted: true, write: 'STALE_TOKEN' });
+    expect(fenced.writer).toBe('the new holder');
+  });
+
+  test('lets go while others replace each other: the newest that lives gets on', async () => {
+    await using bed = newBed();
+    const server = await bed.server();
+    const locks = bed.locks(server);
+    const first = await patiently(locks.mutex('mutex'));
+    const begin = async (): Promise<Child> => {
+      const options = { store: bed.urlOf(server, MAX_TTL_MS), ttl: TTL_MS };
+      const child = new Child('newest', options satisfies NewestOptions);
+      await until('did it wait alone', async () => {
+        const { waiters } = await locks.inspect('mutex');
+        return waiters.length === 1 && waiters[0]?.holder.pid === child.pid;
+      });
+      return child;
+    };
+    const [replaced, stopped] = [await begin(), await begin()];
+    expect((await replaced.next<Missed>('missed')).why).toBe('replaced');
+    stopped.kill('SIGSTOP');
+    const killed = await begin();
+    killed.kill('SIGKILL');
+    await killed.exited();
+    const newest = await begin();
+    await first.release();
+    expect((await newest.next<Held>('held')).token).toBeGreaterThan(first.token);
+    stopped.kill('SIGCONT');
+    // By then its tombstone may have passed, but it does not come back.
+    const { why } = await stopped.next<Missed>('missed');
+    expect(['replaced', 'expired', 'session']).toContain(why);
+    newest.tell({ type: 'enough' });
+    await Promise.all([newest.exited(), stopped.exited()]);
     await bed.end(server);
   });
 

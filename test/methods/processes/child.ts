@@ -19,6 +19,7 @@ export class Child {
       | 'stormer'
       | 'candidate'
       | 'keeper'
+      | 'newest'
       | 'runner'
       | 'starter'
       | 'diner'

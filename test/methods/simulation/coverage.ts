@@ -4,6 +4,7 @@
 export const REACHED: readonly string[] = [
   ...['world in the model', 'world out of the model'],
   ...['task: mutex', 'task: rw', 'task: semaphore', 'task: all', 'task: election'],
+  ...['task: newest', 'replaced', 'lost: replaced'],
   ...['fault: request lost', 'fault: answer lost', 'fault: late', 'fault: copied'],
   ...[
     'fault: refused',

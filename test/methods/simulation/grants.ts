@@ -6,7 +6,7 @@
  * expiry, an eviction or a loss of all data. The rest, what processes believe, is in checks.ts.
  */
 import type { Kind } from 'holdfast';
-import type { Claim, ClaimStatus } from 'holdfast/store';
+import { type Claim, type ClaimStatus, type IfBusy, REPLACEABLE } from 'holdfast/store';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';
@@ -47,6 +47,8 @@ export class Grants {
   listener: GrantListener | undefined;
   /** Resources of which somebody was asked to be evicted. */
   readonly evictions: Set<string> = new Set();
+  /** How far claims on these resources have asked to replace others. */
+  readonly replacing: Map<string, IfBusy> = new Map();
   readonly #schedule: Schedule;
   readonly #trace: Trace;
   readonly #byId = new Map<string, Grant>();
@@ -96,8 +98,10 @@ export class Grants {
 
   /** A request to claim has reached the server. */
   claimed(claims: readonly Claim[]): void {
-    for (const claim of claims) {
-      if (this.#byId.get(claim.id)?.released) this.#trace.count('late copy of a released claim');
+    for (const { id, resource, ifBusy } of claims) {
+      if (this.#byId.get(id)?.released) this.#trace.count('late copy of a released claim');
+      const before = this.replacing.get(resource);
+      if (ifBusy && before !== 'replace') this.replacing.set(resource, ifBusy);
     }
   }
 
@@ -217,7 +221,11 @@ export class Grants {
     const { resource, kind } = grant.claim;
     const unseen = this.#unseen.get(resource) ?? 0;
     if (grant.sealed || !this.#lives(grant)) return;
-    if (why === 'evicted' && unseen > 0) {
+    const replaced = why === 'replaced' && grant.claim.holder.mark === REPLACEABLE;
+    if (replaced && (!grant.held || this.replacing.get(resource) === 'replace')) {
+      this.#trace.count('replaced');
+      grant.sealed = true;
+    } else if (why === 'evicted' && unseen > 0) {
       this.#unseen.set(resource, unseen - 1);
       grant.sealed = true;
     } else this.#trace.fail(`a ${kind} claim on ${resource} disappeared: ${why}`);

@@ -5,7 +5,7 @@
  */
 import { type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
-import { type Claim, type ClaimStatus, MAX_BATCH } from 'holdfast/store';
+import { type Claim, type ClaimStatus, MAX_BATCH, REPLACEABLE } from 'holdfast/store';
 import type { Grants } from './grants.ts';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
@@ -117,6 +117,18 @@ export class Server {
     this.#parts.grants.age(ms);
   }
 
+  /** Of those that replace each other, one waits at most. */
+  async #newest(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const answers = await this.memory.claim(claims);
+    for (const { resource, ifBusy } of claims) {
+      if (!ifBusy) continue;
+      const { waiters } = await this.memory.inspect(resource);
+      const marked = waiters.filter(({ holder }) => holder.mark === REPLACEABLE);
+      if (marked.length > 1) this.#parts.trace.fail(`${marked.length} newest wait for ${resource}`);
+    }
+    return answers;
+  }
+
   connect(process: Process): Store {
     const { memory } = this;
     const { grants } = this.#parts;
@@ -144,7 +156,8 @@ export class Server {
       },
       claim: (claims) => {
         grants.claimed(claims);
-        return statuses(claims, (all) => memory.claim(all));
+        const newest = claims.some(({ ifBusy }) => ifBusy);
+        return statuses(claims, (all) => (newest ? this.#newest(all) : memory.claim(all)));
       },
       renew: (claims) => statuses(claims, (all) => memory.renew(all)),
       downgrade: async (claim) => {

@@ -37,7 +37,7 @@ export interface Scene {
   readonly healed: () => boolean;
 }
 
-export type Theme = 'mutex' | 'rw' | 'semaphore' | 'all' | 'election';
+export type Theme = 'mutex' | 'rw' | 'semaphore' | 'all' | 'election' | 'newest';
 
 /** Work fails, sometimes. */
 class WorkError extends Error {}
@@ -99,6 +99,16 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
     return ran === undefined ? 'done' : '';
   },
   election: campaign,
+  newest: async (act) => {
+    const { chance, process, scene } = act;
+    const lock = process.locks.mutex(chance.one(MUTEXES), options(act));
+    const ifBusy = chance.one(['replace-waiting', 'replace'] as const);
+    await lock.run({ ...waits(act), ifBusy }, (lease) => {
+      scene.checks.handed(process, lease);
+      return work(act, [lease]);
+    });
+    return 'ran';
+  },
 };
 
 const MUTEXES = ['m', 'n'] as const;

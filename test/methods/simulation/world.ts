@@ -56,6 +56,10 @@ const THEMES: readonly (readonly Theme[])[] = [
   ...([['all', 'mutex'], ['all', 'rw'], ['election'], ['election', 'mutex']] as const),
 ];
 
+/** In one of so many worlds requests replace each other; by the seed, so others stay as is. */
+const NEWEST_EVERY = 8;
+const NEWEST_FROM = 4;
+
 export class World {
   readonly schedule: Schedule = new Schedule();
   readonly trace: Trace;
@@ -93,7 +97,10 @@ export class World {
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
     const { checks, ledger } = this;
     const healed = (): boolean => this.#healed;
-    const scene = { themes: chance.one(THEMES), ttls: TTLS, healed };
+    const drawn = chance.one(THEMES);
+    const replaces = seed % NEWEST_EVERY === NEWEST_FROM;
+    const themes: readonly Theme[] = replaces ? [...drawn, 'newest'] : drawn;
+    const scene = { themes, ttls: TTLS, healed };
     const moods = { alike: chance.share(0.4), force: chance.share(0.2) };
     this.#scene = { ...scene, ...moods, chance: chance.fork(), trace, checks, ledger };
     trace.count(inModel ? 'world in the model' : 'world out of the model');

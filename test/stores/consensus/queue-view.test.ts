@@ -57,6 +57,21 @@ it('knows the oldest of a queue, and how many there are', () => {
   expect([queue.admitted, queue.waiters]).toEqual([1, 8]);
 });
 
+it('knows which claims keep a waiter waiting, the fewest that do', () => {
+  const [first, second] = [place('mutex'), place('mutex')];
+  const mutexes = new QueueView([first, second, place('mutex')]);
+  expect(mutexes.barring(first)).toEqual([]);
+  expect(mutexes.barring(mutexes.places[2]!)).toEqual([first]);
+  const seats = [seat(), seat(), seat()] as const;
+  expect(new QueueView(seats).barring(seats[2])).toEqual([seats[0], seats[1]]);
+  const [writer, reader] = [place('write'), place('read')];
+  const readers = Array.from({ length: 9 }, () => place('read'));
+  expect(new QueueView([...readers, writer, reader]).barring(reader)).toEqual([writer]);
+  // It waits for one of another kind to leave, which is not a matter of permits.
+  const odd = new QueueView([place('read'), place('permits'), reader]);
+  expect([odd.admitted, odd.barring(reader)]).toEqual([1, []]);
+});
+
 it('tells the limit in force to whom it is another’s', () => {
   const queue = new QueueView([place('permits', { limit: 3 }), place('permits', { limit: 5 })]);
   expect([queue.limitFor(3), queue.limitFor(5)]).toEqual([undefined, 3]);

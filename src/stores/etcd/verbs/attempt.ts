@@ -30,6 +30,7 @@ import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
+import { replaceOlder } from './change.ts';
 import { epitaph, standing } from './standing.ts';
 
 const OVERTAKEN = 'Other claims kept coming in before this try.';
@@ -133,7 +134,11 @@ export class ClaimAttempt {
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
-    if (kv) return standing(this.#parts, { claim: this.#claim, place: placeOf(kv), view, sentAt });
+    if (kv) {
+      const left = await this.#replaced(view);
+      const place = left.at(this.own.key) ?? placeOf(kv);
+      return standing(this.#parts, { claim: this.#claim, place, view: left, sentAt });
+    }
     if (tombstone) return this.#leave(epitaph(tombstone));
     const mark = this.#markIn(outcome);
     if (mark !== this.#mark) {
@@ -166,7 +171,7 @@ export class ClaimAttempt {
   async #entered(seen: EtcdView, sentAt: number): Promise<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
-    let view = seen;
+    let view = await this.#replaced(seen);
     // One of them may be the note.
     if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
     const place = view.at(key);
@@ -177,6 +182,12 @@ export class ClaimAttempt {
     if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
     await client.txn({ success: [{ delete: { key } }] });
     return this.#leave(unfit);
+  }
+
+  /** Without those that it replaces, if it is there and waits. */
+  async #replaced(view: EtcdView): Promise<EtcdView> {
+    const waits = this.#claim.ifBusy !== undefined && !view.holds(this.own.key);
+    return waits ? replaceOlder(this.#parts, this.#claim) : view;
   }
 
   async #tryAgain(revision: bigint | undefined): Promise<ClaimStatus> {

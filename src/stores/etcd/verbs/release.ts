@@ -55,7 +55,7 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
     const same = { target: 'lease', is: '=', key, to: place.lease } as const;
     const success: Operation[] = [{ put: { key, value, lease } }];
     if (claim.unanswered) {
-      success.push(burial(keys.tombstone(claim.id), await leases.memo(claim.ttlMs), 'unknown'));
+      success.push(burial(keys.tombstone(claim.id), await leases.memo(claim.ttlMs)));
     }
     const { succeeded } = await client.txn({ compare: [same], success });
     if (!succeeded) return leaveLater(parts, claim, ms);
@@ -73,7 +73,7 @@ function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Tx
   const notes = note(parts, parts.own.find(claim));
   const buried = claim.unanswered && memo !== undefined;
   if (notes.length === 0 && !buried) return { success: [leave] };
-  const burials = buried ? [burial(keys.tombstone(claim.id), memo, 'unknown')] : [];
+  const burials = buried ? [burial(keys.tombstone(claim.id), memo)] : [];
   return {
     compare: [{ target: 'version', is: '>', key, to: 0n }],
     success: [leave, ...notes, ...burials],
@@ -105,7 +105,7 @@ async function buryAll(
   const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
   const txns = claims.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);
-    return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease, 'unknown')] };
+    return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease)] };
   });
   await sendTogether(client, txns);
 }

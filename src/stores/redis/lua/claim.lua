@@ -2,7 +2,8 @@
 -- include clock.lua
 -- include record.lua
 -- Enters the queue, or says where an id already in it stands. Extends no claim.
--- ARGV for each claim, in one: its id, 'q' to wait or 't' to try, and its terms.
+-- ARGV for each claim, in one: its id; 'q' to wait, 't' to try, 'r' to replace those that wait, or
+-- 'R' also those that hold; and its terms.
 -- There are three ways in, the quickest first: there is no key, so the claim holds alone, and the
 -- script reads no queue; join.lua, behind others that wait; and queue.lua, which knows all cases.
 local answers, rest = { stamp }, {}
@@ -31,6 +32,29 @@ if #rest > 0 then
   -- Long, so it is made only when needed.
   local function wholeQueue()
     -- include queue.lua
+    -- Ends the claims that a newer one replaces (newest.ts), if that one has room then.
+    local function replace(q, way, maxWaiters)
+      local older, waiters = {}, q.head.waiters
+      for _, claim in ipairs(all(q)) do
+        local marked = string.find(claim.holder, '"mark":"replaceable"', 1, true)
+        if marked and not claim.sealed and (way == 'R' or not claim.admitted) then
+          older[#older + 1] = claim
+          if not claim.admitted then waiters = waiters - 1 end
+        end
+      end
+      if waiters >= maxWaiters then return end
+      for _, claim in ipairs(older) do
+        claim.sealed, q.changed = 'replaced', true
+        tell(q, claim)
+        if claim.admitted then
+          q.head.number, q.dirty[claim.id] = nil, true
+        else
+          bury(q, claim.id, claim.ttl, 'replaced')
+          remove(q, claim)
+        end
+      end
+      settle(q)
+    end
     local function enter(q, id, asked)
       local late = buried(q, id)
       if late then
@@ -50,9 +74,13 @@ if #rest > 0 then
         return 'g mismatch ' .. head.kind
       end
       claim.trusts = trusts or nil
-      local admitted = head.waiters == 0 and fits(q, claim)
-      if not admitted and sub(asked, 33, 33) == 't' then return refusal() end
+      local way, admitted = sub(asked, 33, 33), head.waiters == 0 and fits(q, claim)
+      if not admitted and way == 't' then return refusal() end
       local _, maxWaiters = settings()
+      if not admitted and way ~= 'q' then
+        replace(q, way, tonumber(maxWaiters))
+        admitted = head.waiters == 0 and fits(q, claim)
+      end
       if not admitted and head.waiters >= tonumber(maxWaiters) then
         return 'g full maxWaiters is ' .. maxWaiters
       end

@@ -180,7 +180,7 @@ local function settle(q, how, number)
     for _, claim in ipairs(holders(q)) do
       if claim.expires <= now then
         remove(q, claim)
-        local sealed = claim.sealed == 'evicted' and 'evicted' or claim.sealed and 'released'
+        local sealed = claim.sealed == 'unknown' and 'released' or claim.sealed and 'evicted'
         head.ended, head.endedBy = sealed or 'expired', claim.number
       end
     end
@@ -311,7 +311,8 @@ end
 local function depart(q, claim)
   remove(q, claim)
   if not claim.admitted then return settle(q) end
-  settle(q, claim.sealed == 'evicted' and 'evicted' or 'released', claim.number)
+  local forced = claim.sealed and claim.sealed ~= 'unknown'
+  settle(q, forced and 'evicted' or 'released', claim.number)
 end
 
 local function send(address, letter)

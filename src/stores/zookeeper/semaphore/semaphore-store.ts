@@ -27,9 +27,11 @@ import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
 
+const LACKS = { queue: false, records: false, replaces: false, sequential: false };
+
 export class SemaphoreStore implements Store {
   readonly name = 'zookeeper-semaphore';
-  readonly traits: Traits = { ...TRAITS, queue: false, records: false, sequential: false };
+  readonly traits: Traits = { ...TRAITS, ...LACKS };
   readonly #store: Store;
   readonly #claims = new Map<string, SemaphoreClaim>();
 

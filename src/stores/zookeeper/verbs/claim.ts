@@ -15,6 +15,7 @@ import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
+import { replaceOlder } from './change.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
@@ -94,7 +95,9 @@ async function settle(
   // Its release waits for this, and deletes the node.
   if (own.left) return UNKNOWN;
   const seen = listed && listed.find(own.id) >= 0;
-  const view = seen ? listed : await queue.look(kept);
+  const first = seen ? listed : await queue.look(kept);
+  const waits = claim.ifBusy !== undefined && !first.holds(own.id);
+  const view = waits ? await replaceOlder(parts, own) : first;
   const index = view.find(own.id);
   own.sequence = view.places[index]?.sequence ?? 0;
   const misfit = view.misfit(claim.kind);

@@ -10,7 +10,7 @@
  */
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
-import { UNKNOWN } from '../../../contract/gone.ts';
+import { endingOf, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -117,9 +117,8 @@ async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
 async function removeAt(own: ZookeeperClaim, path: string, queue: string): Promise<boolean> {
   const { kept, held, died, sealed, number: token, sequence } = own;
   const silent = died && sealed === undefined;
-  const reason = sealed?.why === 'evicted' ? 'evicted' : 'released';
   try {
-    const note = held && !silent ? ({ reason, token, sequence } as const) : undefined;
+    const note = held && !silent ? { reason: endingOf(sealed), token, sequence } : undefined;
     await ended(kept, { steps: [{ step: 'delete', path }], queue, note });
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
 
-import { createLocks, isLockError } from 'holdfast';
+import { createLocks, type IfBusy, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';
 import Database from 'libsql';
@@ -17,6 +17,8 @@ export interface HolderOptions {
    * turn. `stop`: stops itself between its check and its write.
    */
   readonly how: 'watch' | 'block' | 'stop';
+  /** Default: it replaces nobody, and nobody replaces it. */
+  readonly ifBusy?: IfBusy;
   /** Its `Date` is wrong by so much; default 0. */
   readonly clockOffMs?: number;
 }
@@ -33,10 +35,10 @@ export interface Found {
   readonly write: string;
 }
 
-const { store, file, ttl, how, clockOffMs = 0 } = given<HolderOptions>();
+const { store, file, ttl, how, ifBusy, clockOffMs = 0 } = given<HolderOptions>();
 shiftDate(clockOffMs);
 const locks = createLocks(await openStore(store), { ttl });
-const lease = await locks.mutex('mutex').acquire();
+const lease = await locks.mutex('mutex').acquire({ ifBusy });
 const { signal, token } = lease;
 let lastHeldAt = machineMs();
 await tell({ type: 'held', token, at: lastHeldAt });

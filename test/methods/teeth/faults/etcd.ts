@@ -50,6 +50,16 @@ export const ETCD_FAULTS: Faults = {
     why: 'a late copy of a claim that was released holds until its TTL ends',
     by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
+  'etcd: a waiter is ended whatever has become of those before it': {
+    file: 'src/stores/etcd/verbs/change.ts',
+    find: '[place, ...bars].map(unchanged)',
+    replace: '[place].map(unchanged)',
+    why: 'one that has just been admitted is ended at once, and two hold',
+    by: inTest(
+      'test/stores/etcd/newest.test.ts',
+      'a waiter whose turn comes before it is replaced stays, as a holder',
+    ),
+  },
   'etcd: a claim enters alone whatever is in its queue': {
     ...claim,
     find: "this.way === 'alone' ? keys.queue(resource) : { key }",

@@ -90,6 +90,13 @@ export const REDIS_FAULTS: Faults = {
     why: 'a waiter takes the lock away from its holder, and the queue with it',
     by: inTest(IOREDIS, 'claim: the second claim waits'),
   },
+  'Redis: a newer claim ends those that hold, whatever it asks for': {
+    ...claim,
+    find: "(way == 'R' or not claim.admitted)",
+    replace: '(way or not claim.admitted)',
+    why: 'the rebuild that runs is aborted by each that only wants to be the next',
+    by: inTest(IOREDIS, 'replace: of many that come at once, one waits, and the holder stays'),
+  },
   'Redis: tombstones are not looked at': {
     ...claim,
     find: 'if late then\n',
