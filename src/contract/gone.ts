@@ -2,13 +2,20 @@
 import type { GoneReason, GoneStatus, Kind, Takeover } from './store.ts';
 
 /** The ways in which a hold ends. */
-export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
+export const ENDINGS: readonly Takeover['reason'][] = [
+  'released',
+  'expired',
+  'evicted',
+  'handed-over',
+];
 
 /** Why a claim is gone; the most informative reason first. */
 export const GONE_REASONS: readonly GoneReason[] = [
   'evicted',
   'mismatch',
   'full',
+  'resumed',
+  'handed-over',
   'store-reset',
   'session',
   'expired',
@@ -20,6 +27,10 @@ export const GONE_REASONS: readonly GoneReason[] = [
 export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 /** Its TTL passed without a heartbeat. */
 export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
+/** Its holder has given it to another, who has not taken it yet. */
+export const HANDED_OVER: GoneStatus = { state: 'gone', why: 'handed-over' };
+/** Another has taken what was handed over. */
+export const RESUMED: GoneStatus = { state: 'gone', why: 'resumed' };
 /** A try found another claim. */
 export const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 

@@ -29,8 +29,8 @@ export class AcquireTimeoutError extends LockError implements Waiting {
  * Why a lease ended early. `expired`: no heartbeat was confirmed in time. `stalled`: this process
  * or machine stood still. `evicted`: taken away by force. `session`: the store ended the session.
  * `store-reset`: the store lost its memory. `max-hold`: held for longer than `maxHold`. `closed`:
- * `locks.close()` stopped waiting for the work. `released`: the holder itself released it, and then
- * used it.
+ * `locks.close()` stopped waiting for the work. `handed-over` and `released`: the holder itself did
+ * so, and then used it. `resumed`, from `locks.resume`: another has resumed it before.
  */
 export type LossReason =
   | 'expired'
@@ -40,6 +40,8 @@ export type LossReason =
   | 'store-reset'
   | 'max-hold'
   | 'closed'
+  | 'handed-over'
+  | 'resumed'
   | 'released';
 
 const LOSS: Record<LossReason, string> = {
@@ -50,6 +52,8 @@ const LOSS: Record<LossReason, string> = {
   'store-reset': 'the store has lost its data',
   'max-hold': 'it was held for longer than maxHold',
   closed: 'locks.close() stopped waiting for it',
+  'handed-over': 'it was handed over to another process',
+  resumed: 'another has resumed it already',
   released: 'it was used after its own release',
 };
 
@@ -114,7 +118,10 @@ export class QueueFullError extends LockError {
   }
 }
 
+/** Reasons of a store that are reasons of a loss, too. */
+const AS_TOLD = ['evicted', 'session', 'store-reset', 'handed-over', 'resumed'] as const;
+
 /** Why the lease on a vanished claim was lost. */
 export function lossOf(why: GoneReason): LossReason {
-  return why === 'evicted' || why === 'session' || why === 'store-reset' ? why : 'expired';
+  return AS_TOLD.find((reason) => reason === why) ?? 'expired';
 }

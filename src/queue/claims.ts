@@ -1,6 +1,6 @@
 import { Fifo } from '../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
-import type { ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
 import type { Entry, QueueState } from './state.ts';
 
 /** What has just happened to a queue: how a hold ended, or which claim enters. */
@@ -70,6 +70,22 @@ export class Claims {
   remove(entry: Entry): void {
     this.#byId.delete(entry.id);
     (entry.admitted ? this.#holders : this.#waiters).remove(entry);
+  }
+
+  /** Gives the entry a life of this many ms from now, unless it takes none. */
+  live(entry: Entry, now: number, ms: number): void {
+    if (entry.sealed) return;
+    entry.expiresAt = now + this.lead + ms;
+    entry.lifeMs = ms;
+    entry.beat++;
+  }
+
+  /** The hold is that of this claim from now on, for a whole TTL. */
+  pass(entry: Entry, { id, ttlMs, holder }: Claim, now: number): void {
+    this.#byId.delete(entry.id);
+    this.#byId.set(id, entry);
+    Object.assign(entry, { id, ttlMs, holder, sealed: undefined, takeover: undefined });
+    this.live(entry, now, ttlMs);
   }
 
   /** A waiter keeps its number until it is admitted. */
@@ -202,8 +218,9 @@ function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
 }
 
 function endOf(entry: Entry): Takeover['reason'] {
-  if (entry.sealed?.why === 'evicted') return 'evicted';
-  return entry.sealed ? 'released' : 'expired';
+  const { why } = entry.sealed ?? {};
+  if (why === 'evicted' || why === 'handed-over') return why;
+  return why ? 'released' : 'expired';
 }
 
 function memberOf(entry: Entry, now: number): Member {

@@ -190,4 +190,4 @@ function malformed(): never {
   throw new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-const SEALS: readonly GoneStatus['why'][] = ['evicted', 'unknown'];
+const SEALS: readonly GoneStatus['why'][] = ['evicted', 'handed-over', 'resumed', 'unknown'];

@@ -12,22 +12,14 @@
  * What would break it: a step on a queue that another step has left behind, or a `now` that is
  * later than the time by which a holder counts its lease.
  */
-import { full, mismatch, UNKNOWN } from '../contract/gone.ts';
+import { full, HANDED_OVER, mismatch, RESUMED, UNKNOWN } from '../contract/gone.ts';
+import type { HandOver } from '../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
-import { type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
-
-/** How a claim enters. */
-export interface Entering {
-  /** A new claim gets a number from this on. */
-  readonly number: bigint;
-  readonly maxWaiters: number;
-  /** Default false: it waits while the queue is closed. */
-  readonly trusts?: boolean;
-}
+import { type Entering, type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
 
 /**
  * The claims on one resource, for stores in JavaScript: enter, beat and the other verbs, each a
@@ -161,7 +153,7 @@ export class ClaimQueue {
 
   /** Gives the claim its TTL again, unless it is to end. */
   beat(claim: Claim, now: number): ClaimStatus {
-    return this.#living(claim, now, (entry) => this.#live(entry, now, claim.ttlMs));
+    return this.#living(claim, now, (entry) => this.#claims.live(entry, now, claim.ttlMs));
   }
 
   /** True if it was there. With `afterMs`, a holder ends that much later. */
@@ -171,7 +163,7 @@ export class ClaimQueue {
     if (!entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(entry, now);
     else if (!entry.sealed) {
-      this.#live(entry, now, afterMs);
+      this.#claims.live(entry, now, afterMs);
       entry.sealed = UNKNOWN;
       this.#claims.wakeNext();
     }
@@ -226,6 +218,24 @@ export class ClaimQueue {
     return this.#remains.recall(now);
   }
 
+  /** Passes a hold from one id to the other, as the verb of the contract does. */
+  handOver(claim: Claim, { from, to }: HandOver, now: number): ClaimStatus {
+    const entry = this.#alive(from, now);
+    const passed = this.#alive(to, now);
+    const late = this.farewell(to, now) ?? (passed && this.statusOf(passed, now));
+    const takes = claim.id === to;
+    // After a loss of data, another may have taken it already, and hold.
+    const closed = takes && now < this.#closedUntil && !entry?.trusts;
+    if (late || !entry || closed) return late ?? this.#missing(from, now);
+    const { sealed, admitted } = entry;
+    const passes = takes ? sealed?.why === 'handed-over' : !sealed;
+    if (!admitted || !passes) return sealed ?? UNKNOWN;
+    this.#claims.pass(entry, { ...claim, id: to }, now);
+    if (!takes) entry.sealed = HANDED_OVER;
+    this.#bury({ ...claim, id: from }, takes ? RESUMED : UNKNOWN, now);
+    return this.statusOf(entry, now);
+  }
+
   /** Live claims only. */
   describe(resource: string, now: number): Queue {
     this.#settle(now);
@@ -260,13 +270,6 @@ export class ClaimQueue {
     this.#settle(now);
     const entry = this.#claims.find(id);
     return entry && entry.expiresAt > now ? entry : undefined;
-  }
-
-  #live(entry: Entry, now: number, lifeMs: number): void {
-    if (entry.sealed) return;
-    entry.expiresAt = now + this.#claims.lead + lifeMs;
-    entry.lifeMs = lifeMs;
-    entry.beat++;
   }
 
   #missing(id: string, now: number): ClaimStatus {

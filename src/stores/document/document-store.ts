@@ -5,6 +5,7 @@ import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -173,6 +174,10 @@ class DocumentStore implements Store {
 
   async recall(resource: string): Promise<Kept | undefined> {
     return this.#of(resource).look((queue, { now }) => queue.recall(now));
+  }
+
+  handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    return this.#status(claim, (queue, { now }) => queue.handOver(claim, ids, now));
   }
 
   async close(): Promise<void> {

@@ -22,6 +22,12 @@ const givenLease = async (world: World): Promise<void> => {
   world.names.lease = await world.locks.mutex('any', { ttl: '2s' }).acquire();
 };
 
+/** What the example takes out of its message queue. */
+const givenJob = async ({ names, others }: World): Promise<void> => {
+  const lease = await others.mutex('report').acquire();
+  names.job = { id: '4711', lease: await lease.handOver() };
+};
+
 const serveObjects = async ({ names }: World): Promise<void> => {
   const { url } = await ObjectServer.start();
   names.objects = httpObjects({ url });
@@ -57,10 +63,14 @@ export const COMMENTS: readonly Scenario[] = [
   ...ofPage('src/core/lease.ts', {
     'lease.assertHeld()': { before: givenLease },
     'lease.renew()': { before: givenLease },
+    'lease.handOver()': { before: givenLease },
   }),
   // The method is not called: a decorator needs no more.
   ...ofPage('src/integrations/decorator/locked.ts', { 'class Orders': { uncalled: ['ship'] } }),
-  ...ofPage('src/locks.ts', { "process.once('SIGTERM'": { after: terminate } }),
+  ...ofPage('src/locks.ts', {
+    'locks.resume(': { before: givenJob },
+    "process.once('SIGTERM'": { after: terminate },
+  }),
   ...ofPage('src/operators/evict.ts', {
     'evict(locks': { before: holdShortly('report'), after: nobodyHolds('report') },
   }),

@@ -25,7 +25,7 @@ suite({
     };
   },
   traits: etcdStore(address).traits,
-  lacks: ['raise'],
+  lacks: ['raise', 'handOver'],
   forgets: false,
   leaps: true,
   patienceMs: HANG_MS,
