@@ -130,7 +130,7 @@ export class QueuePart {
     return this.#rows.get(entry)?.[ADDRESS];
   }
 
-  /** Writes what a step has changed; `address` is that of new claims. */
+  /** Writes what a step has changed; `address` is that of new claims, and of their new ids. */
   write(address: string): void {
     const { name, now } = this.#extent;
     const { queue } = this;
@@ -141,22 +141,30 @@ export class QueuePart {
         continue;
       }
       if (left) entry.expiresAt = Math.min(entry.expiresAt, now / 1000);
+      if (entry.id !== row[ID]) {
+        this.#sql.remove.run(name, row[0]);
+        this.#enter(entry, address);
+        continue;
+      }
       const changing = changingOf(entry);
       if (!isAsRead(row, changing)) this.#sql.change.run(...changing, name, row[0]);
     }
-    for (const entry of queue.claims) {
-      if (this.#rows.has(entry)) continue;
-      const { number, id, limit, ttlMs, holder } = entry;
-      const values = [Number(number), id, limit, toUs(ttlMs), address] as const;
-      this.#sql.enter.run(name, ...values, JSON.stringify(holder), ...changingOf(entry));
-    }
+    for (const entry of queue.claims) if (!this.#rows.has(entry)) this.#enter(entry, address);
     for (const [id, tombstone] of queue.state.tombstones) {
       if (this.#tombstones.get(id) === tombstone) continue;
       this.#sql.bury.run(id, fromGone(tombstone.status), toUs(tombstone.until));
     }
   }
+
+  #enter(entry: Entry, address: string): void {
+    const { number, id, limit, ttlMs, holder } = entry;
+    const values = [Number(number), id, limit, toUs(ttlMs), address] as const;
+    const changing = changingOf(entry);
+    this.#sql.enter.run(this.#extent.name, ...values, JSON.stringify(holder), ...changing);
+  }
 }
 
+const ID = 1;
 const ADDRESS = 4;
 
 interface FoundPart {
