@@ -9,6 +9,7 @@
 import { refusalCode } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -145,6 +146,23 @@ export class RedisStore implements Store {
     if (found.length === 0) return undefined;
     if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
     return { text, leftMs };
+  }
+
+  async handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
+    const { form, places } = this.#parts;
+    const how = claim.id === to ? 'take' : 'give';
+    // Who gives it wants no more messages about it.
+    const [address = '-', tag = '-'] = how === 'take' ? this.#wakes.tagOf(claim).split(' ') : [];
+    const terms = [how, String(Math.ceil(claim.ttlMs)), address, tag, JSON.stringify(claim.holder)];
+    const [reply = null] = await this.#runner.run({
+      script: form.change,
+      keys: places.lookOf(claim.resource),
+      args: ['handOver', from, to, ...terms],
+      spread: this.#spreadOf([claim]),
+    });
+    const status = statusOf(reply, claim.ttlMs);
+    this.#wakes.saw(claim, status);
+    return status;
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {

@@ -182,7 +182,7 @@ local function settle(q, how, number)
     for _, claim in ipairs(holders(q)) do
       if claim.expires <= now then
         remove(q, claim)
-        local sealed = claim.sealed == 'evicted' and 'evicted' or claim.sealed and 'released'
+        local sealed = claim.sealed == 'unknown' and 'released' or claim.sealed
         head.ended, head.endedBy = sealed or 'expired', claim.number
       end
     end
