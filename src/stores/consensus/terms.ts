@@ -6,7 +6,7 @@ export const MOST_TRIES = 8;
 
 /** Why a claim takes no more heartbeats. */
 export interface Seal {
-  readonly sealed: 'unknown' | 'evicted';
+  readonly sealed: 'unknown' | 'evicted' | 'handed-over';
   readonly detail?: string | undefined;
   /** For how long it stays, in ms; default its ttl. */
   readonly lasts?: number | undefined;

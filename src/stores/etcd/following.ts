@@ -225,7 +225,9 @@ export class QueueWatch {
 
   /** If the reply is missing, assumes unfinished work. */
   async #endOf({ lease, sealed }: EtcdPlace): Promise<Takeover['reason']> {
-    if (sealed) return sealed.why === 'evicted' ? 'evicted' : 'released';
+    const { why } = sealed ?? {};
+    if (why === 'evicted' || why === 'handed-over') return why;
+    if (why) return 'released';
     const leftMs = await this.#parts.client.timeToLive(lease).catch(() => 0);
     return leftMs > 0 ? 'released' : 'expired';
   }

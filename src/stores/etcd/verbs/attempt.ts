@@ -27,7 +27,7 @@ import type { QueueWatch } from '../following.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
+import { type EtcdView, isOf, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
 import { epitaph, standing } from './standing.ts';
@@ -133,8 +133,11 @@ export class ClaimAttempt {
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
-    if (kv) return standing(this.#parts, { claim: this.#claim, place: placeOf(kv), view, sentAt });
-    if (tombstone) return this.#leave(epitaph(tombstone));
+    const place = kv && placeOf(kv);
+    if (place && isOf(place, this.#claim.id)) {
+      return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
+    }
+    if (place || tombstone) return this.#leave(epitaph(tombstone));
     const mark = this.#markIn(outcome);
     if (mark !== this.#mark) {
       this.own.lease.marked(mark);

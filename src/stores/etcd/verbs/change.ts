@@ -6,19 +6,19 @@ import { MOST_TRIES } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { noteOf, textOf } from '../places.ts';
+import { isOf, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { burial, standing } from './standing.ts';
 
-const BUSY = 'Other requests kept changing the claim.';
+export const BUSY = 'Other requests kept changing the claim.';
 
 export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
-  const key = parts.keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
     const { view, revision } = await readQueue(parts, claim.resource);
     const place = view.at(key);
-    if (!place) return undefined;
+    if (!place || !isOf(place, claim.id)) return undefined;
     const done = place.kind !== 'write' || place.sealed || !view.holds(key);
     if (done) return standing(parts, { claim, place, view, sentAt });
     const value = textOf(place, { kind: 'read', permits: 1 });
@@ -42,8 +42,8 @@ export async function evict(
     const { view, revision } = await readQueue(parts, resource);
     const place = view.places.find((one) => one.number === number);
     if (!place) return false;
-    if (place.sealed && !now) return true;
-    const { id: key } = place;
+    if (place.sealed && place.sealed.why !== 'handed-over' && !now) return true;
+    const { id: key, as = idIn(key) } = place;
     const holds = view.holds(key);
     const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
     const success: Operation[] = [];
@@ -55,7 +55,7 @@ export async function evict(
     } else {
       const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
       success.push({ delete: { key } });
-      success.push(burial(keys.tombstone(idIn(key)), lease, 'evicted', reason));
+      success.push(burial(keys.tombstone(as), lease, 'evicted', reason));
       // For the claim that takes over, now or later.
       const value = noteOf({ reason: 'evicted', token: number });
       const noted = holds && (view.admitted === 1 || view.waiters > 0);
@@ -67,6 +67,7 @@ export async function evict(
   throw temporaryFailure(BUSY);
 }
 
-function unchanged(key: string, revision: bigint): Compare {
+/** True of a key that was deleted meanwhile, too. */
+export function unchanged(key: string, revision: bigint): Compare {
   return { target: 'mod', is: '<', key, to: revision + 1n };
 }

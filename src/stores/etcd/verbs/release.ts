@@ -4,14 +4,16 @@
  * A key is deleted by its id, so no release can end another claim. A holder with waiters notes in
  * the same transaction how the hold ended; a note that is older than the hold goes with it. A claim
  * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
- * release puts the claim on a lease of its own without keep-alives.
+ * release puts the claim on a lease of its own without keep-alives. The key of a claim that is not
+ * this process's, or no longer, is deleted only if the claim has no tombstone: the hold may have
+ * passed on to another id (hand-over.ts).
  */
-import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
+import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { noteOf, textOf } from '../places.ts';
+import { isOf, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { sendTogether } from '../together.ts';
 import { burial } from './standing.ts';
@@ -40,9 +42,9 @@ export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Prom
 export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Promise<boolean> {
   const { client, keys, leases } = parts;
   const { view } = await readQueue(parts, claim.resource);
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
   const place = view.holder(key);
-  if (!place) {
+  if (!place || !isOf(place, claim.id)) {
     const [left = false] = await leaveAll(parts, [claim]);
     return left;
   }
@@ -64,18 +66,23 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
 
 /** `memo` is the lease for its tombstone. */
 function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Txn {
-  const { keys } = parts;
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
+  const tombstone = parts.keys.tombstone(claim.id);
   const leave: Operation = { delete: { key } };
-  const notes = note(parts, parts.own.find(claim));
+  const own = parts.own.find(claim);
+  const notes = note(parts, own);
   const buried = claim.unanswered && memo !== undefined;
-  if (notes.length === 0 && !buried) return { success: [leave] };
-  const burials = buried ? [burial(keys.tombstone(claim.id), memo, 'unknown')] : [];
+  if (own && notes.length === 0 && !buried) return { success: [leave] };
+  const burials = buried ? [burial(tombstone, memo, 'unknown')] : [];
   return {
-    compare: [{ target: 'version', is: '>', key, to: 0n }],
+    compare: [own ? { target: 'version', is: '>', key, to: 0n } : isAbsent(tombstone)],
     success: [leave, ...notes, ...burials],
     failure: burials,
   };
+}
+
+function isAbsent(key: string): Compare {
+  return { target: 'version', is: '=', key, to: 0n };
 }
 
 /** Whether a departure has found the claim. */
@@ -102,7 +109,10 @@ async function buryAll(
   const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
   const txns = claims.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);
-    return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease, 'unknown')] };
+    const tombstone = keys.tombstone(claim.id);
+    const bury = burial(tombstone, lease, 'unknown');
+    const success = [{ delete: { key } }, bury];
+    return { compare: [isAbsent(tombstone)], success, failure: [bury] };
   });
   await sendTogether(client, txns);
 }

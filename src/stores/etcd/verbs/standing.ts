@@ -45,7 +45,8 @@ async function ownOf(parts: EtcdParts, found: FoundPlace): Promise<EtcdClaim | u
   const at = parts.clock.now();
   const ms = await parts.client.timeToLive(place.lease);
   if (own) parts.own.forget(own);
-  return ms > 0 ? parts.own.add(claim, parts.leases.of(place.lease, { ms, at })) : undefined;
+  if (ms <= 0) return undefined;
+  return parts.own.add(claim, parts.leases.of(place.lease, { ms, at }), place.id);
 }
 
 /** Sets how the hold before it ended. */
@@ -62,7 +63,9 @@ async function takeOver(
   if (alone && view.note?.reason !== 'released') own.takeover = view.note;
 }
 
-type EtcdEnding = 'unknown' | 'evicted';
+/** What tombstones say. */
+const EPITAPHS = ['unknown', 'evicted', 'resumed'] as const;
+type EtcdEnding = (typeof EPITAPHS)[number];
 
 export function burial(key: string, lease: bigint, why: EtcdEnding, detail = ''): Operation {
   return { put: { key, lease, value: `${why} ${detail}` } };
@@ -73,6 +76,6 @@ export function epitaph(tombstone: KeyValue | undefined): GoneStatus {
   if (!tombstone) return EXPIRED;
   const space = tombstone.value.indexOf(' ');
   const detail = tombstone.value.slice(space + 1);
-  const why = tombstone.value.slice(0, space) === 'evicted' ? 'evicted' : 'unknown';
+  const why = EPITAPHS.find((each) => each === tombstone.value.slice(0, space)) ?? 'unknown';
   return { state: 'gone', why, ...(detail !== '' && { detail }) };
 }
