@@ -36,6 +36,8 @@ export interface Outcome {
 
 const TTLS = [200, 400, 1_000];
 
+type Task = (process: Process) => Promise<string>;
+
 /** One of them may be away while the others answer. */
 const PARTS = [undefined, 'm', 'm', 'n', 'rw', 'sem'] as const;
 
@@ -54,6 +56,7 @@ const SETTLED_MS = 8_000;
 const THEMES: readonly (readonly Theme[])[] = [
   ...([['mutex'], ['mutex'], ['mutex'], ['rw'], ['rw', 'semaphore'], ['semaphore']] as const),
   ...([['all', 'mutex'], ['all', 'rw'], ['election'], ['election', 'mutex']] as const),
+  ...([['hand over'], ['hand over', 'mutex']] as const),
 ];
 
 export class World {
@@ -93,7 +96,8 @@ export class World {
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
     const { checks, ledger } = this;
     const healed = (): boolean => this.#healed;
-    const scene = { themes: chance.one(THEMES), ttls: TTLS, healed };
+    const begin: Scene['begin'] = (name, task) => this.#begin(name, task);
+    const scene = { themes: chance.one(THEMES), ttls: TTLS, healed, begin };
     const moods = { alike: chance.share(0.4), force: chance.share(0.2) };
     this.#scene = { ...scene, ...moods, chance: chance.fork(), trace, checks, ledger };
     trace.count(inModel ? 'world in the model' : 'world out of the model');
@@ -146,7 +150,8 @@ export class World {
     for (let i = 0; i < processes; i++) this.#spawn();
     const tasks = chance.between(8, 16);
     for (let i = 0; i < tasks; i++) {
-      this.schedule.at(chance.below(BUSY_MS), () => this.#begin(`task ${i}`));
+      const task: Task = (process) => perform(this.#scene, process);
+      this.schedule.at(chance.below(BUSY_MS), () => this.#begin(`task ${i}`, task));
     }
     for (let i = 0; i < this.#trouble.events; i++) {
       const { inModel } = this.#trouble;
@@ -176,13 +181,13 @@ export class World {
     return process;
   }
 
-  #begin(name: string): void {
+  #begin(name: string, task: Task): void {
     const process = this.#chance.one(this.alive);
     if (!process) return;
     this.#tasks.set(name, process);
     process.deliver(() => {
       this.trace.add(process.name, `begins ${name}`);
-      perform(this.#scene, process)
+      task(process)
         .then((end) => this.trace.add(process.name, `ends ${name}: ${end}`))
         .catch((error: unknown) => {
           this.trace.fail(`${name} of ${process.name} failed: ${describe(error)}`);
