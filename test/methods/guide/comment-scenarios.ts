@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { httpObjects } from '../../fences/numbers.ts';
 import { ObjectServer } from '../../fences/object-server.ts';
 import {
+  givenJob,
   hold,
   holdShortly,
   ledThrice,
@@ -20,12 +21,6 @@ import type { World } from './world.ts';
 /** The lease that the example takes as given: of this process, and still held. */
 const givenLease = async (world: World): Promise<void> => {
   world.names.lease = await world.locks.mutex('any', { ttl: '2s' }).acquire();
-};
-
-/** What the example takes out of its message queue. */
-const givenJob = async ({ names, others }: World): Promise<void> => {
-  const lease = await others.mutex('report').acquire();
-  names.job = { id: '4711', lease: await lease.handOver() };
 };
 
 const serveObjects = async ({ names }: World): Promise<void> => {
