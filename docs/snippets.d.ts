@@ -49,6 +49,10 @@ declare function charge(
 
 declare function ship(order: { readonly id: string }): Promise<void>;
 
+/** A message queue, and a message that came out of it. */
+declare const jobs: { add(job: { readonly id: string; readonly lease: string }): Promise<void> };
+declare const job: { readonly id: string; readonly lease: string };
+
 declare const request: { readonly signal: AbortSignal };
 declare const from: string;
 declare const to: string;

@@ -53,6 +53,7 @@ export type {
 export type { Held, TryResult, Work } from './primitives/lockable.ts';
 export { allOf, type MultiLease, type MultiLock } from './primitives/multi-lock.ts';
 export { currentLease } from './primitives/reentrancy.ts';
+export type { ResumeOptions } from './primitives/resume.ts';
 export type {
   PublishedWait,
   Waiting,

@@ -7,6 +7,7 @@ import { ClosedError, toStoreError } from './contract/errors.ts';
 import { MAX_PERMITS, type Store } from './contract/store.ts';
 import { Engine, type Inspection } from './core/engine.ts';
 import type { LockEventName, LockEvents } from './core/events.ts';
+import type { Lease } from './core/lease.ts';
 import type { Spec } from './core/services.ts';
 import { Mutex, ReadLock, type RwLock, Semaphore, WriteLock } from './primitives/kinds.ts';
 import {
@@ -22,6 +23,7 @@ import {
   specOf,
   ttlOf,
 } from './primitives/lock-options.ts';
+import { type ResumeOptions, resume } from './primitives/resume.ts';
 
 /** How many `Locks` use a store; the last one to close closes it. */
 function users(): WeakMap<Store, number> {
@@ -90,6 +92,20 @@ export class Locks {
       write: new WriteLock(this.engine, side('write')),
       run: misplaced,
     };
+  }
+
+  /**
+   * The lease that another process handed over with `lease.handOver`, on the same lock. Only the
+   * first that comes with the text gets it. Its `minHold` and `maxHold` begin anew.
+   * @example
+   * await using lease = await locks.resume(job.lease, { maxHold: '5m' });
+   * await buildReport(lease.signal);
+   * @throws UsageError synchronously; as rejections LeaseLostError, which says in `reason` if it
+   *   was `resumed` before or `expired`, AcquireTimeoutError, `signal.reason`, StoreError,
+   *   UnsupportedError and ClosedError.
+   */
+  resume(text: string, options: ResumeOptions = {}): Promise<Lease> {
+    return resume(this.engine, text, options);
   }
 
   /** The current holders and waiters, with the tokens of leases. */

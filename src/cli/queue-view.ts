@@ -1,8 +1,9 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
+import { IN_TRANSIT } from '../contract/hand-over.ts';
 import { REPLACEABLE } from '../contract/newest.ts';
 import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import { isCandidate, isElection } from '../operators/list.ts';
+import { isCandidate, isElection, isInTransit } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import { plain, quote } from './text.ts';
@@ -13,8 +14,9 @@ export function waitersOf({ waiters }: Queue): readonly Member[] {
   return waiters.filter((waiter) => !isCandidate(waiter));
 }
 
-/** What a holder does, or a waiter. */
+/** What a holder does, or a waiter; of a hold that was handed over, where it is. */
 export function stateOf(member: Member, holds: boolean): string {
+  if (isInTransit(member)) return IN_TRANSIT;
   if (isCandidate(member)) return holds ? 'leads' : 'stands by';
   return holds ? 'holds' : 'waits';
 }
@@ -45,6 +47,7 @@ function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): o
     permits: kind === 'permits' ? permits : 1,
     ...holderJson(holder),
     ...(holder.mark === REPLACEABLE && { replaceable: true }),
+    ...(isInTransit({ holder }) && { inTransit: true }),
     ttlMs,
     leftMs: Math.round(leftMs),
   };
@@ -125,11 +128,16 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   return [
     plain(resource),
     bounded ? `${used} of ${limit}` : String(used),
-    holder ? `${isCandidate(holder) ? 'leader ' : ''}${whoText(holder)}${more}` : '',
+    holder ? `${roleOf(holder)}${whoText(holder)}${more}` : '',
     age(holder),
     `${waiters.length}${standby ? ' on standby' : ''}`,
     age(standby ? undefined : waiter),
   ];
+}
+
+function roleOf(holder: Member): string {
+  if (isInTransit(holder)) return `${IN_TRANSIT} from `;
+  return isCandidate(holder) ? 'leader ' : '';
 }
 
 /** `api-3 pid 81 (nightly.sh)` */

@@ -5,6 +5,11 @@ type ListedUse = readonly [operands: string, about: string, load: ListedVerb['lo
 
 const USES: Readonly<Record<string, ListedUse>> = {
   run: ['NAME -- COMMAND', 'run a command while holding a lock', () => import('./verbs/run.ts')],
+  resume: [
+    'FILE -- COMMAND',
+    'run a command with a lock that was handed over',
+    () => import('./verbs/resume.ts'),
+  ],
   once: [
     'KEY -- COMMAND',
     'run a command unless it has been done',

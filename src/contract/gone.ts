@@ -2,7 +2,12 @@
 import type { GoneReason, GoneStatus, Kind, Takeover } from './store.ts';
 
 /** The ways in which a hold ends. */
-export const ENDINGS: readonly Takeover['reason'][] = ['released', 'expired', 'evicted'];
+export const ENDINGS: readonly Takeover['reason'][] = [
+  'released',
+  'expired',
+  'evicted',
+  'handed-over',
+];
 
 /** Why a claim is gone; the most informative reason first. */
 export const GONE_REASONS: readonly GoneReason[] = [
@@ -10,6 +15,8 @@ export const GONE_REASONS: readonly GoneReason[] = [
   'replaced',
   'mismatch',
   'full',
+  'resumed',
+  'handed-over',
   'store-reset',
   'session',
   'expired',
@@ -23,6 +30,10 @@ export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
 /** A newer claim has taken its place. */
 export const REPLACED: GoneStatus = { state: 'gone', why: 'replaced' };
+/** Its holder has given it to another, who has not taken it yet. */
+export const HANDED_OVER: GoneStatus = { state: 'gone', why: 'handed-over' };
+/** Another has taken what was handed over. */
+export const RESUMED: GoneStatus = { state: 'gone', why: 'resumed' };
 /** A try found another claim. */
 export const REFUSED: GoneStatus = { state: 'gone', why: 'refused' };
 
@@ -38,5 +49,7 @@ export function mismatch(kind: Kind): GoneStatus {
 
 /** How the hold of a claim ends that took no more heartbeats for this reason, if for any. */
 export function endingOf(sealed: GoneStatus | undefined): Takeover['reason'] {
-  return !sealed || sealed.why === 'unknown' ? 'released' : 'evicted';
+  const why = sealed?.why ?? UNKNOWN.why;
+  if (why === UNKNOWN.why) return 'released';
+  return why === HANDED_OVER.why ? 'handed-over' : 'evicted';
 }

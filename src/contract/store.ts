@@ -7,6 +7,7 @@
  * for one TTL. Stores deal in durations of their own server's clock; only core has deadlines.
  */
 import type { StoreError } from './errors.ts';
+import type { HandOver } from './hand-over.ts';
 import type { IfBusy } from './newest.ts';
 import type { Kept, RecordTerms } from './records.ts';
 
@@ -59,7 +60,7 @@ export interface Claim {
 
 /** How the previous hold of a resource ended, so that its successor can recover unfinished work. */
 export interface Takeover {
-  readonly reason: 'released' | 'expired' | 'evicted';
+  readonly reason: 'released' | 'expired' | 'evicted' | 'handed-over';
   readonly token: bigint;
 }
 
@@ -72,6 +73,8 @@ export type GoneReason =
   | 'replaced'
   | 'store-reset'
   | 'session'
+  | 'handed-over'
+  | 'resumed'
   | 'unknown';
 
 export interface HeldStatus {
@@ -276,6 +279,13 @@ export interface Store {
   keep?(claim: Claim, record: RecordTerms): Promise<boolean>;
   /** The record of the resource; undefined if there is none. */
   recall?(resource: string): Promise<Kept | undefined>;
+  /**
+   * Passes the hold from one id to the other in one step: it keeps its place and number, and gets
+   * the claim's whole TTL and its holder; the old id leaves a tombstone. Given, it is `gone`,
+   * `handed-over`: it takes no heartbeats, and ends with its life as `handed-over` unless it is
+   * taken. Taken, it is `held`, and others who come to take it are told `resumed`. May be repeated.
+   */
+  handOver?(claim: Claim, ids: HandOver): Promise<ClaimStatus>;
   list?(prefix: string): AsyncIterable<string>;
   close?(): Promise<void>;
 }
@@ -288,6 +298,7 @@ export const OPTIONAL_VERBS = [
   'evict',
   'keep',
   'recall',
+  'handOver',
   'list',
 ] as const;
 export type OptionalVerb = (typeof OPTIONAL_VERBS)[number];

@@ -37,12 +37,20 @@ export class Engine {
     const heartbeat = new Heartbeat(clock);
     const keepAlive = new KeepAlive(clock);
     this.queues = new OpenQueues(clock, calls.releases.underway);
-    this.services = { calls, clock, events, heartbeat, keepAlive, loop, settings };
+    const entering = calls.claim;
+    this.services = { calls, entering, clock, events, heartbeat, keepAlive, loop, settings };
   }
 
-  /** The queue in which the tasks of this process share one claim, or a new queue. */
+  /**
+   * The queue in which the tasks of this process share one claim, or a new queue.
+   * @throws UnsupportedError if its claim takes over a hold, and the store can pass none.
+   */
   queueFor(spec: Spec): LocalQueue {
-    return this.queues.get(spec.key) ?? new LocalQueue(this.services, spec, this.queues);
+    const { calls } = this.services;
+    const { from } = spec.resumes ?? {};
+    const entering = from === undefined ? calls.claim : calls.resuming(from);
+    const services = from === undefined ? this.services : { ...this.services, entering };
+    return this.queues.get(spec.key) ?? new LocalQueue(services, spec, this.queues);
   }
 
   /** @throws ClosedError */

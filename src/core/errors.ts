@@ -30,7 +30,8 @@ export class AcquireTimeoutError extends LockError implements Waiting {
  * or machine stood still. `evicted`: taken away by force. `replaced`: a newer request with `ifBusy`
  * has come. `session`: the store ended the session. `store-reset`: the store lost its memory.
  * `max-hold`: held for longer than `maxHold`. `closed`: `locks.close()` stopped waiting for the
- * work. `released`: the holder itself released it, and then used it.
+ * work. `handed-over` and `released`: the holder itself did so, and then used it. `resumed`, from
+ * `locks.resume`: another has resumed it before.
  */
 export type LossReason =
   | 'expired'
@@ -41,6 +42,8 @@ export type LossReason =
   | 'store-reset'
   | 'max-hold'
   | 'closed'
+  | 'handed-over'
+  | 'resumed'
   | 'released';
 
 const LOSS: Record<LossReason, string> = {
@@ -52,6 +55,8 @@ const LOSS: Record<LossReason, string> = {
   'store-reset': 'the store has lost its data',
   'max-hold': 'it was held for longer than maxHold',
   closed: 'locks.close() stopped waiting for it',
+  'handed-over': 'it was handed over to another process',
+  resumed: 'another has resumed it already',
   released: 'it was used after its own release',
 };
 

@@ -69,8 +69,8 @@ export interface LockEvents {
     detail: string | undefined;
     cause: StoreError | undefined;
   };
-  /** A holder released its lease. */
-  released: OfLease;
+  /** A holder released its lease, or handed it over to another process. */
+  released: OfLease & { handedOver?: true };
   /** A request with heartbeats got a reply, or failed; `failed` is how many of its claims did. */
   heartbeat: { store: string; claims: number; failed: number; cause: StoreError | undefined };
   /** Programs disagree about the kind of a lock, or about its limit. */

@@ -11,20 +11,25 @@
 import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
-import type { StoreError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
+import { confirm } from './claim/confirm.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff, OfLease } from './events.ts';
+import { offer } from './hand-over.ts';
+import type { Spec } from './services.ts';
 
 interface LeaseParts {
   /** A held claim. */
   readonly live: LiveClaim;
   readonly grant: Grant;
   readonly nth: number;
+  /** Set if another process had this hold before, and handed it over. */
+  readonly resumes: Spec['resumes'];
   readonly since: number;
   readonly acquisition: Acquisition | undefined;
 }
@@ -40,9 +45,13 @@ export class Lease implements FencingToken, AsyncDisposable {
   readonly since: number;
   /** @internal The claim behind this lease. */
   readonly live: LiveClaim;
+  /** @internal What it belongs to ends with it, so it cannot be handed over. */
+  stays = false;
   readonly #grant: Grant;
   readonly #nth: number;
+  readonly #resumed: boolean;
   #loss: LeaseLostError | undefined;
+  #handedOver: LeaseLostError | undefined;
   /** What `release` has returned; without a loss, this lease is released. */
   #left: Promise<void> | undefined;
   #aborter: AbortController | undefined;
@@ -51,10 +60,11 @@ export class Lease implements FencingToken, AsyncDisposable {
   #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor({ live, grant, nth, since, acquisition }: LeaseParts) {
+  constructor({ live, grant, nth, resumes, since, acquisition }: LeaseParts) {
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
+    this.#resumed = resumes !== undefined;
     this.since = since;
     this.#acquisition = acquisition;
   }
@@ -82,11 +92,12 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * How the hold before this one ended, if the store knows; after `expired` and `evicted` there may
-   * be unfinished work.
+   * How the hold before this one ended, if the store knows; unless it was released there may be
+   * unfinished work.
    */
   get takeover(): Takeover | undefined {
-    if (this.#nth > 0) return withJson<Takeover>({ reason: 'released', token: this.token - 1n });
+    const reason = this.#resumed ? 'handed-over' : 'released';
+    if (this.#nth > 0) return withJson<Takeover>({ reason, token: this.token - 1n });
     const { takeover } = this.#grant;
     return takeover && withJson({ ...takeover, token: tokenOf(takeover.token) });
   }
@@ -113,12 +124,12 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#left && !this.#loss ? 'released' : 'lost';
   }
 
-  /** Aborts with a `LeaseLostError` when the lease is lost; not when it is released. */
+  /** Aborts with a `LeaseLostError` when it is lost or handed over; not when it is released. */
   get signal(): AbortSignal {
     if (!this.#aborter) {
       this.#aborter = new AbortController();
-      const { loss } = this;
-      if (loss) this.#aborter.abort(loss);
+      const over = this.loss ?? this.#handedOver;
+      if (over) this.#aborter.abort(over);
     }
     return this.#aborter.signal;
   }
@@ -129,7 +140,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     return this.#lossOf(this.live.deadline.loss(this.live.services.clock.now()));
   }
 
-  /** Resolves when the lease is released or lost. */
+  /** Resolves when the lease is released, handed over or lost. */
   get ended(): Promise<void> {
     if (!this.#ended) {
       let resolve = (): void => {};
@@ -150,7 +161,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   get assertHeld(): () => void {
     return () => {
       if (this.held) return;
-      throw this.loss ?? new LeaseLostError(this.resource, 'released');
+      throw this.loss ?? this.#handedOver ?? new LeaseLostError(this.resource, 'released');
     };
   }
 
@@ -177,6 +188,32 @@ export class Lease implements FencingToken, AsyncDisposable {
    */
   get release(): () => Promise<void> {
     return () => this.#left ?? this.#release();
+  }
+
+  /**
+   * Ends this lease here, and keeps the lock: with the text, `locks.resume` gets a lease on it in
+   * another process, within a ttl. The text is a secret. If this rejects, the lease has ended too,
+   * unless the error is an UnsupportedError.
+   *
+   * @example
+   * await jobs.add({ id: order.id, lease: await lease.handOver() });
+   *
+   * @throws LeaseLostError if it is no longer held, StoreError if the store does not confirm it,
+   *   UnsupportedError if the store cannot, and for leases of elections, `once` and `refresh`.
+   */
+  get handOver(): () => Promise<string> {
+    return async () => {
+      this.assertHeld();
+      if (this.stays) throw new UnsupportedError('handOver', STAYS);
+      const give = offer(this.live, { lineage: this.lineage, nth: this.#nth + 1 });
+      this.#handedOver = new LeaseLostError(this.resource, 'handed-over');
+      this.#left = DONE;
+      this.live.lose({ reason: 'handed-over' });
+      this.#aborter?.abort(this.#handedOver);
+      this.#ended?.resolve();
+      this.live.services.events.emit('released', { ...this.identity(), handedOver: true });
+      return give();
+    };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -208,7 +245,7 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** After a hold that was not released there is a takeover, and no hand-off. */
   #handOff(takeover: Takeover | undefined): HandOff | undefined {
-    if (this.#nth > 0) return 'local';
+    if (this.#nth > 0 && !this.#resumed) return 'local';
     const given = takeover === undefined || takeover.reason === 'released';
     return this.#grant.queued && given ? 'remote' : undefined;
   }
@@ -256,16 +293,6 @@ Object.defineProperty(Lease.prototype, Symbol.for('nodejs.util.inspect.custom'),
   value: Lease.prototype.toJSON,
 });
 
-/** Sends a heartbeat now; resolves with the failure if the store does not confirm the claim. */
-function confirm(live: LiveClaim): Promise<StoreError | undefined> {
-  return new Promise((resolve) => {
-    live.services.calls.renew.send(live.claim, {
-      settle(status, error, sentAt) {
-        live.receive(status, error, sentAt);
-        resolve(error ?? (status?.state === 'error' ? status.error : undefined));
-      },
-    });
-  });
-}
+const STAYS = 'The work of an election, of once and of refresh ends with the lease of its process.';
 
 const DONE: Promise<void> = Promise.resolve();

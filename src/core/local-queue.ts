@@ -92,7 +92,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   granted(now: number): void {
-    this.#issued = 0;
+    this.#issued = this.spec.resumes?.nth ?? 0;
     this.#askAfterMs = BATCH.ms;
     if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
@@ -104,16 +104,15 @@ export class LocalQueue implements Claimant, Subject {
     const { resource, kind } = this.spec;
     const { why, detail } = status;
     const { queue, ifBusy } = this.#live?.claim ?? {};
+    // One that replaces others would not be the newest if it came back.
+    const over = why === 'evicted' || ifBusy !== undefined || this.spec.resumes !== undefined;
     this.#live = undefined;
     if (why === 'refused' && queue === false) this.#refused(status);
     else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
-    // One that replaces others would not be the newest if it came back.
-    else if (why === 'evicted' || ifBusy) {
-      this.rejectAll(new LeaseLostError(resource, lossOf(why), { detail }));
-    }
+    else if (over) this.rejectAll(new LeaseLostError(resource, lossOf(why), { detail }));
     // The place in the queue is lost; a short pause avoids a busy loop on a broken store.
     else this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
@@ -194,11 +193,12 @@ export class LocalQueue implements Claimant, Subject {
     if (live?.state.at !== 'held') return;
     const waiter = this.#line.shift();
     if (!waiter) return this.#leaveIfIdle();
-    const { maxHoldMs } = this.spec;
+    const { maxHoldMs, resumes } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { grant } = live.state;
     const { acquisition } = waiter.options;
-    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
+    const nth = this.#issued++;
+    const lease = new Lease({ live, grant, nth, resumes, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);

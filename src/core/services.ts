@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop, KeepAlive } from '../base/event-loop.ts';
-import type { Kind } from '../contract/store.ts';
+import type { ClaimStatus, Kind } from '../contract/store.ts';
+import type { Sender } from '../store-calls/batcher.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -19,6 +20,8 @@ export interface Settings {
 /** What the parts of core use; made by the engine, and without a way back to it. */
 export interface Services {
   readonly calls: StoreCalls;
+  /** Sends the request by which a claim begins. */
+  readonly entering: Sender<ClaimStatus>;
   readonly clock: Clock;
   readonly events: Events;
   readonly heartbeat: Heartbeat;
@@ -41,4 +44,6 @@ export interface Spec {
   readonly reentrant: boolean;
   /** Equal for the tasks of this process that share a claim; undefined: each has its own. */
   readonly key: string | undefined;
+  /** The hold in transit that its claim takes over; the token is that of the nth lease on it. */
+  readonly resumes?: { readonly from: string; readonly nth: number };
 }

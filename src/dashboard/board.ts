@@ -1,6 +1,6 @@
 /** What the store showed at the last look, and what is different from the look before. */
 import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import { isElection } from '../operators/list.ts';
+import { isElection, isInTransit } from '../operators/list.ts';
 import type { QueueRow, Seat, Who } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
@@ -108,6 +108,7 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
     ...{ token: String(number), holds, kind, permits: kind === 'permits' ? permits : 1 },
     ...whoOf(holder),
     ...{ since: holder.since, ttlMs, endsAt: Math.round(now + leftMs) },
+    ...(isInTransit(member) && { inTransit: true as const }),
   };
 }
 

@@ -27,17 +27,21 @@ export function listen(
       releases.delete(resource);
       // Through the store another process may have held it in between.
       const isOwn = event.handOff === 'local' && since !== undefined;
+      // Other takeovers are from another claim, whose tokens are further away.
+      const resumed = takeover?.reason === 'handed-over' && takeover.token === token - 1n;
+      const ended = takeover && !resumed ? `the holder before was ${takeover.reason}` : null;
       happened({
         resource,
-        what: event.handOff ? 'handed on' : 'granted',
+        what: resumed ? 'resumed' : event.handOff ? 'handed on' : 'granted',
         token: String(token),
-        detail: takeover ? `the holder before was ${takeover.reason}` : null,
+        detail: ended,
         handOffMs: isOwn ? performance.now() - since : null,
       });
     }),
-    events.on('released', ({ resource, token }) => {
-      freed(resource);
-      happened({ ...NO_MORE, resource, what: 'released', token: String(token) });
+    events.on('released', ({ resource, token, handedOver }) => {
+      if (!handedOver) freed(resource);
+      const what = handedOver ? 'handed over' : 'released';
+      happened({ ...NO_MORE, resource, what, token: String(token) });
     }),
     events.on('lost', ({ resource, token, reason, detail }) => {
       freed(resource);

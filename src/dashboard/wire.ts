@@ -5,6 +5,8 @@ export interface Seat {
   /** The fencing token of a holder, the place of a waiter; in decimal, too large for a number. */
   readonly token: string;
   readonly holds: boolean;
+  /** It was handed over, and nobody has resumed it yet. */
+  readonly inTransit?: true;
   readonly kind: 'mutex' | 'read' | 'write' | 'permits';
   readonly permits: number;
   readonly host: string;
@@ -50,6 +52,8 @@ export type Happening =
   | 'waits'
   | 'granted'
   | 'handed on'
+  | 'handed over'
+  | 'resumed'
   | 'gone'
   | 'left'
   | 'released'
@@ -76,7 +80,7 @@ export interface QueueEvent {
 export interface Report extends Pick<QueueEvent, 'token' | 'detail'> {
   /** The full name, prefix included. */
   readonly resource: string;
-  readonly what: 'granted' | 'handed on' | 'released' | 'lost' | 'missed';
+  readonly what: Exclude<Happening, 'waits' | 'gone' | 'left' | 'evicted'>;
   /** How long after the release, in ms; null if another process may have held it in between. */
   readonly handOffMs: number | null;
 }

@@ -2,7 +2,7 @@ import { Fifo } from '../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
 import { endingOf, REPLACED } from '../contract/gone.ts';
 import { type IfBusy, isReplaced } from '../contract/newest.ts';
-import type { ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
 import type { Entry, QueueState } from './state.ts';
 
 /** What has just happened to a queue: how a hold ended, or which claim enters. */
@@ -87,6 +87,22 @@ export class Claims {
       this.woken.push(entry);
       if (!entry.admitted) this.remove(entry);
     }
+  }
+
+  /** Gives the entry a life of this many ms from now, unless it takes none. */
+  live(entry: Entry, now: number, ms: number): void {
+    if (entry.sealed) return;
+    entry.expiresAt = now + this.lead + ms;
+    entry.lifeMs = ms;
+    entry.beat++;
+  }
+
+  /** The hold is that of this claim from now on, for a whole TTL. */
+  pass(entry: Entry, { id, ttlMs, holder }: Claim, now: number): void {
+    this.#byId.delete(entry.id);
+    this.#byId.set(id, entry);
+    Object.assign(entry, { id, ttlMs, holder, sealed: undefined, takeover: undefined });
+    this.live(entry, now, ttlMs);
   }
 
   /** A waiter keeps its number until it is admitted. */

@@ -190,4 +190,10 @@ function malformed(): never {
   throw new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-const SEALS: readonly GoneStatus['why'][] = ['evicted', 'replaced', 'unknown'];
+const SEALS: readonly GoneStatus['why'][] = [
+  'evicted',
+  'replaced',
+  'handed-over',
+  'resumed',
+  'unknown',
+];

@@ -12,22 +12,14 @@
  * What would break it: a step on a queue that another step has left behind, or a `now` that is
  * later than the time by which a holder counts its lease.
  */
-import { endingOf, full, mismatch, REPLACED, UNKNOWN } from '../contract/gone.ts';
+import { endingOf, full, HANDED_OVER, mismatch, RESUMED, UNKNOWN } from '../contract/gone.ts';
+import type { HandOver } from '../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../contract/records.ts';
 import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
-import { type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
-
-/** How a claim enters. */
-export interface Entering {
-  /** A new claim gets a number from this on. */
-  readonly number: bigint;
-  readonly maxWaiters: number;
-  /** Default false: it waits while the queue is closed. */
-  readonly trusts?: boolean;
-}
+import { type Entering, type Entry, entryOf, type QueueState, type WholeState } from './state.ts';
 
 /**
  * The claims on one resource, for stores in JavaScript: enter, beat and the other verbs, each a
@@ -83,11 +75,6 @@ export class ClaimQueue {
   /** How many claims are in it, dead ones at the back included. */
   get size(): number {
     return this.#claims.size;
-  }
-
-  /** How many holds end without another heartbeat. */
-  get ending(): number {
-    return [...this.#claims].filter(({ admitted, sealed }) => admitted && sealed).length;
   }
 
   /** The greatest number that was given so far. */
@@ -151,7 +138,7 @@ export class ClaimQueue {
     const leaving = older.filter(({ admitted }) => !admitted);
     if (entry.admitted || (claim.queue && claims.waiting - leaving.length <= maxWaiters)) {
       claims.replace(older);
-      for (const each of leaving) this.#bury(each, REPLACED, now);
+      for (const each of leaving) this.#bury(each, now);
       if (older.length > 0) this.#settle(now, { entering: entry });
       if (!entry.admitted && claims.waiting === 1) claims.wakeHolders();
       return this.statusOf(entry, now);
@@ -166,17 +153,17 @@ export class ClaimQueue {
 
   /** Gives the claim its TTL again, unless it is to end. */
   beat(claim: Claim, now: number): ClaimStatus {
-    return this.#living(claim, now, (entry) => this.#live(entry, now, claim.ttlMs));
+    return this.#living(claim, now, (entry) => this.#claims.live(entry, now, claim.ttlMs));
   }
 
   /** True if it was there. With `afterMs`, a holder ends that much later. */
   leave(claim: Claim, now: number, afterMs = 0): boolean {
     const entry = this.#alive(claim.id, now);
-    if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);
+    if (!entry || claim.unanswered) this.#bury(claim, now);
     if (!entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(entry, now);
     else if (!entry.sealed) {
-      this.#live(entry, now, afterMs);
+      this.#claims.live(entry, now, afterMs);
       entry.sealed = UNKNOWN;
       this.#claims.wakeNext();
     }
@@ -209,11 +196,10 @@ export class ClaimQueue {
     this.#settle(now);
     for (const entry of this.#claims) {
       if (entry.number !== number) continue;
-      const sealed: GoneStatus = { state: 'gone', why: 'evicted', detail: reason };
-      entry.sealed = sealed;
+      entry.sealed = { state: 'gone', why: 'evicted', detail: reason };
       this.#claims.woken.push(entry);
       if (!atOnce && entry.admitted) return true;
-      this.#bury(entry, sealed, now);
+      this.#bury(entry, now);
       this.#remove(entry, now);
       return true;
     }
@@ -229,6 +215,24 @@ export class ClaimQueue {
 
   recall(now: number): Kept | undefined {
     return this.#remains.recall(now);
+  }
+
+  /** Passes a hold from one id to the other, as the verb of the contract does. */
+  handOver(claim: Claim, { from, to }: HandOver, now: number): ClaimStatus {
+    const entry = this.#alive(from, now);
+    const passed = this.#alive(to, now);
+    const late = this.farewell(to, now) ?? (passed && this.statusOf(passed, now));
+    const takes = claim.id === to;
+    // After a loss of data, another may have taken it already, and hold.
+    const closed = takes && now < this.#closedUntil && !entry?.trusts;
+    if (late || !entry || closed) return late ?? this.#missing(from, now);
+    const { sealed, admitted } = entry;
+    const passes = takes ? sealed?.why === 'handed-over' : !sealed;
+    if (!admitted || !passes) return sealed ?? UNKNOWN;
+    this.#claims.pass(entry, { ...claim, id: to }, now);
+    if (!takes) entry.sealed = HANDED_OVER;
+    this.#bury({ ...claim, id: from, sealed: takes ? RESUMED : UNKNOWN }, now);
+    return this.statusOf(entry, now);
   }
 
   /** Live claims only. */
@@ -267,13 +271,6 @@ export class ClaimQueue {
     return entry && entry.expiresAt > now ? entry : undefined;
   }
 
-  #live(entry: Entry, now: number, lifeMs: number): void {
-    if (entry.sealed) return;
-    entry.expiresAt = now + this.#claims.lead + lifeMs;
-    entry.lifeMs = lifeMs;
-    entry.beat++;
-  }
-
   #missing(id: string, now: number): ClaimStatus {
     const why = now < this.#closedUntil ? 'store-reset' : 'expired';
     return this.farewell(id, now) ?? { state: 'gone', why };
@@ -285,7 +282,7 @@ export class ClaimQueue {
     this.#settle(now, entry.admitted ? { ended } : NOTHING);
   }
 
-  #bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus, now: number): void {
+  #bury({ id, ttlMs, sealed: status = UNKNOWN }: Leaving, now: number): void {
     const until = now + this.#claims.lead + ttlMs;
     this.#remains.bury(id, { status, until }, now);
   }
@@ -294,5 +291,8 @@ export class ClaimQueue {
     this.#claims.settle(now, now >= this.#closedUntil, settling);
   }
 }
+
+/** A claim that leaves a tombstone, which says why it took no more heartbeats. */
+type Leaving = Pick<Claim, 'id' | 'ttlMs'> & Partial<Pick<Entry, 'sealed'>>;
 
 const NOTHING: Settling = {};

@@ -4,14 +4,14 @@ import type { Claim, GoneStatus, Holder, Kind, Takeover } from '../contract/stor
 
 /** A claim in a queue. Times are on the clock that the steps are given. */
 export interface Entry extends Linked<Entry> {
-  readonly id: string;
+  id: string;
   /** Its place and its token; a new one if it was admitted after a greater one had been. */
   number: bigint;
   kind: Kind;
   permits: number;
   readonly limit: number;
-  readonly ttlMs: number;
-  readonly holder: Holder;
+  ttlMs: number;
+  holder: Holder;
   admitted: boolean;
   /** It knows that it is the first waiter. */
   first: boolean;
@@ -22,9 +22,18 @@ export interface Entry extends Linked<Entry> {
   lifeMs: number;
   /** Is admitted even while the queue is closed. */
   trusts: boolean;
-  /** Takes no more heartbeats: evicted, replaced, or released with `after`. */
+  /** Takes no more heartbeats: evicted, replaced, handed over, or released with `after`. */
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;
+}
+
+/** How a claim enters. */
+export interface Entering {
+  /** A new claim gets a number from this on. */
+  readonly number: bigint;
+  readonly maxWaiters: number;
+  /** Default false: it waits while the queue is closed. */
+  readonly trusts?: boolean;
 }
 
 /** A claim that arrives: it waits, and lives until then. */

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
 import { toStoreError, UnsupportedError } from '../contract/errors.ts';
-import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
 import { Releases } from './release.ts';
@@ -21,12 +21,18 @@ export interface StoreCallsParts {
   readonly renewed: (outcome: BatchOutcome<ClaimStatus>) => void;
 }
 
+type SenderMaker = <R>(
+  verb: BatcherParts<R>['verb'],
+  check: BatcherParts<R>['check'],
+) => Sender<R>;
+
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
 export class StoreCalls {
   readonly store: Store;
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
+  readonly #sender: SenderMaker;
   readonly #ttlMs: number;
   readonly #limits: TimeLimits;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
@@ -37,8 +43,8 @@ export class StoreCalls {
     this.#limits = new TimeLimits(store, clock);
     const common = { store, clock, loop, limits: this.#limits };
     const { portion } = store;
-    const sender = <R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> =>
-      senderOf({ ...common, verb, check, portion });
+    const sender: SenderMaker = (verb, check) => senderOf({ ...common, verb, check, portion });
+    this.#sender = sender;
     this.claim = sender((claims) => store.claim(claims), checkStatus);
     this.renew = senderOf({
       ...common,
@@ -50,6 +56,16 @@ export class StoreCalls {
     const later = (ms: number): Sender<boolean> =>
       sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
+  }
+
+  /**
+   * Sends claims that take over the hold which is in transit under this id.
+   * @throws UnsupportedError
+   */
+  resuming(from: string): Sender<ClaimStatus> {
+    const handOver = this.verb('handOver');
+    const take = (claim: Claim): Promise<ClaimStatus> => handOver(claim, { from, to: claim.id });
+    return this.#sender((claims) => Promise.all(claims.map(take)), checkStatus);
   }
 
   /**

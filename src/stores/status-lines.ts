@@ -15,6 +15,7 @@ import type {
   Holder,
   Kind,
   Member,
+  Queue,
   Takeover,
   Traits,
   WaitingStatus,
@@ -136,17 +137,31 @@ function gone(why: GoneReason, detail: string): ClaimStatus {
   return mismatch(KINDS[detail] as Kind);
 }
 
-export interface StandingLine {
+/**
+ * The queue in the lines of `inspect`: one for each claim and, after a loss of data, `q` and for
+ * how long nothing is granted.
+ * @throws StoreError
+ */
+export function queueIn(reply: unknown, resource: string): Queue {
+  if (!Array.isArray(reply)) throw garbled(reply);
+  const [, ms] = /^q (\d+)$/.exec(String(reply.at(-1))) ?? [];
+  const standings = (ms ? reply.slice(0, -1) : reply).map(standingIn);
+  const members = (held: boolean): readonly Member[] =>
+    standings.filter((each) => each.held === held).map(({ member }) => member);
+  const limits = standings.map(({ limit }) => limit);
+  const limit = limits.length > 0 ? Math.min(...limits) : undefined;
+  const quarantineMs = ms ? Number(ms) : undefined;
+  return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
+}
+
+interface StandingLine {
   readonly held: boolean;
   readonly limit: number;
   readonly member: Member;
 }
 
-/**
- * The claim in a line of `inspect`.
- * @throws StoreError
- */
-export function standingIn(line: unknown): StandingLine {
+/** The claim in a line of them. */
+function standingIn(line: unknown): StandingLine {
   try {
     const words = String(line).split(' ');
     const [state, number = '', kind = '', permits, limit, ttl, left] = words;

@@ -23,7 +23,8 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { watch, downgrade, raise, evict, keep, recall, list, close, maxTtlMs } = store;
+  const { watch, downgrade, raise, evict, keep, recall, handOver, list, close } = store;
+  const { maxTtlMs } = store;
   const partOf = store.partOf?.bind(store);
   return {
     name: store.name,
@@ -61,6 +62,10 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     ...(recall && {
       recall: (resource) =>
         around({ verb: 'recall', claims: [] }, () => recall.call(store, resource)),
+    }),
+    ...(handOver && {
+      handOver: (claim, ids) =>
+        around({ verb: 'handOver', claims: [claim] }, () => handOver.call(store, claim, ids)),
     }),
     ...(list && {
       async *list(prefix) {

@@ -229,7 +229,7 @@ class Network {
 
 /** A second `watch` would subscribe again, and a `list` is read while it comes. */
 const REPEATABLE: ReadonlySet<Verb> = new Set([
-  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'raise', 'evict'] as const),
+  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'raise', 'evict', 'handOver'] as const),
 ]);
 
 /** They return whether they did something; the second copy finds it done. */

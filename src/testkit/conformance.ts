@@ -12,6 +12,7 @@ import { dataLoss } from './contract/data-loss.ts';
 import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
 import { expiry } from './contract/expiry.ts';
+import { handOver } from './contract/hand-over.ts';
 import { hints } from './contract/hints.ts';
 import { inspect } from './contract/inspect.ts';
 import { keep } from './contract/keep.ts';
@@ -70,6 +71,7 @@ export const TOPICS: readonly Topic[] = [
   tokens,
   raise,
   keep,
+  handOver,
   hints,
   batches,
   names,

@@ -58,6 +58,7 @@ describe('usage errors say what is wrong, and hold nothing', () => {
       '--min-hold 2m --store redis://127.0.0.1:1',
       /minHold is 120000 ms, more than maxTtl/,
     ],
+    ['resume', '', /FILE is missing/],
     ['once a', '', /--keep is missing/],
     ['once a', '--keep 7', /--keep takes a duration such as 12h or 7d, not "7"/],
     ['once a', '--keep 1d --try --wait 1s', /--try takes no --wait/],

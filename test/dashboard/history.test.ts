@@ -9,8 +9,8 @@ import { merged } from '../../src/dashboard/ui/merged.ts';
 import type { Report } from '../../src/dashboard/wire.ts';
 import { cases } from '../support/cases.ts';
 
-function member(number: bigint, leftMs = 10_000): Member {
-  const holder = { host: 'api', pid: Number(number), since: 0 };
+function member(number: bigint, leftMs = 10_000, mark?: string): Member {
+  const holder = { host: 'api', pid: Number(number), since: 0, ...(mark && { mark }) };
   return { number, kind: 'mutex', permits: 1, ttlMs: 10_000, leftMs, holder };
 }
 
@@ -45,6 +45,12 @@ describe('two looks', () => {
     expect(conclude([[member(1n)], []], [[], []])).toEqual(['gone 1']);
     const late = conclude([[member(1n, 1_500)], []], [[], []]);
     expect(late).toEqual(['gone 1 its time may have run out']);
+  });
+
+  it('tell of a hold that goes to another process', () => {
+    const [given, taken] = [member(1n, 10_000, 'in transit'), member(1n)];
+    const lines = conclude([[member(1n)], []], [[given], []], [[taken], []], [[], []]);
+    expect(lines).toEqual(['handed over 1', 'resumed 1', 'gone 1']);
   });
 
   it('tell nothing of a heartbeat', () => {
@@ -98,6 +104,21 @@ describe('reports and looks', () => {
       expect(scene.told).toEqual([`granted ${N}`, `lost ${N} evicted: it hangs`]);
       expect(scene.history.rates(3_000)).toMatchObject({ grants: 1, losses: 1 });
     }
+  });
+
+  it('tell once of a hand-over, and of the end of the hold in another process', () => {
+    const scene = new Scene();
+    const inTransit = member(BigInt(N), 10_000, 'in transit');
+    scene.look([n]);
+    scene.report(N, 'granted', N);
+    scene.report(N, 'handed over', N);
+    scene.look([inTransit]);
+    scene.look([n]);
+    scene.look([]);
+    expect(scene.told).toEqual([
+      ...[`granted ${N}`, `handed over ${N}`, `resumed ${N}`],
+      `gone ${N} its time may have run out`,
+    ]);
   });
 
   it('tell of a holder that died after hand-offs in its process', () => {

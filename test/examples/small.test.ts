@@ -19,6 +19,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '08-rate-limit': /✓ 8 calls, and never more than 3 in a second$/m,
   '09-newest':
     /^save 10 waits, and no other$[\s\S]*✓ built next: save 10\n +✓ 8 builds were spared$/m,
+  '10-hand-over': /^not again: Lease lost on "order:4711": [^\n]+\n +✓ the order was packed 1 /m,
 };
 
 /** Folders that are read, or used by the others, and not run. */

@@ -53,6 +53,10 @@ const ATTEMPTS: readonly Attempt[] = [
   ['closing a store at a signal', () => closeOnSignal(wrong(memoryStore()))],
   ['a downgrade of a store', () => downgrade(wrong(memoryStore()))],
   ['an eviction on a store', () => evict(wrong(memoryStore()), 'a', { token: 1n, reason: 'test' })],
+  ['a text that nobody has handed over', (locks) => locks.resume('holdfast.1.e30')],
+  ['a text of another layout', (locks) => locks.resume('holdfast.2.e30')],
+  ['no text of a lease', (locks) => locks.resume(wrong(undefined))],
+  ['an option that a resumed lease lacks', (locks) => locks.resume('', wrong({ fair: true }))],
   ['a list of a store', () => list(wrong(memoryStore()))],
 ];
 

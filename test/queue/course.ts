@@ -57,9 +57,22 @@ export class Course {
     if (draw < 80) return queue.downgrade(claim, now);
     if (draw < 84) return queue.raise(claim, now, BigInt(chance.below(100)));
     if (draw < 88) return [queue.keep(claim, now, { text: 'x', ms: 50 }), queue.recall(now)];
-    if (draw < 92) return queue.enter(claim, now, { number: 1n, maxWaiters: 4 });
+    if (draw < 91) return queue.enter(claim, now, { number: 1n, maxWaiters: 4 });
+    if (draw < 96) return this.#pass(queue, claim);
     const { holders, waiters } = queue.describe('r', now);
     const number = chance.one([...holders, ...waiters])?.number ?? 0n;
     return queue.evict(number, now, { reason: 'test', atOnce: chance.share(0.5) });
+  }
+
+  /** Gives what the claim holds, or takes what it gave. */
+  #pass(queue: ClaimQueue, claim: Claim): unknown {
+    const way = `way of ${claim.id}`;
+    if (this.#chance.share(0.6)) {
+      return queue.handOver(claim, { from: claim.id, to: way }, this.#now);
+    }
+    const ttlMs = this.#chance.between(1, 200);
+    const taker: Claim = { ...claim, id: `${this.#claims.length}`, ttlMs };
+    this.#claims.push(taker);
+    return queue.handOver(taker, { from: way, to: taker.id }, this.#now);
   }
 }

@@ -51,6 +51,16 @@ describe('the queue as a value', () => {
     expect(queue.describe('r', 1).holders).toMatchObject([{ kind: 'write', permits: 9 }]);
   });
 
+  it('lets nobody take a hold before all that was granted before a loss has ended', () => {
+    const given = queueOf(a);
+    const ids = { from: 'a', to: 'on its way' };
+    expect(given.handOver(a, ids, 0)).toMatchObject({ why: 'handed-over' });
+    const queue = new ClaimQueue({ ...given.state, closedUntil: 50 });
+    const taking = { from: ids.to, to: 'b' };
+    expect(queue.handOver(b, taking, 49)).toMatchObject({ state: 'gone', why: 'store-reset' });
+    expect(queue.handOver(b, taking, 50)).toMatchObject({ state: 'held', token: 1n });
+  });
+
   it('gives a claim at least the number that is asked for, and grows from there', () => {
     const queue = queueOf(a);
     const next = (number: bigint): ClaimStatus => {

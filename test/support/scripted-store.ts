@@ -7,10 +7,17 @@ import {
   StoreError,
   type Traits,
 } from 'holdfast';
-import type { Claim, ClaimStatus, HeldStatus, WaitingStatus, Wake } from 'holdfast/store';
+import type {
+  Claim,
+  ClaimStatus,
+  HandOver,
+  HeldStatus,
+  WaitingStatus,
+  Wake,
+} from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
-type Verb = 'claim' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict';
+type Verb = 'claim' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict' | 'handOver';
 
 export interface Call {
   readonly verb: Verb;
@@ -56,6 +63,8 @@ export class ScriptedStore implements Store {
   onRenew: Answer<ClaimStatus> = (claim) => held({ leftMs: claim.ttlMs });
   onRelease: Answer<boolean> = () => true;
   onDowngrade: Answer<ClaimStatus> = (claim) => held({ leftMs: claim.ttlMs });
+  onHandOver: (claim: Claim, ids: HandOver) => ClaimStatus | Promise<ClaimStatus> = (claim, ids) =>
+    claim.id === ids.from ? { state: 'gone', why: 'handed-over' } : held({ leftMs: claim.ttlMs });
   onWatch: () => Promise<void> = () => Promise.resolve();
   onInspect: () => Promise<Omit<Queue, 'resource'>> = async () => ({ holders: [], waiters: [] });
   onEvict: () => Promise<boolean> = async () => true;
@@ -96,6 +105,11 @@ export class ScriptedStore implements Store {
   async downgrade(claim: Claim): Promise<ClaimStatus> {
     const [status] = await this.#answer('downgrade', [claim], this.onDowngrade);
     return status as ClaimStatus;
+  }
+
+  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    this.#record('handOver', [claim]);
+    return this.onHandOver(claim, ids);
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {

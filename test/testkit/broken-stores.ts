@@ -3,6 +3,7 @@ import type { Claim, ClaimStatus } from 'holdfast/store';
 import { aroundStore } from 'holdfast/testkit';
 import { BROKEN_HINTS } from './broken-hints.ts';
 import { BROKEN_MEMORY } from './broken-memory.ts';
+import { BROKEN_PASSING } from './broken-passing.ts';
 import { BROKEN_STEPS } from './broken-steps.ts';
 
 /** A store with one promise broken. */
@@ -379,6 +380,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   ...BROKEN_STEPS,
   ...BROKEN_MEMORY,
+  ...BROKEN_PASSING,
   ...BROKEN_HINTS,
 ];
 

@@ -4,6 +4,7 @@ import type { Lease } from '../../core/lease.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
+import { runUnder } from '../lease-file.ts';
 import {
   holdsOf,
   type Scene,
@@ -32,12 +33,14 @@ Runs a command while holding the lock NAME.
   --fair            strict order, which a command always has
   --replace-waiting  only the newest waits, of those with this flag or --replace; it ends the others
   --replace         the same, and ends the one whose command runs, as if its lock were lost
+  --hand-over FILE  if the command succeeds, keep the lock: 'holdfast resume FILE' goes on with it,
+                    within the ttl; whoever can read FILE has the lock
 ${UNDER_LOCK_HELP}
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
 
 Exit status: that of the command, or 128 and the signal that ended it; 64 usage, 69 store
-unreachable, 75 not acquired, 77 refused, 78 bad URL or missing package, 79 lock lost and command
-ended, 126 command not executable, 127 not found.
+unreachable, 74 FILE not writable, 75 not acquired, 77 refused, 78 bad URL or missing package, 79
+lock lost and command ended, 126 command not executable, 127 not found.
 `;
 
 export const verb: CliVerb = {
@@ -45,7 +48,7 @@ export const verb: CliVerb = {
   flags: {
     ...{ try: ALONE, wait: VALUE, limit: VALUE, permits: VALUE },
     ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
-    ...{ 'min-hold': VALUE, 'max-hold': VALUE },
+    ...{ 'min-hold': VALUE, 'max-hold': VALUE, 'hand-over': VALUE },
     ...{ replace: ALONE, 'replace-waiting': ALONE },
     ...UNDER_LOCK,
   },
@@ -53,14 +56,9 @@ export const verb: CliVerb = {
   async run(given) {
     const name = given.name(': write run NAME -- COMMAND');
     const terms = termsOf(given, name);
-    return underLock(given, name, async (scene) => {
-      const lease = await acquire(scene, terms);
-      try {
-        return await scene.runs(lease);
-      } finally {
-        await lease.release();
-      }
-    });
+    return underLock(given, name, (scene) =>
+      runUnder(scene, given.text('hand-over'), () => acquire(scene, terms)),
+    );
   },
 };
 

@@ -1,4 +1,5 @@
 import type { Member, Queue } from '../../contract/store.ts';
+import { isInTransit } from '../../operators/list.ts';
 import { type CliVerb, COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
@@ -36,7 +37,8 @@ function jsonLines(): Show {
   let last = '';
   return async (queue) => {
     const { holders, waiters } = queue;
-    const who = [holders, waiters].map((part) => part.map(({ number }) => number)).join(';');
+    const named = (member: Member): string => `${member.number} ${isInTransit(member)}`;
+    const who = [holders, waiters].map((part) => part.map(named)).join(';');
     if (who !== last) await printJson({ at: new Date().toISOString(), ...queueJson(queue) });
     last = who;
   };

@@ -47,7 +47,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   constructor(services: Services, claim: Claim, claimant: Claimant) {
-    const { calls, clock } = services;
+    const { calls, clock, entering } = services;
     this.services = services;
     this.claim = claim;
     this.#claimant = claimant;
@@ -55,7 +55,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const times = { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs, now: clock.now() };
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
-    const ready = (): void => calls.claim.send(this.claim, this);
+    const ready = (): void => entering.send(this.claim, this);
     this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
   }
 
@@ -247,7 +247,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   }
 
   #failed(error: StoreError, sentAt: number): void {
-    const { calls, clock } = this.services;
+    const { clock, entering } = this.services;
     if (error.outcome === 'unknown') this.#markUnanswered();
     if (this.#state.at === 'held') return this.doubt(error);
     const times = this.deadline.fail(clock.now(), sentAt, error);
@@ -256,7 +256,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       return this.#claimant.failed(error);
     }
     const asking = this.#state.at === 'asking';
-    const retry = asking ? () => calls.claim.send(this.claim, this) : () => this.beat();
+    const retry = asking ? () => entering.send(this.claim, this) : () => this.beat();
     this.#timer.set(retry, pauseBefore(clock, this.claim, times - 1));
   }
 

@@ -59,7 +59,9 @@ export class Recorder {
       listen('waiting', (event) => this.#wait(event)),
       listen('missed', (event) => this.#miss(event)),
       listen('acquired', (event) => this.#hold(event)),
-      listen('released', (event) => this.#end(event.acquisition, 'released')),
+      listen('released', ({ acquisition, handedOver }) =>
+        this.#end(acquisition, handedOver ? 'handed-over' : 'released'),
+      ),
       listen('lost', (event) => this.#lose(event)),
       ...(spans ? [listen('working', (event) => this.#work(event, spans))] : []),
       ...(measures
@@ -150,7 +152,7 @@ export class Recorder {
     return known ?? attributesOf(acquisition, this.#parts.nameOf);
   }
 
-  #end(acquisition: Acquisition, how: 'released' | 'lost'): void {
+  #end(acquisition: Acquisition, how: 'released' | 'handed-over' | 'lost'): void {
     const course = this.#courses.get(acquisition);
     if (!course) return;
     this.#courses.delete(acquisition);

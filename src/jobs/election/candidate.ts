@@ -155,6 +155,7 @@ export class Candidate implements AsyncDisposable, AsyncIterable<Term> {
         await sleep(this.#seat.engine.services.clock, RETRY_MS, signal);
         continue;
       }
+      lease.stays = true;
       this.#lease = lease;
       if (signal.aborted) await lease.release();
       this.#emit();

@@ -173,6 +173,7 @@ async function doOnce<T>(
   const attempt = async (lease: Lease): Promise<Ran<T> | Done<T | undefined>> => {
     answer = await doneBefore<T>(lock);
     if (answer) return answer;
+    lease.stays = true;
     const value = await work(lease);
     const { note, kept, unfit } = noteOf(lease, { value, keepResult });
     problem = unfit;

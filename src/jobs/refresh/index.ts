@@ -224,6 +224,7 @@ class Flight<T> {
   async #load(lease: Lease): Promise<T> {
     const { read, load, old, retryAfterMs } = this.#terms;
     lease.assertHeld();
+    lease.stays = true;
     lease.signal.addEventListener('abort', () => this.#end(lease.loss));
     const fresh = await read();
     if (fresh !== undefined) return fresh;

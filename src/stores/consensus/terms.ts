@@ -4,7 +4,7 @@ import type { GoneStatus, Holder } from '../../contract/store.ts';
 /** Attempts, when others keep changing the same claim or record. */
 export const MOST_TRIES = 8;
 
-const SEALS = ['unknown', 'evicted', 'replaced'] as const;
+const SEALS = ['unknown', 'evicted', 'replaced', 'handed-over', 'resumed'] as const;
 
 /** Why a claim takes no more heartbeats. */
 export interface Seal {

@@ -5,6 +5,7 @@ import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -16,6 +17,7 @@ import type {
   Wake,
 } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
+import type { Entry } from '../../queue/state.ts';
 import { each } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
@@ -176,6 +178,10 @@ class DocumentStore implements Store {
     return this.#of(resource).look((queue, { now }) => queue.recall(now));
   }
 
+  handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    return this.#status(claim, (queue, { now }) => queue.handOver(claim, ids, now));
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer.clear();
@@ -261,7 +267,13 @@ function standingOf(queue: ClaimQueue, id: string, now: number): QueueStanding |
 
 function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): QueueStanding {
   const first = queue.find(id)?.first === true;
-  return { status, first, ending: first ? queue.ending : 0 };
+  const ending = first ? [...queue.claims].filter(endsItself).length : 0;
+  return { status, first, ending };
+}
+
+/** A hold that ends without another heartbeat. */
+function endsItself({ admitted, sealed }: Entry): boolean {
+  return admitted && sealed !== undefined;
 }
 
 function closed(): ClosedError {

@@ -12,6 +12,7 @@
  */
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -30,6 +31,7 @@ import { EtcdClaims, type EtcdParts } from './own-claims.ts';
 import { waves } from './together.ts';
 import { downgrade, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
+import { handOver } from './verbs/hand-over.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
 import { leaveAll, leaveLater } from './verbs/release.ts';
@@ -139,6 +141,10 @@ export class EtcdStore implements Store {
 
   recall(resource: string): Promise<Kept | undefined> {
     return recall(this.#parts, resource);
+  }
+
+  handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    return handOver(this.#parts, claim, ids);
   }
 
   list(prefix: string): AsyncIterable<string> {

@@ -9,6 +9,14 @@ import { type EtcdPlace, type EtcdView, noteOf } from './places.ts';
 /** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
 
+interface EtcdClaimParts {
+  readonly keys: KeySpace;
+  readonly lease: EtcdLease;
+  readonly until: number;
+  /** Default: a key of its own. A hold that was taken over has the one that it was made with. */
+  readonly key?: string | undefined;
+}
+
 export class EtcdClaim extends OwnClaim implements Occupant {
   readonly lease: EtcdLease;
   readonly #noteKey: string;
@@ -22,9 +30,9 @@ export class EtcdClaim extends OwnClaim implements Occupant {
 
   constructor(
     claim: Claim,
-    { keys, lease, until }: { keys: KeySpace; lease: EtcdLease; until: number },
+    { keys, lease, until, key = keys.claim(claim.resource, claim.id) }: EtcdClaimParts,
   ) {
-    super(claim, keys.claim(claim.resource, claim.id), until);
+    super(claim, key, until);
     this.#noteKey = keys.note(claim.resource);
     this.lease = lease;
     this.#retryInMs = claim.ttlMs;

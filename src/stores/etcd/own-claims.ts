@@ -37,13 +37,20 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     this.#parts = parts;
   }
 
-  add(claim: Claim, lease: EtcdLease): EtcdClaim {
+  /** `key` is that of a place that another claim has made. */
+  add(claim: Claim, lease: EtcdLease, key?: string): EtcdClaim {
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
-    const own = new EtcdClaim(claim, { keys: this.#parts.keys, lease, until: now + claim.ttlMs });
+    const { keys } = this.#parts;
+    const own = new EtcdClaim(claim, { keys, lease, until: now + claim.ttlMs, key });
     this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;
+  }
+
+  /** The key of the claim's place. */
+  keyOf(claim: Claim): string {
+    return this.find(claim)?.key ?? this.#parts.keys.claim(claim.resource, claim.id);
   }
 
   /** It is about to be deleted, and needs no more wakes. */

@@ -14,6 +14,7 @@ import {
   type PlaceTerms,
   termsIn,
 } from '../consensus/terms.ts';
+import { idIn } from './layout.ts';
 
 export interface EtcdPlace extends QueuePlace, PlaceLife {
   /** Its key. */
@@ -23,6 +24,8 @@ export interface EtcdPlace extends QueuePlace, PlaceLife {
   /** When it was last written: it is unchanged as long as this is. */
   readonly revision: bigint;
   readonly lease: bigint;
+  /** The id that the hold has passed on to, if it has; else that of its key. */
+  readonly as?: string | undefined;
 }
 
 /** The note is on how the last hold ended. */
@@ -32,15 +35,17 @@ interface EtcdTerms extends PlaceTerms {
   readonly kind: Kind;
   readonly permits: number;
   readonly limit: number;
+  readonly as?: string | undefined;
 }
 
 /** The same claim with other terms, or sealed; a foreign one becomes a claim of ours. */
 export function textOf(
-  claim: Pick<Claim | EtcdPlace, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>,
+  claim: Pick<Claim | EtcdPlace, 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'> &
+    Pick<EtcdPlace, 'as'>,
   changes: Partial<EtcdTerms> = {},
 ): string {
-  const { kind, permits, limit, ttlMs: ttl = 0, holder } = claim;
-  return JSON.stringify({ kind, permits, limit, ttl, holder, ...changes } satisfies EtcdTerms);
+  const { kind, permits, limit, ttlMs: ttl = 0, holder, as } = claim;
+  return JSON.stringify({ kind, permits, limit, ttl, holder, as, ...changes } satisfies EtcdTerms);
 }
 
 /** A claim as it will be read. */
@@ -57,13 +62,18 @@ export function placeOf(kv: KeyValue): EtcdPlace {
   const own = { id, number, revision, lease, admitted: false };
   const terms = termsIn<EtcdTerms>(value, ['permits', 'limit', 'ttl']);
   if (terms) {
-    const { kind, permits, limit } = terms;
-    return { ...own, kind, permits, limit, ...lifeOf(terms), foreign: false };
+    const { kind, permits, limit, as } = terms;
+    return { ...own, kind, permits, limit, as, ...lifeOf(terms), foreign: false };
   }
   const label = value === '' ? 'a lock of etcd' : value;
   const life = foreignLife({ host: 'etcd', pid: 0, label, since: 0 });
   const whole = { kind: 'mutex', permits: MAX_PERMITS, limit: MAX_PERMITS } as const;
   return { ...own, ...whole, ...life, foreign: true };
+}
+
+/** Whether it is the place of the claim with this id. */
+export function isOf({ id: key, as = idIn(key) }: EtcdPlace, id: string): boolean {
+  return as === id;
 }
 
 export function noteOf({ reason, token }: Takeover): string {

@@ -10,6 +10,7 @@ import { Answer } from '../../base/answer.ts';
 import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
@@ -134,6 +135,10 @@ class Memory implements MemoryStore {
 
   async recall(resource: string): Promise<Kept | undefined> {
     return this.#step(resource, (queue, now) => queue.recall(now));
+  }
+
+  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    return this.#step(claim.resource, (queue, now) => queue.handOver(claim, ids, now));
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
   tag VARCHAR(64),
   holder TEXT,
   -- How the hold before its own ended.
-  ended VARCHAR(8),
+  ended VARCHAR(16),
   ended_by BIGINT,
   -- The waiters behind it: how many, and a line for each.
   waiters INT NOT NULL DEFAULT 0,

@@ -20,6 +20,7 @@ import { together } from '../../base/single-flight.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -32,7 +33,7 @@ import type {
   Wake,
 } from '../../contract/store.ts';
 import { holderJson } from '../holder-json.ts';
-import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
+import { garbled, letterOf, queueIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
 import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
@@ -136,16 +137,7 @@ export class RedisStore implements Store {
   async inspect(resource: string): Promise<Queue> {
     const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
     if (typeof lines === 'string' && lines.startsWith('e ')) throw refused(lines.slice(2));
-    if (!Array.isArray(lines)) throw garbled(lines);
-    const [, ms] = /^q (\d+)$/.exec(String(lines.at(-1))) ?? [];
-    if (ms) lines.pop();
-    const quarantineMs = ms ? Number(ms) : undefined;
-    const standings = lines.map(standingIn);
-    const members = (held: boolean) =>
-      standings.filter((each) => each.held === held).map(({ member }) => member);
-    const limits = standings.map(({ limit }) => limit);
-    const limit = limits.length > 0 ? Math.min(...limits) : undefined;
-    return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
+    return queueIn(lines, resource);
   }
 
   watch(claim: Claim, wake: Wake): Subscribed {
@@ -188,6 +180,18 @@ export class RedisStore implements Store {
       if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
       return { text, leftMs };
     });
+  }
+
+  handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
+    const { form, places } = this.#parts;
+    const { resource, ttlMs, holder } = claim;
+    const how = claim.id === to ? 'take' : 'give';
+    // Who gives it wants no more messages about it.
+    const [address = '-', tag = '-'] = how === 'take' ? this.#wakes.tagOf(claim).split(' ') : [];
+    const terms = [how, String(Math.ceil(ttlMs)), address, tag, holderJson(holder)];
+    const [keys, args] = [places.lookOf(resource), ['handOver', from, to, ...terms]];
+    const call = { script: form.change, keys, args, spread: this.#spreadOf([claim]) };
+    return this.#runner.run(call, ([reply]) => this.#statusIn(claim, reply));
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
@@ -247,12 +251,14 @@ export class RedisStore implements Store {
     argumentOf: (claim: Claim) => string,
   ): Answer<readonly ClaimStatus[]> {
     const read = (replies: readonly RedisReply[]) =>
-      claims.map((claim, i) => {
-        const status = statusOf(replies[i], claim.ttlMs);
-        this.#wakes.saw(claim, status);
-        return status;
-      });
+      claims.map((claim, i) => this.#statusIn(claim, replies[i]));
     return this.#verb(verb, claims, { argumentOf, read });
+  }
+
+  #statusIn(claim: Claim, reply: RedisReply | undefined): ClaimStatus {
+    const status = statusOf(reply, claim.ttlMs);
+    this.#wakes.saw(claim, status);
+    return status;
   }
 
   #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {

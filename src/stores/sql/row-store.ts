@@ -15,6 +15,7 @@ import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import {
   type Claim,
@@ -179,6 +180,15 @@ export class SqlRowStore implements Store {
 
   recall(resource: string): Promise<Kept | undefined> {
     return this.#table.recall(resource);
+  }
+
+  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    const status = await this.#one(claim, ({ queue, tags }, { now }) => {
+      // Who gives it wants no more messages about it.
+      if (claim.id === ids.to) tags.set(claim.id, this.#wakes.tagOf(claim));
+      return queue.handOver(claim, ids, now / 1000);
+    });
+    return this.#saw(claim, status);
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {

@@ -15,6 +15,7 @@ import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Claim, ClaimStatus, Eviction, Queue } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
@@ -176,6 +177,14 @@ export class Queues {
 
   downgrade(claim: Claim): ClaimStatus {
     const status = this.#about(claim, (queue, { now }) => queue.downgrade(claim, now));
+    return this.#noted(claim, status);
+  }
+
+  handOver(claim: Claim, ids: HandOver): ClaimStatus {
+    const both = { ids: [ids.from, ids.to] };
+    const status = this.#on(claim.resource, both, (queue, { now }) =>
+      queue.handOver(claim, ids, now),
+    );
     return this.#noted(claim, status);
   }
 

@@ -7,6 +7,7 @@ import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
+import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type {
   Claim,
@@ -115,6 +116,12 @@ export class SqliteStore implements Store {
   async recall(resource: string): Promise<Kept | undefined> {
     this.#database.checkNowAndThen();
     return this.#read((_, records) => records.recall(resource));
+  }
+
+  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+    if (!this.#database.checkNow()) return { state: 'gone', why: 'store-reset' };
+    const [status] = await this.#noted([claim], (queues) => [queues.handOver(claim, ids)]);
+    return status as ClaimStatus;
   }
 
   async *list(prefix: string): AsyncIterable<string> {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { ENDINGS } from '../../contract/gone.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import { check, held, hold, type Topic } from '../case.ts';
+import { ENDS } from '../test-bed.ts';
 
 export const tokens: Topic = {
   topic: 'tokens',
   promise: 'its place in the order, and its token once admitted.',
   needs: ['tokens'],
   cases: [
-    ...ENDINGS.map((end) =>
+    ...ENDS.map((end) =>
       check(
         `tokens grow after a hold that was ${end}`,
         end === 'evicted' ? ['evict'] : [],

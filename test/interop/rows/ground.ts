@@ -103,7 +103,7 @@ export function rowSuite(database: Database, { table, open, slackMs, whole }: Ro
     start: () => ground(database, table[database.dialect]),
     store: ({ db }) => open(db),
     traits: open(unused.db).traits,
-    lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
+    lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall', 'handOver'],
     anonymous: true,
     slackMs,
     whole,

@@ -29,6 +29,9 @@ export function takingTurns([one, other]: readonly [Store, Store], random: () =>
       keep: (claim, record) => next().keep?.(claim, record) ?? missing('keep'),
       recall: async (resource) => next().recall?.(resource),
     }),
+    ...(one.handOver && {
+      handOver: (claim, ids) => next().handOver?.(claim, ids) ?? missing('handOver'),
+    }),
     list: (prefix) => next().list?.(prefix) ?? missing('list'),
     async close() {
       for (const store of [one, other]) await store.close?.();

@@ -33,6 +33,8 @@ export interface Under {
   readonly mayAsk?: boolean;
   /** Behind so many it only estimates who is ahead and when to ask; default: never. */
   readonly estimates?: number;
+  /** Whether holds go from claim to claim, if it can pass them; default: they do. */
+  readonly passes?: boolean;
   /** How often a hundred worlds come into being in a whole run. */
   readonly groups: number;
   /** Of the groups. Default: others in each run. */
@@ -42,7 +44,7 @@ export interface Under {
 /** @throws what somebody could tell the stores apart by, with all that led to it. */
 export async function differ(under: Under): Promise<void> {
   const { open, pass, longestMs = 1e9, hintsByState = false, mayAsk = false, groups } = under;
-  const { seeds = seedsOf(groups), together = false } = under;
+  const { seeds = seedsOf(groups), together = false, passes = true } = under;
   let now = 0;
   const sides: Store[][][] = [];
   const ears: Ear[] = [];
@@ -58,7 +60,8 @@ export async function differ(under: Under): Promise<void> {
   for (const group of seeds) {
     const chance = new Chance(group);
     const worlds = Array.from({ length: AT_ONCE }, (_, i) => {
-      const parts = { sides: chance.one(sides), now: () => now, estimates: under.estimates };
+      const { estimates } = under;
+      const parts = { sides: chance.one(sides), now: () => now, estimates, passes };
       return new World(group * AT_ONCE + i, parts);
     });
     for (let step = 0; step < STEPS; step++) {

@@ -58,6 +58,13 @@ export class Side {
         // Whoever keeps something has been told that it holds; then those who died are gone, too.
         await each(store, claims, (those) => store.renew(those));
         return Promise.all(claims.map((one) => store.keep?.(one, step)));
+      case 'handOver': {
+        const [claim, giver] = claims;
+        if (!claim) throw new Error('nobody hands over');
+        const way = wayOf(giver ?? claim);
+        const ids = step.takes ? { from: way, to: claim.id } : { from: claim.id, to: way };
+        return this.#told([claim], [await store.handOver?.(claim, ids)]);
+      }
       case 'recall': {
         const kept = await store.recall?.(resource);
         return [kept ? { text: kept.text, life: units(kept.leftMs) } : 'nothing'];
@@ -144,6 +151,11 @@ async function each<R>(
 
 export function labelOf({ holder }: Claim): string {
   return String(holder.label);
+}
+
+/** The id under which what it gave waits for whoever takes it. */
+function wayOf({ id }: Claim): string {
+  return [...id].reverse().join('');
 }
 
 /** The server's clock goes on between two pauses, that of the reference does not. */

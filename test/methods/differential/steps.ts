@@ -30,6 +30,12 @@ export type Step = { readonly by: number } & (
       readonly unanswered: boolean;
     }
   | {
+      readonly verb: 'handOver';
+      readonly which: readonly [number];
+      /** A new claim takes what was given last; else the claim gives what it holds. */
+      readonly takes: boolean;
+    }
+  | {
       readonly verb: 'evict';
       readonly resource: number;
       readonly at: number;
@@ -54,6 +60,12 @@ const KINDS: readonly (readonly Kind[])[] = [
 const READERS = MAX_PERMITS;
 
 const IF_BUSY: readonly IfBusy[] = ['replace-waiting', 'replace-waiting', 'replace'];
+
+/** One of so many claims gives what it holds, mostly one that came lately; or a new one takes. */
+export function passing(chance: Chance, claims: number): Step {
+  const which = [chance.between(Math.max(0, claims - 8), claims - 1)] as const;
+  return { by: chance.below(2), verb: 'handOver', which, takes: chance.share(0.5) };
+}
 
 export class Steps {
   readonly #chance: Chance;

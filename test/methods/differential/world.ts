@@ -5,7 +5,7 @@ import type { Claim, Store } from '../../../src/contract/store.ts';
 import { AGAIN } from '../../support/this-run.ts';
 import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
-import { RESOURCES, type Step, Steps } from './steps.ts';
+import { passing, RESOURCES, type Step, Steps } from './steps.ts';
 
 interface Waits {
   readonly ahead: number;
@@ -17,11 +17,19 @@ interface WorldParts {
   readonly now: () => number;
   /** As what is compared with the reference does. */
   readonly estimates?: number | undefined;
+  /** Holds go from claim to claim, where the stores can do that. */
+  readonly passes: boolean;
 }
 
 interface Held {
   readonly takeover?: string;
 }
+
+/** Verbs of some stores. */
+const OPTIONAL = ['raise', 'keep', 'recall'] as const;
+
+/** Share of the steps in which a hold goes from one claim to another. */
+const PASSES = 0.06;
 
 /** Lives, in statuses and at the end of what is said of a member, and how many wait if any do. */
 const ROUGH = /("life":|"waiters":(?=[1-9])|"\d+ \w+ \d+ \d+ )\d+/g;
@@ -32,6 +40,9 @@ const SOME_WAITERS = /("waiters":)[1-9]\d*/g;
 export class World {
   readonly #name: string;
   readonly #steps: Steps;
+  /** For holds that go from claim to claim: of its own, so that all else is as without them. */
+  readonly #passing: Chance;
+  readonly #passes: boolean;
   /** The reference, and what is compared with it. */
   readonly #sides: readonly Side[];
   /** What not both can do. */
@@ -43,6 +54,7 @@ export class World {
   readonly #follows: boolean;
   readonly #estimates: number;
   readonly #claims: Claim[] = [];
+  #given: Claim | undefined;
   readonly #now: () => number;
   /** When claims end at the latest, as the reference has it. */
   readonly #ends = new Map<string, number>();
@@ -51,12 +63,17 @@ export class World {
   #asked: readonly Claim[] = [];
   #together = false;
 
-  constructor(seed: number, { sides, now, estimates = Number.POSITIVE_INFINITY }: WorldParts) {
+  constructor(
+    seed: number,
+    { sides, now, estimates = Number.POSITIVE_INFINITY, passes }: WorldParts,
+  ) {
     this.#name = `world ${seed}`;
+    this.#passing = new Chance(-1 - seed);
+    this.#passes = passes && sides.every((stores) => stores.every((store) => store.handOver));
     this.#sides = sides.map((stores) => new Side(stores));
-    const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
+    const has = (verb: (typeof OPTIONAL)[number]): boolean =>
       sides.every((stores) => stores.every((store) => store[verb] !== undefined));
-    this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
+    this.#lacks = new Set(OPTIONAL.filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
     // Their worlds are chosen, and would be others.
     const replaces = !this.#follows && sides.flat().every(({ traits }) => traits.replaces);
@@ -66,7 +83,7 @@ export class World {
   }
 
   async step(): Promise<void> {
-    const step = this.#steps.next(this.#claims.length);
+    const step = this.#next();
     if (this.#lacks.has(step.verb)) return;
     this.#trace.push(`at ${this.#now()}: ${JSON.stringify(step)}`);
     this.#asked = await this.#chosen(step);
@@ -79,6 +96,12 @@ export class World {
     const fair = actual.map((each, i) => this.#early(this.#told(each, expected[i]), expected[i]));
     this.#compare('answers', [expected, fair]);
     this.#learn(step, expected);
+  }
+
+  #next(): Step {
+    const { length } = this.#claims;
+    const passes = this.#passes && length > 0 && this.#passing.share(PASSES);
+    return passes ? passing(this.#passing, length) : this.#steps.next(length);
   }
 
   /** Whom the step itself has answered need not be told as well. */
@@ -114,25 +137,45 @@ export class World {
 
   async #chosen(step: Step): Promise<readonly Claim[]> {
     if (step.verb === 'enter') {
-      const claims = step.terms.map(({ resource, ...terms }): Claim => {
-        const label = `${this.#claims.length}`;
-        const mark = terms.ifBusy && { mark: REPLACEABLE };
-        const holder = { host: 'test', pid: 1, since: 0, label, ...mark };
-        const id = randomBytes(16).toString('hex');
-        const secret = randomBytes(16).toString('hex');
-        const claim = { ...terms, id, secret, holder, resource: this.#resource(resource) };
-        this.#claims.push(claim);
-        this.#makers.set(id, step.by);
-        return claim;
-      });
+      const claims = step.terms.map(({ resource, ...terms }) =>
+        this.#make(step.by, { ...terms, resource: this.#resource(resource) }),
+      );
       for (const side of this.#sides) for (const one of claims) await side.watch(step.by, one);
       return claims;
     }
     if (!('which' in step)) return [];
     const claims = step.which.map((i) => this.#claims[i] as Claim);
+    if (step.verb === 'handOver') return this.#hands(step, claims[0] as Claim);
     if (step.verb === 'again') return claims.filter((claim) => this.#mayRepeat(step.by, claim));
     if (step.verb !== 'release' || !step.unanswered) return claims;
     return claims.map((claim) => ({ ...claim, unanswered: true }));
+  }
+
+  /** The taker and the giver, or the giver alone. */
+  async #hands(
+    { by, takes }: Step & { readonly verb: 'handOver' },
+    claim: Claim,
+  ): Promise<readonly Claim[]> {
+    if (!takes) {
+      this.#given = claim;
+      return [claim];
+    }
+    const giver = this.#given ?? claim;
+    const { resource, kind, permits, limit, ttlMs } = giver;
+    const taker = this.#make(by, { resource, kind, permits, limit, ttlMs, queue: true });
+    for (const side of this.#sides) await side.watch(by, taker);
+    return [taker, giver];
+  }
+
+  #make(by: number, terms: Omit<Claim, 'id' | 'secret' | 'holder'>): Claim {
+    const label = `${this.#claims.length}`;
+    const mark = terms.ifBusy && { mark: REPLACEABLE };
+    const holder = { host: 'test', pid: 1, since: 0, label, ...mark };
+    const id = randomBytes(16).toString('hex');
+    const claim = { ...terms, id, secret: randomBytes(16).toString('hex'), holder };
+    this.#claims.push(claim);
+    this.#makers.set(id, by);
+    return claim;
   }
 
   /** Only who made it does, and not if it may have ended. */
@@ -141,11 +184,14 @@ export class World {
   }
 
   #learn(step: Step, answers: readonly unknown[]): void {
+    const passes = step.verb === 'handOver';
     const ends = step.verb === 'release' ? this.#now() + step.afterMs : Number.POSITIVE_INFINITY;
     this.#asked.forEach(({ id, ttlMs }, i) => {
       const again = step.verb === 'renew' && Object.hasOwn(answers[i] as object, 'life');
-      const end = again || step.verb === 'enter' ? this.#now() + ttlMs : this.#end(id);
-      this.#ends.set(id, Math.min(end, ends));
+      const taken = step.verb === 'handOver' && step.takes && i === 0;
+      const begins = again || taken || step.verb === 'enter';
+      const end = begins ? this.#now() + ttlMs : this.#end(id);
+      this.#ends.set(id, passes && !taken ? this.#now() : Math.min(end, ends));
     });
   }
 

@@ -4,7 +4,7 @@ import { once } from 'holdfast/once';
 import { expect } from 'vitest';
 
 /** All verbs of a store, in the course of what programs do; nobody else has locks in it. */
-export async function useAll(locks: Locks): Promise<void> {
+export async function useAll(locks: Locks, { passes = true } = {}): Promise<void> {
   const lease = await locks.mutex('a').acquire();
   const next = locks.mutex('a', { fair: true }).acquire();
   await lease.renew();
@@ -20,6 +20,11 @@ export async function useAll(locks: Locks): Promise<void> {
   await config.release();
   const work = () => once(locks, 'work', { keepFor: '1m' }, () => 'done');
   expect([(await work()).state, (await work()).state]).toEqual(['ran', 'done']);
+  if (passes) {
+    const given = await locks.mutex('given').acquire();
+    const taken = await locks.resume(await given.handOver());
+    await taken.release();
+  }
   const slow = await locks.mutex('slow', { minHold: '2s' }).acquire();
   await slow.release();
 }

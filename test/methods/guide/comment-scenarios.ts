@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { httpObjects } from '../../fences/numbers.ts';
 import { ObjectServer } from '../../fences/object-server.ts';
 import {
+  givenJob,
   hold,
   holdShortly,
   ledThrice,
@@ -57,10 +58,14 @@ export const COMMENTS: readonly Scenario[] = [
   ...ofPage('src/core/lease.ts', {
     'lease.assertHeld()': { before: givenLease },
     'lease.renew()': { before: givenLease },
+    'lease.handOver()': { before: givenLease },
   }),
   // The method is not called: a decorator needs no more.
   ...ofPage('src/integrations/decorator/locked.ts', { 'class Orders': { uncalled: ['ship'] } }),
-  ...ofPage('src/locks.ts', { "process.once('SIGTERM'": { after: terminate } }),
+  ...ofPage('src/locks.ts', {
+    'locks.resume(': { before: givenJob },
+    "process.once('SIGTERM'": { after: terminate },
+  }),
   ...ofPage('src/operators/evict.ts', {
     'evict(locks': { before: holdShortly('report'), after: nobodyHolds('report') },
   }),

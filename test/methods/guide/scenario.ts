@@ -47,6 +47,12 @@ export const holdShortly =
   (world: World): unknown =>
     world.others.mutex(name, { ttl: '1s' }).acquire();
 
+/** What comes out of a message queue: a lease of another process. */
+export const givenJob = async ({ names, others }: World): Promise<void> => {
+  const lease = await others.mutex('report').acquire();
+  names.job = { id: '4711', lease: await lease.handOver() };
+};
+
 export const nobodyHolds =
   (name: string) =>
   (world: World): unknown =>

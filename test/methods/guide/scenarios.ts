@@ -5,6 +5,7 @@ import { ObjectServer } from '../../fences/object-server.ts';
 import { COMMENTS } from './comment-scenarios.ts';
 import { countStock } from './reader.ts';
 import {
+  givenJob,
   hold,
   holdShortly,
   ledThrice,
@@ -125,6 +126,7 @@ const GUIDE: readonly Scenario[] = [
       after: nobodyHolds('nightly-report'),
     },
   }),
+  ...ofPage('docs/guide/hand-over.md', { 'locks.resume(': { before: givenJob } }),
   ...ofPage('docs/guide/once.md', {
     'console.log(receipt?.number)': { prints: '1' },
     'message.ack()': { after: ({ acknowledged }) => expect(acknowledged).toEqual(['42']) },

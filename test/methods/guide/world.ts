@@ -44,7 +44,8 @@ export async function openWorld(): Promise<World> {
   const names = {
     ...counted({ ...given, setTimeout: (work: () => void) => timers.push(work) }, calls),
     ...{ locks, db, lease: await leaseOf(others), sku: SKU, from: 'here', to: 'there' },
-    ...{ order: { id: '4711', cents: 995 }, request: { signal: new AbortController().signal } },
+    ...{ jobs: { add: async () => {} }, order: { id: '4711', cents: 995 } },
+    ...{ request: { signal: new AbortController().signal } },
     console: { log: print, warn: print },
     documents: new Shelf({ clock: systemClock() }).connect(),
   };

@@ -24,7 +24,8 @@ export class Child {
       | 'starter'
       | 'diner'
       | 'seller'
-      | 'finisher',
+      | 'finisher'
+      | 'passer',
     options: object,
   ) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);

@@ -4,6 +4,7 @@ import type { Locks, Store } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
 import { describe, expect, test } from 'vitest';
 import { Bed, type Place, TTL_MS } from '../faults/bed.ts';
+import { handOverFaults } from '../faults/hand-over.ts';
 import { processFaults } from '../faults/processes.ts';
 import { Child, databaseFile } from './child.ts';
 import type { ContenderOptions } from './children/contender.ts';
@@ -33,6 +34,8 @@ async function waiters(locks: Locks): Promise<number> {
 }
 
 describe('a process that holds', () => processFaults(() => new FileBed()));
+
+describe('a lease that is handed over', () => handOverFaults(() => new FileBed()));
 
 test('kill -9 of the first waiter: those behind it get the lock all the same', async () => {
   await using bed = new FileBed();

@@ -94,6 +94,14 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   },
   renew: (calls, n) => calls.settles(at(calls.leases, n)?.renew(), ['LEASE_LOST']),
   release: (calls, n) => calls.settles(at(calls.leases, n)?.release()),
+  'hand over': (calls, n) => {
+    const given = at(calls.leases, n)?.handOver();
+    calls.settles(given, ['LEASE_LOST', 'UNSUPPORTED']);
+    given?.then(
+      (text) => calls.take(calls.own.resume(text, WAIT)),
+      () => {},
+    );
+  },
   downgrade: (calls) => {
     const writing = calls.leases.find(({ kind, held }) => kind === 'write' && held);
     calls.settles(writing && downgrade(writing), ['LEASE_LOST', 'UNSUPPORTED']);

@@ -55,6 +55,7 @@ export class Checks {
     this.#options = options;
     options.grants.listener = {
       granted: (grant) => this.#granted(grant),
+      resumed: (grant) => this.#clash(grant),
       expired: (grant) => this.#expired(grant),
     };
   }
@@ -65,9 +66,14 @@ export class Checks {
     const { locks } = process;
     locks.on('acquired', (event) => {
       if (event.takeover) trace.count(`takeover: ${event.takeover.reason}`);
+      if (event.handOff === 'local') trace.count('local hand-off');
+      if (event.takeover?.token === event.token - 1n && !event.handOff) trace.count('resumed');
       this.#acquired(process, event);
     });
-    locks.on('released', (event) => this.#ended(process, event, 'released'));
+    locks.on('released', (event) => {
+      if (event.handedOver) this.#promisesNoMore(process, event);
+      this.#ended(process, event, event.handedOver ? 'handed over' : 'released');
+    });
     locks.on('lost', (event) => {
       trace.count(`lost: ${event.reason}`);
       if (!this.#plausible(process, event)) {
@@ -108,6 +114,13 @@ export class Checks {
     hold.lease = lease;
     void lease.signal;
     this.#measure(hold);
+  }
+
+  /** Whoever resumes the hold has a `minHold` of its own. */
+  #promisesNoMore(process: Process, lease: { resource: string; token: bigint }): void {
+    const grant = this.#find(process, lease)?.grant;
+    const at = this.#reserved.findIndex((each) => each.grant === grant);
+    if (at >= 0) this.#reserved.splice(at, 1);
   }
 
   /** Somebody who holds the lease looks at it. */
@@ -155,13 +168,13 @@ export class Checks {
   /** A request is about to leave. */
   sends(process: Process, verb: Verb, claims: readonly Claim[]): void {
     if (verb === 'claim') for (const claim of claims) this.#left(process, claim);
-    if (verb !== 'release') return;
+    if (verb !== 'release' && verb !== 'handOver') return;
     const { grants, trace } = this.#options;
     for (const claim of claims) {
       const grant = grants.of(claim);
       if (!grant) continue;
       if (this.#holdsOf(grant).length > 0) {
-        trace.fail(`${process.name} releases ${claim.resource} under a lease that it holds`);
+        trace.fail(`${process.name} gives ${claim.resource} up under a lease that it holds`);
       }
       const late = grant.expiresAt - process.at < claim.ttlMs / 10 + 20;
       if (grant.held && !grant.used && !grant.released && late) trace.count('late grant refused');
@@ -206,7 +219,7 @@ export class Checks {
     if (!grant) {
       return trace.fail(`${token} of ${resource} was never granted to ${process.name}`);
     }
-    this.#countAcquired(process, grant, token);
+    this.#countAcquired(process, grant);
     const { epoch } = grant;
     const unique = `${resource} ${epoch} ${token}`;
     if (this.#tokens.has(unique)) trace.fail(`${token} of ${resource} was used twice`);
@@ -228,9 +241,8 @@ export class Checks {
     this.#clash(grant);
   }
 
-  #countAcquired(process: Process, grant: Grant, token: bigint): void {
+  #countAcquired(process: Process, grant: Grant): void {
     const { trace, schedule } = this.#options;
-    if (token % 1024n > 0n) trace.count('local hand-off');
     if (grant.reclaimed) trace.count('granted after an unknown outcome');
     const hint = this.#hints.get(process);
     if (!grant.used && hint?.number === grant.number && hint?.at === schedule.now) {

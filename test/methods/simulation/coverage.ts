@@ -5,6 +5,7 @@ export const REACHED: readonly string[] = [
   ...['world in the model', 'world out of the model'],
   ...['task: mutex', 'task: rw', 'task: semaphore', 'task: all', 'task: election'],
   ...['task: newest', 'replaced', 'lost: replaced'],
+  ...['task: hand over', 'handed over', 'resumed', 'told that another has resumed it'],
   ...['fault: request lost', 'fault: answer lost', 'fault: late', 'fault: copied'],
   ...[
     'fault: refused',
@@ -20,7 +21,7 @@ export const REACHED: readonly string[] = [
   ...['late grant refused', 'quarantine waited out', 'unconfirmed', 'mismatch', 'abort'],
   ...['close', 'lost: expired', 'lost: stalled', 'lost: evicted', 'lost: store-reset'],
   ...['lost: max-hold', 'lost: closed'],
-  ...['takeover: released', 'takeover: expired', 'takeover: evicted'],
+  ...['takeover: released', 'takeover: expired', 'takeover: evicted', 'takeover: handed-over'],
   ...['error: ACQUIRE_TIMEOUT', 'error: LEASE_LOST', 'error: QUEUE_FULL', 'error: STORE'],
   ...['error: CLOSED'],
   ...['fence: write accepted', 'fence: late write refused', 'fence: entry refused'],

@@ -2,11 +2,18 @@
  * What the server has granted, as its own answers tell: who holds what, and until when.
  *
  * The server's word is checked here. Always: numbers of exclusive claims grow; what is granted at
- * the same time fits under the limit; and a claim disappears only through its own release, its
- * expiry, an eviction or a loss of all data. The rest, what processes believe, is in checks.ts.
+ * the same time fits under the limit; a hold that is handed over is somebody's at each moment, and
+ * keeps its number; and a claim disappears only through its own release, its expiry, an eviction or
+ * a loss of all data. The rest, what processes believe, is in checks.ts.
  */
 import type { Kind } from 'holdfast';
-import { type Claim, type ClaimStatus, type IfBusy, REPLACEABLE } from 'holdfast/store';
+import {
+  type Claim,
+  type ClaimStatus,
+  type HandOver,
+  type IfBusy,
+  REPLACEABLE,
+} from 'holdfast/store';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';
@@ -22,7 +29,7 @@ export interface Grant {
   /** When it was released first, in the order of requests; 0 if it was not. */
   released: number;
   releasedAt: number;
-  /** Takes no more heartbeats: evicted, or released with a delay. */
+  /** Takes no more heartbeats: evicted, on its way, or released with a delay. */
   sealed: boolean;
   /** Ended at once, by force: whoever holds it may believe in it for a while. */
   excused: boolean;
@@ -36,6 +43,8 @@ export interface Grant {
 
 export interface GrantListener {
   granted(grant: Grant): void;
+  /** It was granted to another before, who has handed it over. */
+  resumed(grant: Grant): void;
   /** Its time on the server is over. */
   expired(grant: Grant): void;
 }
@@ -162,6 +171,43 @@ export class Grants {
     }
     grant.sealed = true;
     if (now) grant.excused = true;
+  }
+
+  /** The server has passed a hold on, or has said why it does not. */
+  passed(process: Process, claim: Claim, ids: HandOver, status: ClaimStatus): void {
+    const from = this.#byId.get(ids.from);
+    const to = this.#byId.get(ids.to);
+    this.#trace.add(process.name, `hands over ${claim.resource}: ${describe(status)}`);
+    const gives = status.state === 'gone' && status.why === 'handed-over';
+    if (status.state === 'held' && to) to.expiresAt = this.#schedule.now + status.leftMs;
+    else if (status.state === 'held' || (gives && !to)) {
+      const next = this.#enter(process, { ...claim, id: ids.to });
+      if (status.state !== 'held') next.sealed = true;
+      this.#pass(from, next, status.state === 'held' ? status : { leftMs: claim.ttlMs });
+    } else if (claim.id === ids.from && from && status.state === 'gone') {
+      this.#gone(from, status.why);
+    } else if (status.state === 'gone' && status.why === 'expired' && from && this.#lives(from)) {
+      this.#trace.fail(`what is on its way of ${claim.resource} was not there`);
+    }
+  }
+
+  /** `to` takes the place of `from`, and has no heartbeats while it is sealed, on its way. */
+  #pass(
+    from: Grant | undefined,
+    to: Grant,
+    { token = from?.number, leftMs }: { readonly token?: bigint; readonly leftMs: number },
+  ): void {
+    const { resource } = to.claim;
+    const had = from?.held && !from.released && this.#lives(from);
+    if (!had) return this.#trace.fail(`${resource} was passed on, and nobody had it`);
+    if (from.number !== token) this.#trace.fail(`${from.number} of ${resource} is ${token} now`);
+    from.released = this.ask();
+    from.releasedAt = this.#schedule.now;
+    from.expiresAt = this.#schedule.now;
+    Object.assign(to, { held: true, number: token, expiresAt: this.#schedule.now + leftMs });
+    this.#byNumber.set(`${to.epoch}/${token}`, to);
+    this.#watch(to);
+    if (!to.sealed) this.listener?.resumed(to);
   }
 
   #enter(process: Process, claim: Claim): Grant {

@@ -174,6 +174,12 @@ export class Server {
           for (const claim of claims) grants.released(process, claim, after?.ms ?? 0);
           return memory.release(claims, after);
         }, claims),
+      handOver: (claim, ids) =>
+        reach(async () => {
+          const status = await memory.handOver!(claim, ids);
+          grants.passed(process, claim, ids, status);
+          return status;
+        }, [claim]),
       inspect: (resource) => reach(() => memory.inspect(resource)),
       evict: (resource, number, options) =>
         reach(() => {

@@ -35,9 +35,11 @@ export interface Scene {
   readonly force: boolean;
   /** Chance makes no more trouble. */
   readonly healed: () => boolean;
+  /** One of the processes begins another task, now. */
+  readonly begin: (name: string, task: (process: Process) => Promise<string>) => void;
 }
 
-export type Theme = 'mutex' | 'rw' | 'semaphore' | 'all' | 'election' | 'newest';
+export type Theme = 'mutex' | 'rw' | 'semaphore' | 'all' | 'election' | 'newest' | 'hand over';
 
 /** Work fails, sometimes. */
 class WorkError extends Error {}
@@ -51,17 +53,24 @@ interface Act {
   readonly chance: Chance;
 }
 
-/** One task of a process, from beginning to end. It must settle, and fail only as documented. */
-export async function perform(scene: Scene, process: Process): Promise<string> {
+/** One task of a process, from beginning to end. */
+export function perform(scene: Scene, process: Process): Promise<string> {
   const act: Act = { scene, process, chance: scene.chance.fork() };
   const theme = act.chance.one(scene.themes);
   scene.trace.count(`task: ${theme}`);
+  return settle(scene, theme, () => ACTS[theme](act));
+}
+
+/** It must settle, and fail only as documented. */
+async function settle(scene: Scene, theme: Theme, task: () => Promise<string>): Promise<string> {
   try {
-    return `${theme}: ${await ACTS[theme](act)}`;
+    return `${theme}: ${await task()}`;
   } catch (error) {
     if (error === ENOUGH || error instanceof WorkError) return `${theme}: ${String(error)}`;
     if (!isLockError(error)) throw error;
     scene.trace.count(`error: ${error.code}`);
+    const { reason } = error as { readonly reason?: string };
+    if (reason === 'resumed') scene.trace.count('told that another has resumed it');
     if (error.code === 'USAGE' || error.code === 'UNSUPPORTED') throw error;
     return `${theme}: ${error.code}`;
   }
@@ -108,6 +117,18 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
       return work(act, [lease]);
     });
     return 'ran';
+  },
+  'hand over': async (act) => {
+    const { locks } = act.process;
+    const own = options(act);
+    const { fair: _, ...rest } = own;
+    const lock = act.chance.one<Lock>([
+      ...MUTEXES.map((name) => locks.mutex(name, own)),
+      locks.rwLock('rw', own).write,
+      locks.semaphore('sem', { ...rest, limit: 2 }),
+    ]);
+    const lease = await lock.acquire(waits(act));
+    return holdThenPass(act, lease, Number(own.minHold ?? 0));
   },
 };
 
@@ -178,6 +199,35 @@ async function take(
     await released;
   }
   return 'held';
+}
+
+/** Works under a lease, and hands it over or releases it. */
+async function holdThenPass(act: Act, lease: Lease, minHoldMs = 0): Promise<string> {
+  const { chance, process, scene } = act;
+  try {
+    scene.checks.handed(process, lease, minHoldMs);
+    await work(act, [lease]);
+    if (!chance.share(0.6)) return 'held';
+    const text = await lease.handOver();
+    scene.trace.count('handed over');
+    for (let taker = chance.one([0, 1, 1, 1, 1, 2, 2]); taker > 0; taker--) {
+      scene.begin(`taker ${taker} of ${lease.resource} ${lease.token}`, (another) =>
+        settle(scene, 'hand over', () => resume({ ...act, process: another }, text)),
+      );
+    }
+    return 'handed over';
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Goes on with what was handed over, if nobody else does. */
+async function resume(act: Act, text: string): Promise<string> {
+  const { chance, process, scene } = act;
+  await process.sleep(chance.one([0, 0, 0, 5, 50, 300]));
+  const ttl = chance.one(scene.ttls);
+  const lease = await process.locks.resume(text, { ttl, ...waits(act) });
+  return holdThenPass(act, lease);
 }
 
 /** Enters what it holds once more: re-entrantly, or else it must be told that it cannot. */

@@ -36,6 +36,8 @@ export interface Outcome {
 
 const TTLS = [200, 400, 1_000];
 
+type Task = (process: Process) => Promise<string>;
+
 /** One of them may be away while the others answer. */
 const PARTS = [undefined, 'm', 'm', 'n', 'rw', 'sem'] as const;
 
@@ -56,9 +58,9 @@ const THEMES: readonly (readonly Theme[])[] = [
   ...([['all', 'mutex'], ['all', 'rw'], ['election'], ['election', 'mutex']] as const),
 ];
 
-/** In one of so many worlds requests replace each other; by the seed, so others stay as is. */
-const NEWEST_EVERY = 8;
-const NEWEST_FROM = 4;
+/** What goes on beside that in some worlds; by the seed, so that all other worlds stay as is. */
+const BESIDE_EVERY = 8;
+const BESIDE: Readonly<Record<number, Theme>> = { 2: 'hand over', 4: 'newest', 6: 'hand over' };
 
 export class World {
   readonly schedule: Schedule = new Schedule();
@@ -97,10 +99,10 @@ export class World {
     this.ledger = new Ledger({ schedule, trace, chance: chance.fork() }, lineage);
     const { checks, ledger } = this;
     const healed = (): boolean => this.#healed;
+    const begin: Scene['begin'] = (name, task) => this.#begin(name, task);
+    const more = BESIDE[seed % BESIDE_EVERY];
     const drawn = chance.one(THEMES);
-    const replaces = seed % NEWEST_EVERY === NEWEST_FROM;
-    const themes: readonly Theme[] = replaces ? [...drawn, 'newest'] : drawn;
-    const scene = { themes, ttls: TTLS, healed };
+    const scene = { themes: more ? [...drawn, more] : drawn, ttls: TTLS, healed, begin };
     const moods = { alike: chance.share(0.4), force: chance.share(0.2) };
     this.#scene = { ...scene, ...moods, chance: chance.fork(), trace, checks, ledger };
     trace.count(inModel ? 'world in the model' : 'world out of the model');
@@ -153,7 +155,8 @@ export class World {
     for (let i = 0; i < processes; i++) this.#spawn();
     const tasks = chance.between(8, 16);
     for (let i = 0; i < tasks; i++) {
-      this.schedule.at(chance.below(BUSY_MS), () => this.#begin(`task ${i}`));
+      const task: Task = (process) => perform(this.#scene, process);
+      this.schedule.at(chance.below(BUSY_MS), () => this.#begin(`task ${i}`, task));
     }
     for (let i = 0; i < this.#trouble.events; i++) {
       const { inModel } = this.#trouble;
@@ -183,13 +186,13 @@ export class World {
     return process;
   }
 
-  #begin(name: string): void {
+  #begin(name: string, task: Task): void {
     const process = this.#chance.one(this.alive);
     if (!process) return;
     this.#tasks.set(name, process);
     process.deliver(() => {
       this.trace.add(process.name, `begins ${name}`);
-      perform(this.#scene, process)
+      task(process)
         .then((end) => this.trace.add(process.name, `ends ${name}: ${end}`))
         .catch((error: unknown) => {
           this.trace.fail(`${name} of ${process.name} failed: ${describe(error)}`);

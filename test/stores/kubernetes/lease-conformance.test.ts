@@ -8,6 +8,6 @@ documentConformance({
   start: () => KubernetesServer.start(),
   store: ({ url, ca, admin: token }) => leaseLockStore({ url, ca, token, retry: 50 }),
   traits: leaseLockStore({ url: 'http://unused' }).traits,
-  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall'],
+  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall', 'handOver'],
   whole: true,
 });

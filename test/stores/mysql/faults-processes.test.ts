@@ -1,4 +1,5 @@
 import { afterAll, describe } from 'vitest';
+import { handOverFaults } from '../../methods/faults/hand-over.ts';
 import { processFaults } from '../../methods/faults/processes.ts';
 import { startMariadb } from '../../servers/mariadb-server.ts';
 import { Bed } from './fault-bed.ts';
@@ -7,3 +8,5 @@ const server = await startMariadb();
 afterAll(() => server.close());
 
 describe('a process that holds', () => processFaults(() => new Bed(server)));
+
+describe('a lease that is handed over', () => handOverFaults(() => new Bed(server)));

@@ -165,6 +165,20 @@ describe('a server', () => {
     expect(await claimed(store)).toBe('data-loss');
   });
 
+  test.concurrent('that comes back with a hold on its way: nobody takes it', async () => {
+    await using bed = new Bed();
+    const server = await bed.server({ persistent: true });
+    const store = patient(bed, server);
+    const [giver, taker] = [claimOf('a'), claimOf('a')];
+    expect(await store.claim([giver])).toMatchObject([{ state: 'held' }]);
+    const ids = { from: giver.id, to: 'f'.repeat(32) };
+    expect(await store.handOver?.(giver, ids)).toMatchObject({ why: 'handed-over' });
+    await server.restart({ keepData: true });
+    const taking = store.handOver?.(taker, { from: ids.to, to: taker.id });
+    expect(await taking).toMatchObject({ state: 'gone', why: 'store-reset' });
+    expect((await store.inspect('a')).holders).toHaveLength(1);
+  });
+
   test.concurrent('that comes back with an old dump', async () => {
     await using bed = new Bed();
     const { server, store } = await calm(bed);

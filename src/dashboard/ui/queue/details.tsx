@@ -59,7 +59,7 @@ interface PlaceProps {
 }
 
 function Place({ seat, now, evict }: PlaceProps) {
-  const { kind, permits, since, ttlMs, endsAt, token } = seat;
+  const { kind, permits, inTransit, since, ttlMs, endsAt, token } = seat;
   const beat = Math.max(0, now - (endsAt - ttlMs));
   return (
     <li class="place">
@@ -70,6 +70,7 @@ function Place({ seat, now, evict }: PlaceProps) {
       <Bar seat={seat} now={now} />
       <small class="facts">
         {kind === 'mutex' ? '' : `${kind === 'permits' ? `${permits} permits` : kind} · `}
+        {inTransit ? 'handed over, in transit · ' : ''}
         {span(endsAt - now)} left · heartbeat {span(beat)} ago · token <code>{token}</code>
       </small>
       {evict && (

@@ -47,5 +47,5 @@ export function Timeline({ events, named, choose }: TimelineProps) {
 
 function classOf(what: QueueEvent['what']): string {
   if (what === 'lost' || what === 'evicted') return 'bad';
-  return what === 'granted' || what === 'handed on' ? 'good' : '';
+  return what === 'granted' || what === 'handed on' || what === 'resumed' ? 'good' : '';
 }

@@ -27,7 +27,7 @@ import type { QueueWatch } from '../following.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdView, newPlace, placeOf, textOf } from '../places.ts';
+import { type EtcdView, isOf, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
 import { replaceOlder } from './change.ts';
@@ -134,12 +134,13 @@ export class ClaimAttempt {
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
-    if (kv) {
+    const found = kv && placeOf(kv);
+    if (found && isOf(found, this.#claim.id)) {
       const left = await this.#replaced(view);
-      const place = left.at(this.own.key) ?? placeOf(kv);
+      const place = left.at(this.own.key) ?? found;
       return standing(this.#parts, { claim: this.#claim, place, view: left, sentAt });
     }
-    if (tombstone) return this.#leave(epitaph(tombstone));
+    if (found || tombstone) return this.#leave(epitaph(tombstone));
     const mark = this.#markIn(outcome);
     if (mark !== this.#mark) {
       this.own.lease.marked(mark);

@@ -7,21 +7,21 @@ import { MOST_TRIES, type Seal } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
 import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdPlace, type EtcdView, noteOf, textOf } from '../places.ts';
+import { type EtcdPlace, type EtcdView, isOf, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { burial, standing } from './standing.ts';
 
-const BUSY = 'Other requests kept changing the claim.';
+export const BUSY = 'Other requests kept changing the claim.';
 /** A server compares 128 keys in one transaction, unless it is told otherwise. */
 const MOST_COMPARED = 100;
 
 export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
-  const key = parts.keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
     const { view } = await readQueue(parts, claim.resource);
     const place = view.at(key);
-    if (!place) return undefined;
+    if (!place || !isOf(place, claim.id)) return undefined;
     const done = place.kind !== 'write' || place.sealed || !view.holds(key);
     if (done) return standing(parts, { claim, place, view, sentAt });
     const value = textOf(place, { kind: 'read', permits: 1 });
@@ -44,7 +44,7 @@ export async function evict(
     const { view } = await readQueue(parts, resource);
     const place = view.places.find((one) => one.number === number);
     if (!place) return false;
-    if (place.sealed && !now) return true;
+    if (place.sealed && place.sealed.why !== 'handed-over' && !now) return true;
     const seal = { sealed: 'evicted', detail: reason } as const;
     if (await expel(parts, { resource, view, place }, { ...seal, now })) return true;
   }
@@ -79,7 +79,7 @@ async function expel(
   { resource, view, place }: FoundQueue,
   { now, ...seal }: Seal & Pick<Eviction, 'now'>,
 ): Promise<boolean> {
-  const { id: key, number } = place;
+  const { id: key, as = idIn(key), number } = place;
   const holds = view.holds(key);
   const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
   const success: Operation[] = [];
@@ -90,7 +90,7 @@ async function expel(
     success.push({ put: { key, lease, value: textOf(place, seal) } });
   } else {
     const lease = await leases.memo(Math.max(ttlMs, NOTE_MS));
-    success.push({ delete: { key } }, burial(keys.tombstone(idIn(key)), lease, seal));
+    success.push({ delete: { key } }, burial(keys.tombstone(as), lease, seal));
     // For the claim that takes over, now or later.
     const value = noteOf({ reason: 'evicted', token: number });
     const noted = holds && (view.admitted === 1 || view.waiters > 0);
@@ -100,6 +100,7 @@ async function expel(
   return (await client.txn({ compare, success })).succeeded;
 }
 
-function unchanged({ id: key, revision }: EtcdPlace): Compare {
+/** As it was read, and not deleted meanwhile. */
+export function unchanged({ id: key, revision }: EtcdPlace): Compare {
   return { target: 'mod', is: '=', key, to: revision };
 }

@@ -18,7 +18,7 @@ import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import type { EtcdPlace } from '../places.ts';
+import { type EtcdPlace, isOf } from '../places.ts';
 import { firstIn, readQueue } from '../reading.ts';
 
 /** How much longer a lease lives, so that later records can share it. */
@@ -55,10 +55,10 @@ function knownHold({ own: all, clock }: EtcdParts, claim: Claim): EtcdHold | und
 }
 
 async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undefined> {
-  const { keys, own, clock } = parts;
+  const { own, clock } = parts;
   const { view } = await readQueue(parts, claim.resource);
-  const place = view.holder(keys.claim(claim.resource, claim.id));
-  if (!place || place.sealed) return undefined;
+  const place = view.holder(own.keyOf(claim));
+  if (!place || place.sealed || !isOf(place, claim.id)) return undefined;
   // It was not renewed for its ttl: it is about to be deleted.
   if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
   return { number: place.number, lease: place.lease };
@@ -66,16 +66,16 @@ async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undef
 
 /** False: the claim no longer holds. */
 async function write(
-  { client, keys, leases }: EtcdParts,
-  { resource, id }: Claim,
+  { client, keys, leases, own }: EtcdParts,
+  claim: Claim,
   { number, lease, text, ms }: EtcdHold & RecordTerms,
 ): Promise<boolean> {
-  const key = keys.claim(resource, id);
+  const key = own.keyOf(claim);
   const compare: Compare[] = [
     { target: 'create', is: '=', key, to: number },
     { target: 'lease', is: '=', key, to: lease },
   ];
-  const record = { key: keys.record(resource) };
+  const record = { key: keys.record(claim.resource) };
   const attempt = async (operation: Operation): Promise<boolean> =>
     (await client.txn({ compare, success: [operation] })).succeeded;
   if (ms <= 0) return attempt({ delete: record });

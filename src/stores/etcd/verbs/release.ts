@@ -6,13 +6,15 @@
  * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
  * release puts the claim on a lease of its own without keep-alives, which this process ends when
  * its time is over. By itself it ends later: leases last whole seconds, and two at least.
+ * The key of a claim that is not this process's, or no longer, is deleted only if the claim has no
+ * tombstone: the hold may have passed on to another id (hand-over.ts).
  */
-import type { Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
+import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { noteOf, textOf } from '../places.ts';
+import { isOf, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { sendTogether } from '../together.ts';
 import { burial } from './standing.ts';
@@ -42,9 +44,9 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
   const { client, clock, keys, leases } = parts;
   const endsAt = clock.now() + ms;
   const { view } = await readQueue(parts, claim.resource);
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
   const place = view.holder(key);
-  if (!place) {
+  if (!place || !isOf(place, claim.id)) {
     const [left = false] = await leaveAll(parts, [claim]);
     return left;
   }
@@ -67,18 +69,23 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
 
 /** `memo` is the lease for its tombstone. */
 function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Txn {
-  const { keys } = parts;
-  const key = keys.claim(claim.resource, claim.id);
+  const key = parts.own.keyOf(claim);
+  const tombstone = parts.keys.tombstone(claim.id);
   const leave: Operation = { delete: { key } };
-  const notes = note(parts, parts.own.find(claim));
+  const own = parts.own.find(claim);
+  const notes = note(parts, own);
   const buried = claim.unanswered && memo !== undefined;
-  if (notes.length === 0 && !buried) return { success: [leave] };
-  const burials = buried ? [burial(keys.tombstone(claim.id), memo)] : [];
+  if (own && notes.length === 0 && !buried) return { success: [leave] };
+  const burials = buried ? [burial(tombstone, memo)] : [];
   return {
-    compare: [{ target: 'version', is: '>', key, to: 0n }],
+    compare: [own ? { target: 'version', is: '>', key, to: 0n } : isAbsent(tombstone)],
     success: [leave, ...notes, ...burials],
     failure: burials,
   };
+}
+
+function isAbsent(key: string): Compare {
+  return { target: 'version', is: '=', key, to: 0n };
 }
 
 /** Whether a departure has found the claim. */
@@ -105,7 +112,10 @@ async function buryAll(
   const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
   const txns = claims.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);
-    return { success: [{ delete: { key } }, burial(keys.tombstone(claim.id), lease)] };
+    const tombstone = keys.tombstone(claim.id);
+    const bury = burial(tombstone, lease);
+    const success = [{ delete: { key } }, bury];
+    return { compare: [isAbsent(tombstone)], success, failure: [bury] };
   });
   await sendTogether(client, txns);
 }

@@ -9,7 +9,7 @@ import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts'
 import { each, errorStatus, grouped } from '../../batch.ts';
 import type { EtcdLease } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { placeOf } from '../places.ts';
+import { isOf, placeOf } from '../places.ts';
 import { firstIn, queueIn, reading } from '../reading.ts';
 import { sendTogether } from '../together.ts';
 import { epitaph, type FoundPlace, standing } from './standing.ts';
@@ -59,7 +59,7 @@ async function lookFor(
   });
   const txns = groups.map(({ resource, only }): Txn => {
     const read = reading(keys, resource, only?.kind);
-    const own = only && { range: { key: keys.claim(resource, only.id) } };
+    const own = only && { range: { key: parts.own.keyOf(only) } };
     return { success: own ? [read, own] : [read] };
   });
   const { outcomes } = await sendTogether(client, txns);
@@ -70,10 +70,10 @@ async function lookFor(
     const kv = firstIn(own);
     looks.set(resource, { view, place: kv && placeOf(kv) });
   }
-  return claims.map(({ resource, id }) => {
-    const look = looks.get(resource);
-    const place = look?.view.at(keys.claim(resource, id)) ?? look?.place;
-    return look && place && { view: look.view, place };
+  return claims.map((claim) => {
+    const look = looks.get(claim.resource);
+    const place = look?.view.at(parts.own.keyOf(claim)) ?? look?.place;
+    return look && place && isOf(place, claim.id) ? { view: look.view, place } : undefined;
   });
 }
 

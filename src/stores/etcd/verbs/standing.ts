@@ -46,7 +46,8 @@ async function ownOf(parts: EtcdParts, found: FoundPlace): Promise<EtcdClaim | u
   const at = parts.clock.now();
   const ms = await parts.client.timeToLive(place.lease);
   if (own) parts.own.forget(own);
-  return ms > 0 ? parts.own.add(claim, parts.leases.of(place.lease, { ms, at })) : undefined;
+  if (ms <= 0) return undefined;
+  return parts.own.add(claim, parts.leases.of(place.lease, { ms, at }), place.id);
 }
 
 /** Sets how the hold before it ended. */

@@ -50,6 +50,35 @@ function verbs.evict(number, reason, when)
   return 0
 end
 
+-- Passes a hold from one id to the other: it is taken or else given. After a loss of data, another
+-- may have taken it already, and hold.
+function verbs.handOver(from, to, how, ttl, address, tag, holder)
+  local claim, passed = live(q, from), live(q, to)
+  local late = buried(q, to) or passed and status(q, passed)
+  if late then return late end
+  local takes = how == 'take'
+  if takes and claim and not open then return 'g store-reset ' end
+  if not claim then return missing(q, from) end
+  local given = claim.sealed == 'handed-over'
+  if not claim.admitted or takes ~= given or claim.sealed and not given then
+    return claim.sealed and status(q, claim) or 'g unknown '
+  end
+  ttl = tonumber(ttl)
+  q.claims[from], q.dirty[from], q.left[#q.left + 1] = false, nil, from
+  claim.id, claim.ttl, claim.expires, claim.holder = to, ttl, now + ttl, holder
+  claim.address, claim.tag, claim.ended, claim.endedBy = address, tag, nil, nil
+  claim.sealed = not takes and 'handed-over' or nil
+  q.claims[to], q.dirty[to], q.changed = claim, true, true
+  local head = q.head
+  if head.count == 1 then
+    head.only, head.death, head.number = to, claim.expires, takes and claim.number or nil
+  else
+    head.death = math.min(head.death, claim.expires)
+  end
+  bury(q, from, ttl, takes and 'resumed' or 'unknown')
+  return status(q, claim)
+end
+
 function verbs.inspect()
   local members = {}
   for _, claim in ipairs(all(q)) do

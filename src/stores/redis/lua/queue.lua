@@ -171,6 +171,12 @@ local function forget(head)
   if head.count > 0 or head.ended == 'released' then head.ended, head.endedBy = nil, nil end
 end
 
+-- How the hold of a claim ends that took no more heartbeats for this reason, if for any (gone.ts).
+local function endingOf(sealed)
+  if not sealed or sealed == 'unknown' then return 'released' end
+  return sealed == 'handed-over' and sealed or 'evicted'
+end
+
 -- `how` and `number` are of the hold that has just ended.
 local function settle(q, how, number)
   local head = q.head
@@ -180,8 +186,8 @@ local function settle(q, how, number)
     for _, claim in ipairs(holders(q)) do
       if claim.expires <= now then
         remove(q, claim)
-        local sealed = claim.sealed == 'unknown' and 'released' or claim.sealed and 'evicted'
-        head.ended, head.endedBy = sealed or 'expired', claim.number
+        local how = claim.sealed and endingOf(claim.sealed) or 'expired'
+        head.ended, head.endedBy = how, claim.number
       end
     end
     local left = holders(q)
@@ -311,8 +317,7 @@ end
 local function depart(q, claim)
   remove(q, claim)
   if not claim.admitted then return settle(q) end
-  local forced = claim.sealed and claim.sealed ~= 'unknown'
-  settle(q, forced and 'evicted' or 'released', claim.number)
+  settle(q, endingOf(claim.sealed), claim.number)
 end
 
 local function send(address, letter)

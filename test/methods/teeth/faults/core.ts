@@ -7,6 +7,7 @@ const localQueue = { file: 'src/core/local-queue.ts' };
 const DEADLINE = 'test/core/deadline.test.ts';
 const DEADLINE_OF_A_CLAIM = 'test/core/deadline-of-a-claim.test.ts';
 const HAND_OFF = 'test/core/hand-off.test.ts';
+const HAND_OVER = 'test/core/hand-over.test.ts';
 
 /** How long a lease is held, who moves that moment, and which token it has. */
 export const CORE_FAULTS: Faults = {
@@ -16,6 +17,26 @@ export const CORE_FAULTS: Faults = {
     replace: 'undefined, this.#parts.clock.now())',
     why: 'a slow answer makes two holders',
     by: { seed: 7 },
+  },
+  'a lease goes on while it is handed over': {
+    file: 'src/core/lease.ts',
+    find: `      this.#left = DONE;
+      this.live.lose({ reason: 'handed-over' });
+`,
+    replace: '',
+    why: 'two processes work under one lock',
+    by: inTest(
+      HAND_OVER,
+      'handing over',
+      'ends the lease here before the request leaves, and says why',
+    ),
+  },
+  'who resumes a lease has the token of who gave it': {
+    file: 'src/core/lease.ts',
+    find: 'nth: this.#nth + 1',
+    replace: 'nth: this.#nth',
+    why: 'the fence lets late writes of the giver in',
+    by: inTest(HAND_OVER, 'resuming', 'gets the lock with the next token, and knows how it came'),
   },
   'no margin is kept': {
     ...deadline,

@@ -108,6 +108,16 @@ export const ETCD_FAULTS: Faults = {
       'keep and recall: a claim that is to end keeps nothing, though no other holds yet: evicted',
     ),
   },
+  'etcd: a release does not look whether the hold has passed on': {
+    file: 'src/stores/etcd/verbs/release.ts',
+    find: "own ? { target: 'version', is: '>', key, to: 0n } : isAbsent(tombstone)",
+    replace: "{ target: 'version', is: '>', key, to: 0n }",
+    why: 'a late release of the giver ends the hold of the taker',
+    by: inTest(
+      'test/stores/etcd/conformance/etcd.test.ts',
+      'hand-over: the old id does nothing any more',
+    ),
+  },
   'etcd: a claim that was admitted once counts as admitted for ever': {
     ...ownClaim,
     find: 'return super.see(view);',

@@ -83,6 +83,13 @@ export const REDIS_FAULTS: Faults = {
       'dies and comes back empty: the holder is told, then others get on',
     ),
   },
+  'Redis: what is on its way is taken in the quarantine': {
+    file: 'src/stores/redis/lua/change.lua',
+    find: 'if takes and claim and not open then',
+    replace: 'if false then',
+    why: 'a text that was used before the crash makes a second holder',
+    by: inTest(QUARANTINE, 'a server', 'that comes back with a hold on its way: nobody takes it'),
+  },
   'Redis: the quick claim writes over what is there': {
     ...claim,
     find: "'NX', 'PX', keepFor",

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import type { HandOver } from '../../contract/hand-over.ts';
+import type { Claim, ClaimStatus, Store } from '../../contract/store.ts';
+import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import type { TestBed } from '../test-bed.ts';
+
+export const handOver: Topic = {
+  topic: 'hand-over',
+  promise: 'Passes the hold from one id to the other in one step',
+  needs: ['handOver', 'queue', 'tokens'],
+  cases: [
+    check('a hold keeps its number on its way, and nobody else is admitted', async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b, c] = await bed.entered({}, {});
+      const numbers = async () => {
+        const { holders, waiters } = await bed.look();
+        return [...holders, ...waiters].map(({ number }) => number);
+      };
+      const before = await numbers();
+      const holder = { ...a.holder, mark: 'in transit' };
+      const ids = { from: a.id, to: bed.claim().id };
+      gone(await pass(bed.store, { ...a, holder }, ids), 'handed-over');
+      assert.deepEqual({ ...(await bed.look()).holders[0]?.holder }, holder);
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      for (const each of [b, c]) waiting(await bed.beat(each));
+      const taker = bed.claim();
+      assert.equal(held(await take(bed.store, taker, ids.to)).token, token);
+      for (const each of [b, c]) waiting(await bed.beat(each));
+      assert.deepEqual(await numbers(), before);
+      await bed.leave(taker);
+      const { token: next, takeover } = held(await bed.beat(b));
+      assert.ok(next > token, `${next} after ${token}`);
+      assert.deepEqual(takeover, { reason: 'released', token });
+    }),
+    check('who takes it is shown, with a whole TTL of its own, on any connection', async (bed) => {
+      const { transit, token } = await give(bed, { ttlMs: 8 * bed.ttlMs });
+      const other = await bed.connect();
+      const taker = bed.claim();
+      const { leftMs } = held(await take(other, taker, transit));
+      assert.ok(leftMs > 8 * bed.ttlMs, `${leftMs} ms are left`);
+      assert.equal(held(await bed.beat(taker, other)).token, token);
+      const [shown] = (await bed.look()).holders;
+      assert.deepEqual({ ...shown?.holder }, taker.holder);
+      assert.equal(shown?.ttlMs, taker.ttlMs);
+    }),
+    check('the old id does nothing any more', async (bed) => {
+      const { claim: a, transit } = await give(bed);
+      const taker = bed.claim();
+      for (const taken of [false, true]) {
+        if (taken) held(await take(bed.store, taker, transit));
+        gone(await bed.beat(a));
+        gone(await bed.enter(a));
+        assert.equal(await bed.leave(a), false);
+        const kept = await bed.store.keep?.(a, { text: 'late', ms: 1_000 });
+        assert.notEqual(kept, true);
+        const { holders, waiters } = await bed.look();
+        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+      }
+      gone(await pass(bed.store, a, { from: a.id, to: bed.claim().id }));
+      held(await bed.beat(taker));
+    }),
+    check(
+      'a hold that nobody takes has a whole TTL, takes no heartbeats, and ends as handed over',
+      async (bed) => {
+        const { claim: a } = await hold(bed, { ttlMs: 8 * bed.ttlMs });
+        const [b] = await bed.entered({});
+        await bed.sleep(bed.pauseMs);
+        const from = bed.clock.now();
+        const ids = { from: a.id, to: bed.claim().id };
+        gone(await pass(bed.store, a, ids), 'handed-over');
+        const { takeover } = await bed.until('b was admitted', async () => {
+          gone(await bed.beat({ ...a, id: ids.to }));
+          const status = await bed.beat(b);
+          return status.state === 'held' ? status : undefined;
+        });
+        assert.equal(takeover?.reason, 'handed-over');
+        const kept = bed.clock.now() - from;
+        assert.ok(kept >= a.ttlMs - bed.slackMs, `it was kept for ${kept} ms`);
+        gone(await take(bed.store, bed.claim(), ids.to));
+        held(await bed.beat(b));
+      },
+    ),
+    check('a newcomer learns that nobody took it', ['traces of the dead'], async (bed) => {
+      const { claim, token } = await give(bed, { ttlMs: bed.ttlMs });
+      await bed.untilDead(claim);
+      const { takeover, token: next } = held(await bed.enter(bed.claim()));
+      assert.deepEqual(takeover, { reason: 'handed-over', token });
+      assert.ok(next > token, `${next} after ${token}`);
+    }),
+    check('the first one gets it and may ask again, and the others are told', async (bed) => {
+      const { transit, token } = await give(bed);
+      const other = await bed.connect();
+      const [first, second] = [bed.claim(), bed.claim()];
+      held(await take(bed.store, first, transit));
+      gone(await take(other, second, transit), 'resumed');
+      assert.equal(held(await take(other, first, transit)).token, token);
+      held(await bed.beat(first));
+      await bed.leave(first);
+      for (const each of [first, second]) gone(await take(bed.store, each, transit), 'resumed');
+      assert.equal((await bed.look()).holders.length, 0);
+    }),
+    check('of two that come at once, one gets it', async (bed) => {
+      const { transit } = await give(bed);
+      const stores = [bed.store, await bed.connect()];
+      const answers = await Promise.all(stores.map((store) => take(store, bed.claim(), transit)));
+      const [no, yes] = answers.sort((a, b) => (a.state < b.state ? -1 : 1));
+      gone(no, 'resumed');
+      held(yes);
+    }),
+    check('it passes again and again, and giving may be repeated', async (bed) => {
+      const { token, ...given } = await give(bed);
+      let { claim, transit } = given;
+      for (let i = 0; i < 3; i++) {
+        gone(await pass(bed.store, claim, { from: claim.id, to: transit }), 'handed-over');
+        const taker = bed.claim();
+        assert.equal(held(await take(bed.store, taker, transit)).token, token);
+        gone(await pass(bed.store, claim, { from: claim.id, to: transit }));
+        held(await bed.beat(taker));
+        [claim, transit] = [taker, bed.claim().id];
+      }
+      assert.equal((await bed.look()).holders.length, 1);
+    }),
+    ...([true, false] as const).map((now) =>
+      check(`evicted on its way, nobody gets it; now: ${now}`, ['evict'], async (bed) => {
+        const { transit, token } = await give(bed);
+        assert.equal(await bed.evict({ token, now }), true);
+        assert.equal(gone(await take(bed.store, bed.claim(), transit), 'evicted').detail, 'test');
+        assert.equal((await bed.look()).holders.length, now ? 0 : 1);
+      }),
+    ),
+    check('only a hold that was given can be taken, and only a hold be given', async (bed) => {
+      const { claim: a } = await hold(bed);
+      const [b] = await bed.entered({});
+      const strangers = [bed.claim(), bed.claim(), bed.claim()] as const;
+      gone(await take(bed.store, strangers[0], strangers[1].id));
+      gone(await take(bed.store, strangers[0], a.id));
+      for (const each of [b, strangers[2]]) {
+        gone(await pass(bed.store, each, { from: each.id, to: strangers[1].id }));
+      }
+      waiting(await bed.beat(b));
+      held(await bed.beat(a));
+      await bed.leave(a, { ms: a.ttlMs });
+      const { why } = gone(await pass(bed.store, a, { from: a.id, to: strangers[1].id }));
+      assert.notEqual(why, 'handed-over');
+    }),
+    check('a request that comes after its sender has given up does nothing', async (bed) => {
+      const { claim: a } = await hold(bed);
+      const [b] = await bed.entered({});
+      assert.equal(await bed.leave({ ...a, unanswered: true }), true);
+      gone(await pass(bed.store, a, { from: a.id, to: bed.claim().id }));
+      const ids = { from: b.id, to: bed.claim().id };
+      gone(await pass(bed.store, b, ids), 'handed-over');
+      const [late, next] = [bed.claim(), bed.claim()];
+      assert.equal(await bed.leave({ ...late, unanswered: true }), false);
+      gone(await take(bed.store, late, ids.to));
+      held(await take(bed.store, next, ids.to));
+    }),
+    check('a part of the limit passes, and the other holders stay', ['permits'], async (bed) => {
+      const of = (permits: number) => bed.claim({ kind: 'permits', permits, limit: 3 });
+      const [a, other, c, taker] = [of(2), of(1), of(1), of(2)];
+      await bed.enterAll([a, other, c]);
+      const ids = { from: a.id, to: bed.claim().id };
+      gone(await pass(bed.store, a, ids), 'handed-over');
+      held(await take(bed.store, taker, ids.to));
+      held(await bed.beat(other));
+      waiting(await bed.beat(c));
+      await bed.leave(taker);
+      for (const each of [c, other]) held(await bed.beat(each));
+    }),
+    check('its taker hears of a waiter, and the waiter of its end', ['watch'], async (bed) => {
+      const { transit } = await give(bed);
+      const [taker, b] = [bed.claim(), bed.claim()];
+      const told = { taker: 0, b: 0 };
+      await bed.watch(taker, () => told.taker++);
+      await bed.watch(b, () => told.b++);
+      held(await take(bed.store, taker, transit));
+      waiting(await bed.enter(b));
+      await bed.until('the holder was told', () => told.taker > 0);
+      const before = told.b;
+      await bed.leave(taker);
+      await bed.until('the waiter was told', () => told.b > before);
+      held(await bed.beat(b));
+    }),
+  ],
+};
+
+interface GivenHold {
+  readonly claim: Claim;
+  readonly token: bigint;
+  /** The id under which it waits for its taker. */
+  readonly transit: string;
+}
+
+/** A new hold, which has been given away. */
+async function give(bed: TestBed, over: Partial<Claim> = {}): Promise<GivenHold> {
+  const { claim, token } = await hold(bed, over);
+  const transit = bed.claim().id;
+  gone(await pass(bed.store, claim, { from: claim.id, to: transit }), 'handed-over');
+  return { claim, token, transit };
+}
+
+function take(store: Store, taker: Claim, transit: string): Promise<ClaimStatus> {
+  return pass(store, taker, { from: transit, to: taker.id });
+}
+
+async function pass(store: Store, claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+  assert.ok(store.handOver, 'the store has handOver()');
+  return store.handOver(claim, ids);
+}

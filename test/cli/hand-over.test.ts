@@ -1,0 +1,55 @@
+/** A lock that goes from one command to the next, by way of a file. */
+import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Place } from './program.ts';
+
+const TOKEN = ['sh', '-c', 'echo $HOLDFAST_RESOURCE $HOLDFAST_TOKEN'];
+/** Longer than a few processes take to start. */
+const GIVE = ['run', 'a', '--ttl', '30s', '--hand-over', 'lease', '--'];
+
+it('goes on with it, and lets nobody in between', async () => {
+  const place = new Place();
+  const first = await place.fate(...GIVE, ...TOKEN);
+  expect(first).toMatchObject({ status: 0, err: '' });
+  expect(statSync(place.path('lease')).mode & 0o777).toBe(0o600);
+  expect((await place.fate('run', 'a', '--try', '--', 'true')).status).toBe(75);
+  expect((await place.fate('show', 'a')).out).toMatch(/^in transit +\d+ +mutex/m);
+  const second = await place.fate('resume', 'lease', '--', ...TOKEN);
+  expect(second).toMatchObject({ status: 0, err: '' });
+  const [given = '', taken = ''] = [first, second].map(({ out }) => out.split(' ')[1]);
+  expect(second.out).toMatch(/^a /);
+  expect(BigInt(taken)).toBe(BigInt(given) + 1n);
+  expect(existsSync(place.path('lease'))).toBe(false);
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it('is resumed once, however many have the file', async () => {
+  const place = new Place();
+  await place.fate(...GIVE, 'true');
+  copyFileSync(place.path('lease'), place.path('copy'));
+  const again = ['--hand-over', 'lease', '--ttl', '30s', '--'];
+  expect((await place.fate('resume', 'lease', ...again, 'true')).status).toBe(0);
+  const late = await place.fate('resume', 'copy', '--', 'touch', 'ran');
+  expect(late).toMatchObject({ status: 75, out: '' });
+  expect(late.err).toMatch(/another has resumed it already/);
+  expect((await place.fate('resume', 'lease', '--', 'true')).status).toBe(0);
+  const missing = await place.fate('resume', 'lease', '--', 'touch', 'ran');
+  expect(missing).toMatchObject({ status: 75, out: '' });
+  expect(missing.err).toMatch(/No lease can be read from "lease": it is not there/);
+  expect(existsSync(place.path('ran'))).toBe(false);
+});
+
+it('is released by a command that fails', async () => {
+  const place = new Place();
+  expect((await place.fate(...GIVE, 'false')).status).toBe(1);
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+  expect(readdirSync(place.folder).filter((name) => name.startsWith('lease'))).toEqual([]);
+});
+
+it('runs nothing if the file cannot be written', async () => {
+  const place = new Place();
+  const fate = await place.fate('run', 'a', '--hand-over', 'no/lease', '--', 'touch', 'ran');
+  expect(fate).toMatchObject({ status: 74, out: '' });
+  expect(fate.err).toMatch(/"no\/lease" cannot be written/);
+  expect(existsSync(place.path('ran'))).toBe(false);
+});
