@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop, KeepAlive } from '../base/event-loop.ts';
-import type { Kind } from '../contract/store.ts';
+import type { ClaimStatus, Kind } from '../contract/store.ts';
+import type { Sender } from '../store-calls/batcher.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Events } from './events.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -41,4 +42,6 @@ export interface Spec {
   readonly reentrant: boolean;
   /** Equal for the tasks of this process that share a claim; undefined: each has its own. */
   readonly key: string | undefined;
+  /** Sends its claim, with those of other locks; default: by itself. */
+  readonly together?: Sender<ClaimStatus> | undefined;
 }

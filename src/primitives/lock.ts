@@ -119,7 +119,10 @@ export abstract class Lock extends Lockable<Lease> {
       options.signal?.throwIfAborted();
       const permits = this.permitsOf(options);
       this.#checkPermits(permits);
-      const spec = permits === this.spec.permits ? this.spec : { ...this.spec, permits };
+      const { together } = options;
+      let spec: Spec = permits === this.spec.permits ? this.spec : { ...this.spec, permits };
+      // A claim that goes with those of other locks is shared with no other task.
+      if (together) spec = { ...spec, together, key: undefined };
       return this.engine.queueFor(spec).join(options, waits);
     } catch (error) {
       return Promise.reject(error);

@@ -35,7 +35,8 @@ export type TryResult<T> =
 /** Options of a try, which never waits. */
 export type TryOptions = Omit<AcquireOptions, 'wait'>;
 
-function impatient(options: AcquireOptions): AcquireOptions {
+/** @throws UsageError if they say how long to wait. */
+export function impatient(options: AcquireOptions): AcquireOptions {
   if (options.wait === undefined) return options;
   throw new UsageError('A try never waits: leave out `wait`, or use `run` or `acquire`.');
 }

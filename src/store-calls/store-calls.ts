@@ -24,6 +24,8 @@ export interface StoreCallsParts {
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
 export class StoreCalls {
   readonly store: Store;
+  /** What every sender needs. */
+  readonly parts: Pick<BatcherParts<ClaimStatus>, 'store' | 'clock' | 'loop' | 'limits'>;
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
@@ -35,11 +37,12 @@ export class StoreCalls {
     this.store = store;
     this.#ttlMs = ttlMs;
     this.#limits = new TimeLimits(store, clock);
+    this.parts = { store, clock, loop, limits: this.#limits };
     const sender = <R>(
       verb: BatcherParts<R>['verb'],
       check: BatcherParts<R>['check'],
       done?: BatcherParts<R>['done'],
-    ): Sender<R> => senderOf({ store, verb, check, done, clock, loop, limits: this.#limits });
+    ): Sender<R> => senderOf({ ...this.parts, verb, check, done });
     this.claim = sender((claims) => store.claim(claims), checkStatus);
     this.renew = sender((claims) => store.renew(claims), checkStatus, renewed);
     const now = sender((claims) => store.release(claims), checkBoolean);

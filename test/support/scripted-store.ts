@@ -10,7 +10,7 @@ import {
 import type { Claim, ClaimStatus, HeldStatus, WaitingStatus, Wake } from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
-type Verb = 'claim' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict';
+type Verb = 'claim' | 'claimAll' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict';
 
 export interface Call {
   readonly verb: Verb;
@@ -48,6 +48,8 @@ export class ScriptedStore implements Store {
   readonly traits: Traits;
   /** Undefined: it has one part. */
   partOf: Store['partOf'];
+  /** Undefined, unless a test lets it take several locks in one step. */
+  claimAll?: NonNullable<Store['claimAll']>;
   readonly calls: Call[] = [];
   readonly wakes: Map<string, Wake> = new Map();
   closed = 0;
@@ -82,6 +84,11 @@ export class ScriptedStore implements Store {
 
   claim(claims: readonly Claim[]): Promise<ClaimStatus[]> {
     return this.#answer('claim', claims, this.onClaim);
+  }
+
+  /** From now on it takes several in one step; what becomes of each, `onClaim` says. */
+  takeTogether(): void {
+    this.claimAll = (claims) => this.#answer('claimAll', claims, this.onClaim);
   }
 
   renew(claims: readonly Claim[]): Promise<ClaimStatus[]> {

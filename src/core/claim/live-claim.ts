@@ -55,7 +55,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const times = { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs, now: clock.now() };
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
-    const ready = (): void => calls.claim.send(this.claim, this);
+    const ready = (): void => (claimant.spec.together ?? calls.claim).send(this.claim, this);
     this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
   }
 

@@ -9,7 +9,7 @@ export interface Claimant {
    * Its claim beats at a third of `ttlMs`. With `minHoldMs`, a hint is not enough: the claim must
    * live for its whole TTL from the grant.
    */
-  readonly spec: Pick<Spec, 'heartbeat' | 'ttlMs' | 'minHoldMs'>;
+  readonly spec: Pick<Spec, 'heartbeat' | 'ttlMs' | 'minHoldMs' | 'together'>;
   granted(now: number): void;
   /**
    * The holder is done: passes the claim on, or releases it to take effect `afterMs` from now.

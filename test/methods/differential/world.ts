@@ -52,12 +52,14 @@ export class World {
 
   constructor(seed: number, { sides, now, estimates = Number.POSITIVE_INFINITY }: WorldParts) {
     this.#name = `world ${seed}`;
-    this.#steps = new Steps(new Chance(seed));
     this.#sides = sides.map((stores) => new Side(stores));
-    const has = (verb: 'raise' | 'keep' | 'recall'): boolean =>
+    const has = (verb: 'claimAll' | 'raise' | 'keep' | 'recall'): boolean =>
       sides.every((stores) => stores.every((store) => store[verb] !== undefined));
     this.#lacks = new Set((['raise', 'keep', 'recall'] as const).filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
+    // With sessions, the worlds are chosen ones.
+    const together = has('claimAll') && !this.#follows;
+    this.#steps = new Steps(new Chance(seed), { together });
     this.#estimates = estimates;
     this.#now = now;
   }
@@ -110,7 +112,7 @@ export class World {
   }
 
   async #chosen(step: Step): Promise<readonly Claim[]> {
-    if (step.verb === 'enter') {
+    if ('terms' in step) {
       const claims = step.terms.map(({ resource, ...terms }): Claim => {
         const label = `${this.#claims.length}`;
         const holder = { host: 'test', pid: 1, since: 0, label };
@@ -140,7 +142,7 @@ export class World {
     const ends = step.verb === 'release' ? this.#now() + step.afterMs : Number.POSITIVE_INFINITY;
     this.#asked.forEach(({ id, ttlMs }, i) => {
       const again = step.verb === 'renew' && Object.hasOwn(answers[i] as object, 'life');
-      const end = again || step.verb === 'enter' ? this.#now() + ttlMs : this.#end(id);
+      const end = again || 'terms' in step ? this.#now() + ttlMs : this.#end(id);
       this.#ends.set(id, Math.min(end, ends));
     });
   }

@@ -146,6 +146,10 @@ export class Server {
         grants.claimed(claims);
         return statuses(claims, (all) => memory.claim(all));
       },
+      claimAll: (claims) => {
+        grants.claimed(claims);
+        return statuses(claims, (all) => memory.claimAll!(all));
+      },
       renew: (claims) => statuses(claims, (all) => memory.renew(all)),
       downgrade: async (claim) => {
         const asked = grants.ask();

@@ -25,7 +25,7 @@ suite({
     };
   },
   traits: etcdStore(address).traits,
-  lacks: ['raise'],
+  lacks: ['claimAll', 'raise'],
   forgets: false,
   leaps: true,
   patienceMs: HANG_MS,

@@ -15,9 +15,9 @@ import { startZookeeper } from '../../../servers/zookeeper-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
-  locks: ['raise'],
-  latch: ['raise'],
-  semaphore: ['raise', 'downgrade', 'evict', 'keep', 'recall', 'list'],
+  locks: ['claimAll', 'raise'],
+  latch: ['claimAll', 'raise'],
+  semaphore: ['claimAll', 'raise', 'downgrade', 'evict', 'keep', 'recall', 'list'],
 };
 
 /** Why cases by these names are not promised. */
