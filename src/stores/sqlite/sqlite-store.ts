@@ -68,6 +68,11 @@ export class SqliteStore implements Store {
     return this.#noted(claims, (queues) => queues.claim(claims));
   }
 
+  async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    this.#database.checkNowAndThen();
+    return this.#noted(claims, (queues) => queues.claimAll(claims));
+  }
+
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     if (!this.#database.checkNow())
       return claims.map(() => ({ state: 'gone', why: 'store-reset' }));

@@ -30,7 +30,7 @@ export function sqliteSuite(
       };
     },
     traits: sqliteStore('unopened.db').traits,
-    lacks: ['claimAll', 'raise'],
+    lacks: ['raise'],
     topics,
   });
 }

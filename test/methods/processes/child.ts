@@ -22,7 +22,8 @@ export class Child {
       | 'runner'
       | 'diner'
       | 'seller'
-      | 'finisher',
+      | 'finisher'
+      | 'booker',
     options: object,
   ) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);

@@ -16,5 +16,5 @@ suite({
     };
   },
   traits: sqliteStore('unopened.db').traits,
-  lacks: ['claimAll', 'raise'],
+  lacks: ['raise'],
 });
