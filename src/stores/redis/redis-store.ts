@@ -74,7 +74,11 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, this.#terms);
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, claim.queue ? 'q' : 't'));
+  }
+
+  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, 'a'));
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -173,11 +177,11 @@ export class RedisStore implements Store {
     return this.#parts.link.close();
   }
 
-  readonly #terms = (claim: Claim): string => {
-    const { id, kind, permits, limit, ttlMs, queue, holder } = claim;
+  #terms(claim: Claim, how: 'q' | 't' | 'a'): string {
+    const { id, kind, permits, limit, ttlMs, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
-  };
+    return `${id}${how}${what} ${this.#wakes.tagOf(claim)} ${JSON.stringify(holder)}`;
+  }
 
   async #verb(
     verb: RedisVerb,

@@ -62,7 +62,7 @@ export function redisSuite(place: Place, topics?: SuiteOptions['topics']): void 
   suite({
     ...onPlace(place, redisStore),
     traits: redisStore(place.client).traits,
-    lacks: ['claimAll'],
+    lacks: [],
     topics,
   });
 }
