@@ -105,7 +105,7 @@ export class Verbs {
       return [id];
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
-    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(3)),
+    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(5)),
     settle: async () => {
       const { tables, maxTtlMs } = this.#common;
       this.#known = await settle(this.#connection, tables, maxTtlMs);

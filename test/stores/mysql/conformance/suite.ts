@@ -30,7 +30,7 @@ export function mysqlSuite(place: Place, topics?: SuiteOptions['topics']): void 
       return { connect: () => mysqlStore(client, options), shortMs: paced(600) };
     },
     traits: mysqlStore(client).traits,
-    lacks: ['claimAll', 'raise'],
+    lacks: ['raise'],
     forgets: true,
     trusts: true,
     patienceMs: HANG_MS,

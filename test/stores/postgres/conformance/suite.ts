@@ -42,7 +42,7 @@ export function postgresSuite(place: Place, topics?: SuiteOptions['topics']): vo
       return { connect: () => opened(client, options), shortMs: paced(600) };
     },
     traits: postgresStore(client).traits,
-    lacks: ['claimAll', 'raise'],
+    lacks: ['raise'],
     forgets: true,
     trusts: true,
     patienceMs: HANG_MS,
