@@ -25,7 +25,7 @@ suite({
     };
   },
   traits: etcdStore(address).traits,
-  lacks: ['claimAll', 'raise'],
+  lacks: ['raise'],
   forgets: false,
   leaps: true,
   patienceMs: HANG_MS,
