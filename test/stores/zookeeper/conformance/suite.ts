@@ -15,8 +15,8 @@ import { startZookeeper } from '../../../servers/zookeeper-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
-  locks: ['claimAll', 'raise'],
-  latch: ['claimAll', 'raise'],
+  locks: ['raise'],
+  latch: ['raise'],
   semaphore: ['claimAll', 'raise', 'downgrade', 'evict', 'keep', 'recall', 'list'],
 };
 
