@@ -191,7 +191,8 @@ test('the page of stores says what each of them can do', async () => {
     const server = `//127.0.0.1:1${WITH_A_NAME.test(scheme) ? '/shop' : ''}`;
     const store = await openStore(scheme + (ADDRESSES[scheme] ?? server) + (MORE[more] ?? ''));
     const { permits, queue, tokens, records } = store.traits;
-    const can = [permits, queue, tokens, records, store.list, store.evict];
+    const { list, evict, claimAll } = store;
+    const can = [permits, queue, tokens, records, list, evict, claimAll];
     expect([name, ...can.map((it) => (it ? 'yes' : 'no'))]).toEqual([name, ...told]);
     await store.close?.();
   }

@@ -16,6 +16,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '06-transfer': /✓ ada has 80, ben has 120$/m,
   '07-fence':
     /^refused: Token \d+ of "stock:lamp" is stale: [^\n]+\n +✓ 3 of 10 are sold, 7 are left$/m,
+  '08-seats': /✓ no seat is sold twice$\n +✓ \d seats are sold, and nobody sits alone$/m,
 };
 
 /** Folders that are read, or used by the others, and not run. */
