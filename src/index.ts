@@ -54,6 +54,7 @@ export type { Held, TryResult, Work } from './primitives/lockable.ts';
 export { allOf, type MultiLease, type MultiLock } from './primitives/multi-lock.ts';
 export { currentLease } from './primitives/reentrancy.ts';
 export type { ResumeOptions } from './primitives/resume.ts';
+export { tryAllOf } from './primitives/try-all-of.ts';
 export type {
   PublishedWait,
   Waiting,

@@ -190,8 +190,9 @@ test('the page of stores says what each of them can do', async () => {
     const [, more = ''] = /^`[^`]+`, ([a-z ]+)$/.exec(name) ?? [];
     const server = `//127.0.0.1:1${WITH_A_NAME.test(scheme) ? '/shop' : ''}`;
     const store = await openStore(scheme + (ADDRESSES[scheme] ?? server) + (MORE[more] ?? ''));
-    const { permits, queue, tokens, records } = store.traits;
-    const can = [permits, queue, tokens, records, store.list, store.evict, store.handOver];
+    const { permits, queue, tokens, records, replaces } = store.traits;
+    const { list, evict, handOver, claimAll } = store;
+    const can = [permits, queue, tokens, records, list, evict, replaces, handOver, claimAll];
     expect([name, ...can.map((it) => (it ? 'yes' : 'no'))]).toEqual([name, ...told]);
     await store.close?.();
   }

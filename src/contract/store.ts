@@ -242,6 +242,12 @@ export interface Store {
    * it.
    */
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
+  /**
+   * Enters all of these tries in one step if each would be admitted at once; otherwise none enters,
+   * and at least one says why. Resources are different, and of one part. May be repeated: one that
+   * is there keeps its place.
+   */
+  claimAll?(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
   /** Heartbeat and status in one. Never revives a claim and never changes its permits. */
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]>;
   /**
@@ -292,6 +298,7 @@ export interface Store {
 
 /** The verbs that a store may lack. */
 export const OPTIONAL_VERBS = [
+  'claimAll',
   'watch',
   'downgrade',
   'raise',

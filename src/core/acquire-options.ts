@@ -3,7 +3,8 @@ import { type Duration, duration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { asGiven, type Checks, checkOptions, noWork, oneOf, text } from '../base/options.ts';
 import type { IfBusy } from '../contract/newest.ts';
-import type { GoneStatus } from '../contract/store.ts';
+import type { ClaimStatus, GoneStatus } from '../contract/store.ts';
+import type { Sender } from '../store-calls/batcher.ts';
 import type { Acquisition } from './events.ts';
 
 /** Where the caller of this function of ours asked, for an error that comes much later. */
@@ -39,6 +40,8 @@ export interface AcquireOptions {
   readonly standby?: true;
   /** @internal Called with the store's reply before a try resolves with null. */
   readonly refused?: (status: GoneStatus) => void;
+  /** @internal For a try of several locks in one step: sends its claim with those of the others. */
+  readonly together?: Sender<ClaimStatus>;
 }
 
 type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
@@ -57,7 +60,8 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 /** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
-  type Public = Omit<AcquireOptions, 'acquisition' | 'site' | 'standby' | 'refused'>;
+  type Internal = 'acquisition' | 'site' | 'standby' | 'refused' | 'together';
+  type Public = Omit<AcquireOptions, Internal>;
   return checkOptions<Public, typeof ACQUIRE>(noWork(options), ACQUIRE, 'an acquisition');
 }
 

@@ -46,10 +46,9 @@ export class Engine {
    * @throws UnsupportedError if its claim takes over a hold, and the store can pass none.
    */
   queueFor(spec: Spec): LocalQueue {
-    const { calls } = this.services;
-    const { from } = spec.resumes ?? {};
-    const entering = from === undefined ? calls.claim : calls.resuming(from);
-    const services = from === undefined ? this.services : { ...this.services, entering };
+    const { resumes, together } = spec;
+    const entering = together ?? (resumes && this.services.calls.resuming(resumes.from));
+    const services = entering ? { ...this.services, entering } : this.services;
     return this.queues.get(spec.key) ?? new LocalQueue(services, spec, this.queues);
   }
 

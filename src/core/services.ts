@@ -46,4 +46,6 @@ export interface Spec {
   readonly key: string | undefined;
   /** The hold in transit that its claim takes over; the token is that of the nth lease on it. */
   readonly resumes?: { readonly from: string; readonly nth: number };
+  /** Sends its claim with those of other locks; default: by itself. */
+  readonly together?: Sender<ClaimStatus> | undefined;
 }

@@ -124,9 +124,10 @@ export abstract class Lock extends Lockable<Lease> {
       options.signal?.throwIfAborted();
       const permits = this.permitsOf(options);
       this.#checkStore(permits, options);
-      // A claim that others may replace is of one task alone.
-      const alone = permits !== this.spec.permits || options.ifBusy !== undefined;
-      const spec = alone ? { ...this.spec, permits, key: undefined } : this.spec;
+      const { ifBusy, together } = options;
+      // A claim that others may replace, or that goes with those of other locks, is of one task.
+      const alone = permits !== this.spec.permits || ifBusy || together;
+      const spec = alone ? { ...this.spec, permits, key: undefined, together } : this.spec;
       return this.engine.queueFor(spec).join(options, waits);
     } catch (error) {
       return Promise.reject(error);

@@ -35,7 +35,8 @@ export type TryResult<T> =
 /** Options of a try, which never waits. */
 export type TryOptions = Omit<AcquireOptions, 'wait' | 'ifBusy'>;
 
-function impatient(options: AcquireOptions): AcquireOptions {
+/** @throws UsageError if they say how to wait. */
+export function impatient(options: AcquireOptions): AcquireOptions {
   const { wait, ifBusy } = options;
   if (wait === undefined && ifBusy === undefined) return options;
   const waits = wait === undefined ? 'ifBusy' : 'wait';

@@ -70,14 +70,15 @@ export class MultiLease implements Held {
 
 /** Several locks as one, made by `allOf`. */
 export class MultiLock extends Lockable<MultiLease> {
-  readonly #parts: readonly Lock[];
+  /** @internal In the order of the call. */
+  readonly parts: readonly Lock[];
   readonly #ordered: readonly Lock[];
 
   /** @internal */
   constructor(engine: Engine, parts: readonly Lock[]) {
     super(engine);
-    this.#parts = parts;
-    this.#ordered = [...this.#parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
+    this.parts = parts;
+    this.#ordered = [...this.parts].sort((a, b) => (a.resource < b.resource ? -1 : 1));
   }
 
   /** @internal */
@@ -111,8 +112,8 @@ export class MultiLock extends Lockable<MultiLease> {
       await release();
       throw error;
     }
-    if (taken.size === this.#parts.length) {
-      return new MultiLease(this.#parts.map((part) => taken.get(part) as Lease));
+    if (taken.size === this.parts.length) {
+      return new MultiLease(this.parts.map((part) => taken.get(part) as Lease));
     }
     await release();
     return null;
@@ -123,7 +124,7 @@ export class MultiLock extends Lockable<MultiLease> {
     const scopes: Scope[] = [];
     const enter = <T>(work: () => T): T => {
       const i = scopes.length;
-      const part = this.#parts[i];
+      const part = this.parts[i];
       if (!part) return work();
       const scope = part.scope(leases[i] as Lease);
       scopes.push(scope);
@@ -137,13 +138,13 @@ export class MultiLock extends Lockable<MultiLease> {
 
   /** @internal Never re-enters: a wait for a part that this context holds would never end. */
   protected nested(_: AcquireOptions, __: unknown, waits: boolean): undefined {
-    if (waits) for (const part of this.#parts) part.checkStranger();
+    if (waits) for (const part of this.parts) part.checkStranger();
     return undefined;
   }
 
   /** @internal */
   protected async waiting(): Promise<Waiting> {
-    const all = await Promise.all(this.#parts.map((part) => part.waiting()));
+    const all = await Promise.all(this.parts.map((part) => part.waiting()));
     const taken = ({ why, holders }: Waiting) => why !== 'queue' || holders.length > 0;
     const first = all.find(taken) ?? (all[0] as Waiting);
     return { ...first, holders: all.flatMap(({ holders }) => holders) };
@@ -162,16 +163,21 @@ export class MultiLock extends Lockable<MultiLease> {
  * @throws UsageError if there are none, or two on one resource.
  */
 export function allOf(locks: readonly Lock[]): MultiLock {
-  return reading('The list of allOf()', () => {
+  return multiLockOf('allOf()', locks);
+}
+
+/** @throws UsageError */
+export function multiLockOf(call: string, locks: readonly Lock[]): MultiLock {
+  return reading(`The list of ${call}`, () => {
     const parts = Array.isArray(locks) ? [...locks] : [];
     const engine: Engine | undefined = parts[0]?.engine;
-    if (!engine) throw new UsageError('allOf() takes a list of at least one lock.');
+    if (!engine) throw new UsageError(`${call} takes a list of at least one lock.`);
     // The engine, and not the class, says whose they are: there may be two copies of the package.
     if (!parts.every((part) => part?.engine === engine && typeof part.resource === 'string')) {
-      throw new UsageError('allOf() takes mutexes, semaphores, readers and writers of one Locks.');
+      throw new UsageError(`${call} takes mutexes, semaphores, readers and writers of one Locks.`);
     }
     if (new Set(parts.map((part) => part.resource)).size < parts.length) {
-      throw new UsageError('allOf() has the same resource twice.');
+      throw new UsageError(`${call} has the same resource twice.`);
     }
     return new MultiLock(engine, parts);
   });

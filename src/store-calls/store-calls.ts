@@ -21,41 +21,36 @@ export interface StoreCallsParts {
   readonly renewed: (outcome: BatchOutcome<ClaimStatus>) => void;
 }
 
-type SenderMaker = <R>(
-  verb: BatcherParts<R>['verb'],
-  check: BatcherParts<R>['check'],
-) => Sender<R>;
-
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
 export class StoreCalls {
   readonly store: Store;
+  /** What every sender needs. */
+  readonly parts: Pick<BatcherParts<ClaimStatus>, 'store' | 'clock' | 'loop' | 'limits'>;
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
-  readonly #sender: SenderMaker;
   readonly #ttlMs: number;
-  readonly #limits: TimeLimits;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
   constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
     this.#ttlMs = ttlMs;
-    this.#limits = new TimeLimits(store, clock);
-    const common = { store, clock, loop, limits: this.#limits };
-    const { portion } = store;
-    const sender: SenderMaker = (verb, check) => senderOf({ ...common, verb, check, portion });
-    this.#sender = sender;
-    this.claim = sender((claims) => store.claim(claims), checkStatus);
+    this.parts = { store, clock, loop, limits: new TimeLimits(store, clock) };
+    this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
     this.renew = senderOf({
-      ...common,
+      ...this.parts,
       verb: (claims) => store.renew(claims),
       check: checkStatus,
       done: renewed,
     });
-    const now = sender((claims) => store.release(claims), checkBoolean);
+    const now = this.#sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
-      sender((claims) => store.release(claims, { ms }), checkBoolean);
+      this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
+  }
+
+  #sender<R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> {
+    return senderOf({ ...this.parts, verb, check, portion: this.store.portion });
   }
 
   /**
@@ -79,7 +74,7 @@ export class StoreCalls {
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
     try {
-      return check(await this.#limits.answer(question, about.ttlMs / TRIES_PER_TTL));
+      return check(await this.parts.limits.answer(question, about.ttlMs / TRIES_PER_TTL));
     } catch (error) {
       throw toStoreError(error);
     }
@@ -122,6 +117,6 @@ export class StoreCalls {
   /** Sends no more releases: the store is about to close. */
   close(): void {
     this.releases.close();
-    this.#limits.close();
+    this.parts.limits.close();
   }
 }

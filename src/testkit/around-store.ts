@@ -23,8 +23,8 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { watch, downgrade, raise, evict, keep, recall, handOver, list, close } = store;
-  const { maxTtlMs } = store;
+  const { claimAll, watch, downgrade, raise, evict, keep, recall, handOver } = store;
+  const { list, close, maxTtlMs } = store;
   const partOf = store.partOf?.bind(store);
   return {
     name: store.name,
@@ -35,6 +35,10 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
       return store.lineage;
     },
     claim: (claims) => around({ verb: 'claim', claims }, () => store.claim(claims)),
+    ...(claimAll && {
+      claimAll: (claims) =>
+        around({ verb: 'claimAll', claims }, () => claimAll.call(store, claims)),
+    }),
     renew: (claims) => around({ verb: 'renew', claims }, () => store.renew(claims)),
     release: (claims, after) =>
       around({ verb: 'release', claims }, () => store.release(claims, after)),

@@ -229,7 +229,8 @@ class Network {
 
 /** A second `watch` would subscribe again, and a `list` is read while it comes. */
 const REPEATABLE: ReadonlySet<Verb> = new Set([
-  ...(['claim', 'renew', 'release', 'inspect', 'downgrade', 'raise', 'evict', 'handOver'] as const),
+  ...(['claim', 'claimAll', 'renew', 'release', 'inspect'] as const),
+  ...(['downgrade', 'raise', 'evict', 'handOver'] as const),
 ]);
 
 /** They return whether they did something; the second copy finds it done. */

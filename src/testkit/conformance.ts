@@ -8,6 +8,7 @@ import { OPTIONAL_VERBS } from '../contract/store.ts';
 import { type Case, check, type Declared, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
 import { claim } from './contract/claim.ts';
+import { claimAll } from './contract/claim-all.ts';
 import { dataLoss } from './contract/data-loss.ts';
 import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
@@ -58,6 +59,7 @@ const PATIENCE_MS = 60_000;
 export const TOPICS: readonly Topic[] = [
   claim,
   tries,
+  claimAll,
   renew,
   release,
   order,

@@ -20,6 +20,7 @@ const LINES: Readonly<Record<string, RegExp>> = {
   '09-newest':
     /^save 10 waits, and no other$[\s\S]*✓ built next: save 10\n +✓ 8 builds were spared$/m,
   '10-hand-over': /^not again: Lease lost on "order:4711": [^\n]+\n +✓ the order was packed 1 /m,
+  '11-seats': /✓ no seat is sold twice$\n +✓ \d seats are sold, and nobody sits alone$/m,
 };
 
 /** Folders that are read, or used by the others, and not run. */

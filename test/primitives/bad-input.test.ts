@@ -11,6 +11,8 @@ import {
   type Locks,
   type LocksOptions,
   list,
+  type Mutex,
+  tryAllOf,
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
@@ -21,6 +23,10 @@ type Attempt = readonly [what: string, attempt: (locks: Locks) => unknown];
 
 function others(): Locks {
   return createLocks(memoryStore());
+}
+
+function nthOf(locks: Locks): (_: unknown, n: number) => Mutex {
+  return (_, n) => locks.mutex(String(n));
 }
 
 /** What a program without types may pass. */
@@ -46,6 +52,11 @@ const ATTEMPTS: readonly Attempt[] = [
   ['a multi-lock with a hole', () => allOf(new Array(3))],
   ['the same lock twice in one', (locks) => allOf([locks.mutex('a'), locks.mutex('a')])],
   ['locks of others in one', (locks) => allOf([locks.mutex('a'), others().mutex('b')])],
+  ['a try of no list', (locks) => tryAllOf(wrong(locks.mutex('a')))],
+  ['the same lock twice in a try', (locks) => tryAllOf([locks.mutex('a'), locks.mutex('a')])],
+  ['a wait of a try of several', (locks) => tryAllOf([locks.mutex('a')], wrong({ wait: '1s' }))],
+  ['permits of a try of several', (locks) => tryAllOf([locks.mutex('a')], { permits: 1 })],
+  ['more than a hundred locks', (locks) => tryAllOf(Array.from({ length: 101 }, nthOf(locks)))],
   ['a wait of a campaign', (locks) => createElection(locks, 'e').campaign(wrong({ wait: '5s' }))],
   ['an event that does not exist', (locks) => locks.on(wrong('gone'), () => {})],
   ['an event that is a symbol', (locks) => locks.on(wrong(Symbol('s')), () => {})],

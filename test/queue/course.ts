@@ -16,6 +16,11 @@ export class Course {
     this.#kinds = kind === 'read' ? ['read', 'write'] : [kind];
   }
 
+  /** The time of the last step. */
+  get now(): number {
+    return this.#now;
+  }
+
   /** Does one thing, and returns all that can be seen of it. */
   step(queue: ClaimQueue): unknown {
     const chance = this.#chance;

@@ -17,7 +17,15 @@ import type {
 } from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
-type Verb = 'claim' | 'renew' | 'release' | 'downgrade' | 'inspect' | 'evict' | 'handOver';
+type Verb =
+  | 'claim'
+  | 'claimAll'
+  | 'renew'
+  | 'release'
+  | 'downgrade'
+  | 'inspect'
+  | 'evict'
+  | 'handOver';
 
 export interface Call {
   readonly verb: Verb;
@@ -56,6 +64,8 @@ export class ScriptedStore implements Store {
   /** Undefined: it has one part. */
   partOf: Store['partOf'];
   portion: Store['portion'];
+  /** Undefined, unless a test lets it take several locks in one step. */
+  claimAll?: NonNullable<Store['claimAll']>;
   readonly calls: Call[] = [];
   readonly wakes: Map<string, Wake> = new Map();
   closed = 0;
@@ -92,6 +102,11 @@ export class ScriptedStore implements Store {
 
   claim(claims: readonly Claim[]): Promise<ClaimStatus[]> {
     return this.#answer('claim', claims, this.onClaim);
+  }
+
+  /** From now on it takes several in one step; what becomes of each, `onClaim` says. */
+  takeTogether(): void {
+    this.claimAll = (claims) => this.#answer('claimAll', claims, this.onClaim);
   }
 
   renew(claims: readonly Claim[]): Promise<ClaimStatus[]> {

@@ -50,6 +50,23 @@ export const BROKEN_STEPS: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: 'tries that belong together enter one by one',
+    noticed: /^all or none: if one is not free/,
+    break: (store) => ({ claimAll: (claims) => store.claim(claims) }),
+  },
+  {
+    fault: 'tries that belong together look first and enter later',
+    noticed: /^all or none: of those that overlap/,
+    break: (store) => ({
+      async claimAll(claims) {
+        const queues = await Promise.all(claims.map(({ resource }) => store.inspect(resource)));
+        await pause();
+        if (queues.every(({ holders }) => holders.length === 0)) return store.claim(claims);
+        return claims.map((): ClaimStatus => ({ state: 'gone', why: 'refused' }));
+      },
+    }),
+  },
+  {
     fault: 'a heartbeat reads first and writes later',
     noticed: /^renew: a heartbeat that crosses the release/,
     break: (store) => ({

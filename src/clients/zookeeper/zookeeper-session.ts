@@ -121,7 +121,7 @@ export class ZookeeperSession extends Session {
     const { name, id, data, acl, kind = 'ephemeral-sequential' } = terms;
     const allMs = terms.timeoutMs ?? this.timeoutMs;
     const deadline = this.now() + allMs;
-    const path = childOf(terms.parent, protectedName(id, name));
+    const path = protectedPath(terms.parent, id, name);
     let unsure = terms.tried === true;
     let trouble: unknown;
     for (;;) {
@@ -265,6 +265,11 @@ export class ZookeeperSession extends Session {
 
 function childOf(parent: string, name: string): string {
   return `${parent === '/' ? '' : parent}/${name}`;
+}
+
+/** The path of a protected node, without the number that the server adds. */
+export function protectedPath(parent: string, id: string, name: string): string {
+  return childOf(parent, protectedName(id, name));
 }
 
 function protectedName(id: string, name: string): string {

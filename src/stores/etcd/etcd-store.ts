@@ -30,7 +30,7 @@ import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
 import { waves } from './together.ts';
 import { downgrade, evict } from './verbs/change.ts';
-import { enterAll } from './verbs/claim.ts';
+import { enterAll, enterTogether } from './verbs/claim.ts';
 import { handOver } from './verbs/hand-over.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { keep, recall } from './verbs/keep.ts';
@@ -93,6 +93,10 @@ export class EtcdStore implements Store {
       await Promise.all(entering);
     }
     return statuses;
+  }
+
+  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return enterAll(this.#parts, claims, enterTogether);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -25,6 +25,18 @@ export async function sendTogether(
   return { revision, outcomes };
 }
 
+/** As one transaction: all conditions have to hold, or nothing is done. @throws StoreError */
+export async function sendAsOne(client: EtcdClient, txns: readonly Txn[]): Promise<TogetherReply> {
+  const compare = txns.flatMap((txn) => txn.compare ?? []);
+  const success = txns.map((txn): Operation => ({ txn: { success: txn.success } }));
+  const { revision, succeeded, answers } = await client.txn({ compare, success });
+  const outcomes = txns.map((_, i) => {
+    const answer = answers[i];
+    return { succeeded, answers: answer && 'txn' in answer ? answer.txn.answers : [] };
+  });
+  return { revision, outcomes };
+}
+
 /** A lone operation without a condition needs no transaction. */
 function bareIn({ compare, success, failure }: Txn): Operation | undefined {
   return compare || failure || success.length !== 1 ? undefined : success[0];

@@ -23,6 +23,7 @@ import type {
   Traits,
   Wake,
 } from '../../contract/store.ts';
+import { look, refusals } from '../../queue/all-or-none.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
 import { ClaimWakes } from '../subscription.ts';
@@ -96,6 +97,13 @@ class Memory implements MemoryStore {
     return this.#steps(claims, (queue, now, claim) =>
       queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
     );
+  }
+
+  async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const looks = claims.map((claim) =>
+      this.#step(claim.resource, (queue, now) => look(claim, queue, { now })),
+    );
+    return refusals(looks) ?? this.claim(claims);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

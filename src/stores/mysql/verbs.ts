@@ -120,7 +120,7 @@ export class Verbs {
       });
     },
     read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
-    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(3)),
+    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(5)),
     settle: async () => {
       const { tables, maxTtlMs } = this.#common;
       this.#known = await settle(this.#connection, tables, maxTtlMs);

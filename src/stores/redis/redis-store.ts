@@ -114,7 +114,11 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, this.#terms);
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, claim.queue ? 'q' : 't'));
+  }
+
+  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, 'a'));
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -219,11 +223,11 @@ export class RedisStore implements Store {
     return this.#parts.link.close();
   }
 
-  readonly #terms = (claim: Claim): string => {
+  #terms(claim: Claim, way: string): string {
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
-    return `${id}${wayOf(claim)}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
-  };
+    return `${id}${way}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
+  }
 
   #verb<T>(
     verb: RedisVerb,

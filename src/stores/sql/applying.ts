@@ -88,7 +88,7 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
-const KEPT_BUSY =
+export const KEPT_BUSY =
   'Other sessions kept the row of this lock busy. Look for one that stays idle in a transaction' +
   ' on the tables of Holdfast.';
 
@@ -176,8 +176,7 @@ export class Applying {
   /** Fails the tasks whose rows have been locked for too long; a row that moves is not. */
   #giveUp(own: Map<string, Task[]>, moves: boolean): void {
     const now = this.#clock.now();
-    const patience = (ttlMs: number) =>
-      moves ? ttlMs * MOVING_PER_TTL : Math.min(ttlMs * LOCKED_PER_TTL, LONGEST_LOCKED_MS);
+    const patience = (ttlMs: number) => (moves ? ttlMs * MOVING_PER_TTL : lockedMs(ttlMs));
     for (const [name, tasks] of own) {
       const late = tasks.filter(({ began, ttlMs }) => now >= began + patience(ttlMs));
       if (late.length === 0) continue;
@@ -232,18 +231,34 @@ interface Made {
 }
 
 /** Makes the steps of these tasks on the row. */
-function madeOf(
-  name: string,
-  tasks: readonly Task[] = [],
-  { row, moment }: { readonly row: LockRow | undefined; readonly moment: RowMoment },
-): Made {
+function madeOf(name: string, tasks: readonly Task[] = [], { row, moment }: FoundRow): Made {
   const crowd = crowdOf(row, moment);
-  const before = JSON.stringify(comparable(row));
   const replies = tasks.map((task) => attempt(task, crowd, moment));
+  return { write: changeOf(name, crowd, { row, moment }), replies };
+}
+
+/** How long a step waits for a row that others keep locked, in ms. */
+export function lockedMs(ttlMs: number): number {
+  return Math.min(ttlMs * LOCKED_PER_TTL, LONGEST_LOCKED_MS);
+}
+
+/** A row, if it is there, and when it was read. */
+interface FoundRow {
+  readonly row: LockRow | undefined;
+  readonly moment: RowMoment;
+}
+
+/** What steps have changed in the queue of this row; undefined: nothing. */
+export function changeOf(
+  name: string,
+  crowd: Crowd,
+  { row, moment }: FoundRow,
+): LockWrite | undefined {
+  const before = JSON.stringify(comparable(row));
   const woken = crowd.queue.takeTold();
   const columns = columnsOf(crowd, moment.now);
   const same = woken.length === 0 && JSON.stringify(comparable(columns)) === before;
-  if (same) return { replies };
+  if (same) return undefined;
   // One message says it, however often the claim was concerned.
   const wakes = [...new Set(woken)].flatMap((entry): SentWake[] => {
     const [address = '-', tag] = (crowd.tags.get(entry.id) ?? NO_TAG).split(' ');
@@ -251,7 +266,7 @@ function madeOf(
     const status = crowd.queue.statusOf(entry, moment.now / 1000);
     return [{ address, message: `${tag} ${lineOf(status)}` }];
   });
-  return { write: { name, rev: row?.rev ?? 0, columns, wakes }, replies };
+  return { name, rev: row?.rev ?? 0, columns, wakes };
 }
 
 /** What is compared: an empty row says no more than none. */

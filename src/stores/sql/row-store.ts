@@ -29,6 +29,7 @@ import {
   type Wake,
 } from '../../contract/store.ts';
 import { garbled, SERVER_QUEUES } from '../status-lines.ts';
+import { enterAll } from './all-or-none.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
 import { type Crowd, crowdOf, type RowMoment } from './row.ts';
@@ -85,7 +86,7 @@ export class SqlRowStore implements Store {
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const since = this.#parts.clock.now();
     const [alone] = claims;
-    const inAnyWay = (): Promise<readonly ClaimStatus[]> => this.#claimAll(claims, since);
+    const inAnyWay = (): Promise<readonly ClaimStatus[]> => this.#claimMany(claims, since);
     if (claims.length !== 1 || !alone || !this.#table.isQuiet(alone.resource)) return inAnyWay();
     this.#sweeper.due();
     return this.#table
@@ -94,7 +95,7 @@ export class SqlRowStore implements Store {
       .chain((status) => (status ? Answer.of(() => [this.#saw(alone, status)]) : inAnyWay()));
   }
 
-  async #claimAll(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
+  async #claimMany(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
     const { maxWaiters, trust, clock } = this.#parts;
     // However many statements it takes: the tombstone of a claim that is given up ends soon after.
     const asked = runs(claims, maxWaiters).map((claim) => {
@@ -103,13 +104,23 @@ export class SqlRowStore implements Store {
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
     const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
     this.#sweeper.due();
-    const how = { lane: 'claims', since } as const;
-    return this.#statuses(claims, how, taken, (claim, { queue, tags }, { now, highest }) => {
-      const number = BigInt(Math.max(now, highest + 1));
-      const status = queue.enter(claim, now / 1000, { number, maxWaiters, trusts: trust });
-      if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
-      return status;
-    });
+    return this.#statuses(claims, { lane: 'claims', since }, taken, this.#enter);
+  }
+
+  readonly #enter: ClaimStep<ClaimStatus> = (claim, { queue, tags }, { now, highest }) => {
+    const { maxWaiters, trust: trusts } = this.#parts;
+    const number = BigInt(Math.max(now, highest + 1));
+    const status = queue.enter(claim, now / 1000, { number, maxWaiters, trusts });
+    if (status.state !== 'gone') tags.set(claim.id, this.#wakes.tagOf(claim));
+    return status;
+  };
+
+  async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const { clock, trust: trusts } = this.#parts;
+    this.#sweeper.due();
+    const terms = { rows: this.#table, clock, trusts, enter: this.#enter };
+    const statuses = await enterAll(claims, terms);
+    return claims.map((claim, i) => this.#saw(claim, statuses[i] ?? statusOf(undefined)));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -17,6 +17,7 @@ import type { Machine } from '../../clients/sqlite/machine.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Claim, ClaimStatus, Eviction, Queue } from '../../contract/store.ts';
+import { look, refusals } from '../../queue/all-or-none.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
@@ -132,6 +133,13 @@ export class Queues {
       queue.enter(claim, now, { number, maxWaiters: this.#parts.maxWaiters }),
     );
     return statuses.map((status, i) => this.#noted(claims[i] as Claim, status));
+  }
+
+  /** All of these tries, or none. */
+  claimAll(claims: readonly Claim[]): ClaimStatus[] {
+    const none = new Map<string, ClaimStatus | undefined>();
+    const looks = this.#each(claims, none, (claim, queue, { now }) => look(claim, queue, { now }));
+    return refusals(looks) ?? this.claim(claims);
   }
 
   renew(claims: readonly Claim[]): ClaimStatus[] {

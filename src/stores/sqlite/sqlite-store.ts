@@ -73,6 +73,11 @@ export class SqliteStore implements Store {
     return looked.chain(() => this.#noted(claims, (queues) => queues.claim(claims), lone));
   }
 
+  async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    this.#database.checkNowAndThen();
+    return this.#noted(claims, (queues) => queues.claimAll(claims));
+  }
+
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     if (!this.#database.checkNow())
       return claims.map(() => ({ state: 'gone', why: 'store-reset' }));

@@ -32,6 +32,7 @@ import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
 import { downgrade, evict } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
+import { enterAll } from './verbs/claim-all.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
 import { clear, release } from './verbs/release.ts';
@@ -104,10 +105,8 @@ export class ZookeeperStore implements Store {
 
   async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
-    const latch = this.#parts.tree.recipe === 'latch';
     const statuses = claims.map((given) => {
-      // All kinds are the same latch, which one at a time holds.
-      const claim: Claim = latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
+      const claim = this.#claimOf(given);
       const last = runs.get(claim.resource);
       const run: Run =
         last && follows(last.claim, claim)
@@ -119,6 +118,19 @@ export class ZookeeperStore implements Store {
       return status;
     });
     return Promise.all(statuses);
+  }
+
+  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return enterAll(
+      this.#parts,
+      claims.map((claim) => this.#claimOf(claim)),
+    );
+  }
+
+  /** All kinds are the same latch, which one at a time holds. */
+  #claimOf(given: Claim): Claim {
+    const latch = this.#parts.tree.recipe === 'latch';
+    return latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

@@ -17,6 +17,6 @@ export async function redissonSuite(
       }),
     ),
     traits: redissonStore(place.client, { mutex }).traits,
-    lacks: [...lacks, 'raise', 'evict', 'keep', 'recall', 'handOver', 'list'],
+    lacks: [...lacks, 'claimAll', 'raise', 'evict', 'keep', 'recall', 'handOver', 'list'],
   });
 }

@@ -19,5 +19,5 @@ simulatedSuite({
     };
   },
   traits: lockServerStore('http://unused').traits,
-  lacks: ['watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall', 'handOver'],
+  lacks: ['claimAll', 'watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall', 'handOver'],
 });

@@ -40,7 +40,7 @@ describe.each(turnOf([1, 2, 3]))('seed %i', (seed) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['downgrade', 'raise', 'keep', 'recall', 'handOver'],
+    lacks: ['claimAll', 'downgrade', 'raise', 'keep', 'recall', 'handOver'],
     forgets: true,
   });
 });

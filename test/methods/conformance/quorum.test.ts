@@ -17,7 +17,7 @@ describe.each(turnOf([3, 5]))('%i members', (count) => {
       };
     },
     traits: quorum([memoryStore(), memoryStore(), memoryStore()]).traits,
-    lacks: ['downgrade', 'raise', 'keep', 'recall', 'handOver'],
+    lacks: ['claimAll', 'downgrade', 'raise', 'keep', 'recall', 'handOver'],
     forgets: true,
   });
 });

@@ -41,6 +41,8 @@ export class Side {
       case 'enter':
       case 'again':
         return this.#told(claims, await each(store, claims, (those) => store.claim(those)));
+      case 'claimAll':
+        return this.#told(claims, (await store.claimAll?.(claims)) ?? []);
       case 'renew':
         return this.#told(claims, await each(store, claims, (those) => store.renew(those)));
       case 'raise': {

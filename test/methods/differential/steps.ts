@@ -20,7 +20,7 @@ export interface Terms {
 
 /** `which` are numbers of claims, `at` a place in a queue, `by` one of two processes. */
 export type Step = { readonly by: number } & (
-  | { readonly verb: 'enter'; readonly terms: readonly Terms[] }
+  | { readonly verb: 'enter' | 'claimAll'; readonly terms: readonly Terms[] }
   | { readonly verb: 'again' | 'renew' | 'raise'; readonly which: readonly number[] }
   | { readonly verb: 'downgrade'; readonly which: readonly [number] }
   | {
@@ -67,6 +67,11 @@ export function passing(chance: Chance, claims: number): Step {
   return { by: chance.below(2), verb: 'handOver', which, takes: chance.share(0.5) };
 }
 
+interface StepsTerms {
+  readonly replaces: boolean;
+  readonly together: boolean;
+}
+
 export class Steps {
   readonly #chance: Chance;
   /** Semaphores have up to so many seats; where it is one, all agree about it. */
@@ -75,10 +80,13 @@ export class Steps {
   readonly #resources: number;
   /** Some claims replace others. */
   readonly #replaces: boolean;
+  /** Some claims are tries of several resources in one step. */
+  readonly #together: boolean;
 
-  constructor(chance: Chance, replaces: boolean) {
+  constructor(chance: Chance, { replaces, together }: StepsTerms) {
     this.#chance = chance;
     this.#replaces = replaces;
+    this.#together = together;
     this.#seats = chance.one([1, 3, 4, 30]);
     this.#resources = chance.between(1, RESOURCES);
   }
@@ -90,6 +98,7 @@ export class Steps {
     const which = claims === 0 ? [] : this.#some(claims);
     const [one] = which;
     const draw = one === undefined ? 0 : chance.below(100);
+    if (this.#together && draw < 5) return { by, verb: 'claimAll', terms: this.#tries() };
     if (one === undefined || draw < 32) return { by, verb: 'enter', terms: this.#terms() };
     if (draw < 40) return { by, verb: 'again', which };
     if (draw < 55) return { by, verb: 'renew', which };
@@ -121,9 +130,16 @@ export class Steps {
     return Array.from({ length: this.#chance.one([1, 1, 1, 2, 3, 8]) }, () => this.#claim());
   }
 
-  #claim(): Terms {
+  /** Of some resources, each once. */
+  #tries(): Terms[] {
+    const first = this.#chance.below(this.#resources);
+    const length = this.#resources - first;
+    const claims = Array.from({ length }, (_, i) => this.#claim(first + i));
+    return claims.map((claim) => ({ ...claim, queue: false }));
+  }
+
+  #claim(resource: number = this.#resource()): Terms {
     const chance = this.#chance;
-    const resource = this.#resource();
     const kind = chance.one(KINDS[resource] ?? []);
     const ttlMs = chance.between(1, MAX_TTL_MS / UNIT_MS) * UNIT_MS;
     const queue = chance.share(0.8);

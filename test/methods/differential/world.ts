@@ -71,13 +71,14 @@ export class World {
     this.#passing = new Chance(-1 - seed);
     this.#passes = passes && sides.every((stores) => stores.every((store) => store.handOver));
     this.#sides = sides.map((stores) => new Side(stores));
-    const has = (verb: (typeof OPTIONAL)[number]): boolean =>
+    const has = (verb: (typeof OPTIONAL)[number] | 'claimAll'): boolean =>
       sides.every((stores) => stores.every((store) => store[verb] !== undefined));
     this.#lacks = new Set(OPTIONAL.filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
     // Their worlds are chosen, and would be others.
     const replaces = !this.#follows && sides.flat().every(({ traits }) => traits.replaces);
-    this.#steps = new Steps(new Chance(seed), replaces);
+    const together = !this.#follows && has('claimAll');
+    this.#steps = new Steps(new Chance(seed), { replaces, together });
     this.#estimates = estimates;
     this.#now = now;
   }
@@ -136,7 +137,7 @@ export class World {
   }
 
   async #chosen(step: Step): Promise<readonly Claim[]> {
-    if (step.verb === 'enter') {
+    if ('terms' in step) {
       const claims = step.terms.map(({ resource, ...terms }) =>
         this.#make(step.by, { ...terms, resource: this.#resource(resource) }),
       );
@@ -189,7 +190,7 @@ export class World {
     this.#asked.forEach(({ id, ttlMs }, i) => {
       const again = step.verb === 'renew' && Object.hasOwn(answers[i] as object, 'life');
       const taken = step.verb === 'handOver' && step.takes && i === 0;
-      const begins = again || taken || step.verb === 'enter';
+      const begins = again || taken || 'terms' in step;
       const end = begins ? this.#now() + ttlMs : this.#end(id);
       this.#ends.set(id, passes && !taken ? this.#now() : Math.min(end, ends));
     });

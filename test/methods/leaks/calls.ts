@@ -1,6 +1,15 @@
 /** Each public call that listens, waits, subscribes or opens something, as one round of a test. */
 
-import { allOf, closeOnSignal, createLocks, downgrade, evict, type Locks, list } from 'holdfast';
+import {
+  allOf,
+  closeOnSignal,
+  createLocks,
+  downgrade,
+  evict,
+  type Locks,
+  list,
+  tryAllOf,
+} from 'holdfast';
 import { connect } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
 import { once } from 'holdfast/once';
@@ -96,6 +105,12 @@ const primitives: Readonly<Record<string, Call['round']>> = {
   },
   allOf: ({ locks, name, signal }) =>
     allOf([locks.mutex(name), locks.mutex(`${name}-too`)]).run({ signal }, listen),
+  tryAllOf: async ({ locks, name, signal }) => {
+    const leases = await tryAllOf([locks.mutex(name), locks.mutex(`${name}-too`)], { signal });
+    if (!leases) throw new Error('They are free.');
+    listen(leases);
+    await leases.release();
+  },
   'a campaign': async ({ locks, name, signal }) => {
     for await (const term of createElection(locks, name).campaign({ signal })) {
       listen(term);

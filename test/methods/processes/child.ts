@@ -25,6 +25,7 @@ export class Child {
       | 'diner'
       | 'seller'
       | 'finisher'
+      | 'booker'
       | 'passer',
     options: object,
   ) {

@@ -1,6 +1,6 @@
 /** Calls in any order, chosen and shrunk by fast-check, on an honest store and on a garbled one. */
 import fc from 'fast-check';
-import { allOf, downgrade, evict, type Lease, list, type MultiLease } from 'holdfast';
+import { allOf, downgrade, evict, type Lease, list, type MultiLease, tryAllOf } from 'holdfast';
 import { createElection, type Term } from 'holdfast/election';
 import { once } from 'holdfast/once';
 import { refresh } from 'holdfast/refresh';
@@ -115,12 +115,17 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   pause: (calls, n) => calls.rest(at(PAUSES_MS, n)),
 };
 
-function both({ own }: Calls) {
-  return allOf([own.mutex('m1'), own.mutex('m0')]);
+function two({ own }: Calls) {
+  return [own.mutex('m1'), own.mutex('m0')];
+}
+
+function both(calls: Calls) {
+  return allOf(two(calls));
 }
 
 /** Only an honest store is sure to keep its promises. */
 const MORE: Readonly<Record<string, Deed>> = {
+  'try both': (calls, n) => calls.take(tryAllOf(two(calls), { signal: calls.signal(n) })),
   'acquire both': (calls) => calls.take(both(calls).acquire(WAIT)),
   'run both': (calls, n, work) => {
     const how = { ...WAIT, signal: calls.signal(n) };

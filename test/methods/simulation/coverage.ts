@@ -17,6 +17,7 @@ export const REACHED: readonly string[] = [
   ...['fault: pause', 'fault: crash', 'fault: restart', 'fault: data loss', 'fault: clock jump'],
   ...['fault: eviction', 'fault: eviction at once'],
   ...['acquired', 'local hand-off', 'hand-off by hint', 'entered again', 'downgraded', 'led'],
+  'several in one step',
   ...['granted after an unknown outcome', 'late copy of a released claim', 'tombstone answered'],
   ...['late grant refused', 'quarantine waited out', 'unconfirmed', 'mismatch', 'abort'],
   ...['close', 'lost: expired', 'lost: stalled', 'lost: evicted', 'lost: store-reset'],

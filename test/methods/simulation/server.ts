@@ -159,6 +159,10 @@ export class Server {
         const newest = claims.some(({ ifBusy }) => ifBusy);
         return statuses(claims, (all) => (newest ? this.#newest(all) : memory.claim(all)));
       },
+      claimAll: (claims) => {
+        grants.claimed(claims);
+        return statuses(claims, (all) => memory.claimAll!(all));
+      },
       renew: (claims) => statuses(claims, (all) => memory.renew(all)),
       downgrade: async (claim) => {
         const asked = grants.ask();

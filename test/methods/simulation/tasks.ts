@@ -12,6 +12,7 @@ import {
   type Lease,
   type Lock,
   type LockOptions,
+  tryAllOf,
 } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
@@ -100,7 +101,10 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
       locks.rwLock('rw').read,
     ];
     act.chance.shuffle(parts);
-    const lock = allOf(parts.slice(0, act.chance.between(1, 3)));
+    const some = parts.slice(0, act.chance.between(1, 3));
+    // In a divided world each resource is a part of its own.
+    if (!act.process.network.partOf && act.chance.share(0.4)) return tryAll(act, some);
+    const lock = allOf(some);
     const ran = await lock.run(waits(act), async (lease) => {
       for (const each of lease.leases) act.scene.checks.handed(act.process, each);
       await work(act, lease.leases);
@@ -131,6 +135,21 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
     return holdThenPass(act, lease, Number(own.minHold ?? 0));
   },
 };
+
+/** Takes them in one step, if they are free. */
+async function tryAll(act: Act, parts: readonly Lock[]): Promise<string> {
+  const { wait: _, ...limits } = waits(act);
+  const lease = await tryAllOf(parts, limits);
+  if (!lease) return 'were not free';
+  try {
+    for (const each of lease.leases) act.scene.checks.handed(act.process, each);
+    await work(act, lease.leases);
+  } finally {
+    await lease.release();
+  }
+  act.scene.trace.count('several in one step');
+  return 'held at once';
+}
 
 const MUTEXES = ['m', 'n'] as const;
 

@@ -18,6 +18,7 @@ export interface Service<S> {
   readonly traits: Store['traits'];
   /** How much later than asked for a claim may end, in ms; default not at all. */
   readonly slackMs?: number;
+  /** Beside `claimAll`, which needs several documents in one step. */
   readonly lacks?: SuiteOptions['lacks'];
   readonly anonymous?: boolean;
   /** All topics, not only those that depend on the service. Default false. */
@@ -44,7 +45,7 @@ export function documentConformance<S>(service: Service<S>): void {
       dispose: () => {},
       slackMs,
     }),
-    ...{ traits, lacks, anonymous, patienceMs: HANG_MS },
+    ...{ traits, lacks: ['claimAll', ...lacks], anonymous, patienceMs: HANG_MS },
     ...(!whole && { topics: TOPICS }),
   });
 }

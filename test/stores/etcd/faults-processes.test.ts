@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { handOverFaults } from '../../methods/faults/hand-over.ts';
 import { processFaults } from '../../methods/faults/processes.ts';
+import { bookingFaults } from '../../methods/faults/several-locks.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 import { Bed } from './fault-bed.ts';
 
@@ -10,3 +11,5 @@ afterAll(() => server.close());
 describe('a process that holds', () => processFaults(() => new Bed(server)));
 
 describe('a lease that is handed over', () => handOverFaults(() => new Bed(server)));
+
+describe('processes that take several locks', () => bookingFaults(() => new Bed(server)));

@@ -22,5 +22,5 @@ suite({
   }),
   traits: fencedLockStore(NO_CLIENT).traits,
   patienceMs: HANG_MS,
-  lacks: ['downgrade', 'raise', 'evict', 'keep', 'recall', 'handOver', 'list'],
+  lacks: ['claimAll', 'downgrade', 'raise', 'evict', 'keep', 'recall', 'handOver', 'list'],
 });

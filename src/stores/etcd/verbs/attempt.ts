@@ -8,7 +8,8 @@
  * following.ts) and the claim will wait, the watch tells its place. A try writes nothing unless it
  * is admitted: first if the queue is empty; then, having read the queue, if it fits and nothing was
  * written since. Departures meanwhile do no harm. Each compares the mark of its lease (lease.ts),
- * and is sent again when that was written meanwhile.
+ * and is sent again when that was written meanwhile. Tries of several queues that enter together
+ * have one transaction, with the conditions of all.
  */
 import { isLockError } from '../../../base/errors.ts';
 import type {
@@ -33,7 +34,7 @@ import { sendTogether, type TogetherReply } from '../together.ts';
 import { replaceOlder } from './change.ts';
 import { epitaph, standing } from './standing.ts';
 
-const OVERTAKEN = 'Other claims kept coming in before this try.';
+export const OVERTAKEN = 'Other claims kept coming in before this try.';
 
 /**
  * How a claim learns its place: by reading the queue in the same step; from the watch, if that
@@ -89,9 +90,9 @@ export class ClaimAttempt {
     };
   }
 
-  /** Whether a refused claim asks for the reasons separately. */
-  get asks(): boolean {
-    return this.#claim.queue && this.way !== 'alone';
+  /** Whether it was refused and has yet to learn why. */
+  asks(outcome: TxnAnswer | undefined): boolean {
+    return !outcome?.succeeded && !outcome?.answers.length && !this.meets(outcome);
   }
 
   /** Whether its queue was not empty, as it took it to be. */
@@ -126,6 +127,15 @@ export class ClaimAttempt {
     revision: bigint,
     sentAt: number,
   ): Promise<ClaimStatus> {
+    return (await this.learn(outcome, revision, sentAt)) ?? this.#tryAgain();
+  }
+
+  /** Its status; undefined if it is to be sent again. */
+  async learn(
+    outcome: TxnAnswer | undefined,
+    revision: bigint,
+    sentAt: number,
+  ): Promise<ClaimStatus | undefined> {
     const { answers = [], succeeded = false } = outcome ?? {};
     const joined = succeeded ? await this.#joined(answers[1], revision) : undefined;
     // Released meanwhile, which is final.
@@ -140,16 +150,18 @@ export class ClaimAttempt {
       const place = left.at(this.own.key) ?? found;
       return standing(this.#parts, { claim: this.#claim, place, view: left, sentAt });
     }
-    if (found || tombstone) return this.#leave(epitaph(tombstone));
+    if (found || tombstone) return this.leave(epitaph(tombstone));
     const mark = this.#markIn(outcome);
     if (mark !== this.#mark) {
       this.own.lease.marked(mark);
-      return this.#tryAgain(this.#seenAt);
+      return undefined;
     }
-    // The reason has gone before it asked.
-    if (queue) return this.#tryAgain(undefined);
-    if (!view.admits(this.#claim)) return this.#leave(view.misfit(this.#claim.kind) ?? REFUSED);
-    return this.#tryAgain(revision);
+    if (!queue && !view.admits(this.#claim)) {
+      return this.leave(view.misfit(this.#claim.kind) ?? REFUSED);
+    }
+    // Or else the reason has gone before it asked.
+    if (!queue) this.#seenAt = revision;
+    return undefined;
   }
 
   /** The queue with this claim in it. */
@@ -182,7 +194,7 @@ export class ClaimAttempt {
       view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
     if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
     await client.txn({ success: [{ delete: { key } }] });
-    return this.#leave(unfit);
+    return this.leave(unfit);
   }
 
   /** Without those that it replaces, if it is there and waits. */
@@ -191,9 +203,8 @@ export class ClaimAttempt {
     return waits ? replaceOlder(this.#parts, this.#claim) : view;
   }
 
-  async #tryAgain(revision: bigint | undefined): Promise<ClaimStatus> {
+  async #tryAgain(): Promise<ClaimStatus> {
     if (++this.#tries > MOST_TRIES) throw temporaryFailure(OVERTAKEN);
-    this.#seenAt = revision;
     const sentAt = this.#parts.clock.now();
     const { outcomes, revision: at } = await sent(this.#parts, [this]);
     this.checkLease(outcomes[0]);
@@ -211,7 +222,8 @@ export class ClaimAttempt {
     return queueIn(this.#parts, answer, { resource: this.#claim.resource, kind });
   }
 
-  #leave(status: GoneStatus): GoneStatus {
+  /** It has no key, or none any more. */
+  leave(status: GoneStatus): GoneStatus {
     this.#parts.own.forget(this.own);
     return status;
   }
@@ -224,14 +236,15 @@ export class ClaimAttempt {
 export async function sent(
   { client }: EtcdParts,
   entries: readonly ClaimAttempt[],
+  send: typeof sendTogether = sendTogether,
 ): Promise<TogetherReply> {
   const txns = entries.map((entry) => entry.txn());
-  const { revision, outcomes } = await sendTogether(client, txns).catch((error: unknown) => {
+  const { revision, outcomes } = await send(client, txns).catch((error: unknown) => {
     const failed = isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed';
     if (!failed) for (const { own } of entries) own.lease.doubt(own.claim.id, own);
     throw error;
   });
-  const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
+  const asking = entries.filter((entry, i) => entry.asks(outcomes[i]));
   if (asking.length === 0) return { revision, outcomes };
   const questions = asking.map((entry) => ({ success: entry.reasons }));
   const replies = await sendTogether(client, questions);

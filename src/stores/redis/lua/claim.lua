@@ -3,15 +3,18 @@
 -- include record.lua
 -- Enters the queue, or says where an id already in it stands. Extends no claim.
 -- ARGV for each claim, in one: its id; 'q' to wait, 't' to try, 'r' to replace those that wait, or
--- 'R' also those that hold; and its terms.
+-- 'R' also those that hold; and its terms. With 'a' for all, either all tries hold or none enters:
+-- each is made on a copy of its queue, and the copies are written once no try is refused.
 -- There are three ways in, the quickest first: there is no key, so the claim holds alone, and the
 -- script reads no queue; join.lua, behind others that wait; and queue.lua, which knows all cases.
 local answers, rest = { stamp }, {}
 local number = newNumber(0)
 local numberText = format('%016.0f', number)
 local ttl, expires, keepFor
+local together = ARGV[2] and sub(ARGV[2], 33, 33) == 'a'
+local free = open and not (together and call('EXISTS', unpack(KEYS, 2)) > 0)
 for i = 2, #KEYS do
-  if open then
+  if free then
     local asked = ARGV[i]
     local own = string.match(asked, '^%a %d+ %d+ (%S+)', 34)
     -- Most claims of a batch have the same ttl, and formatting numbers is slow.
@@ -75,7 +78,7 @@ if #rest > 0 then
       end
       claim.trusts = trusts or nil
       local way, admitted = sub(asked, 33, 33), head.waiters == 0 and fits(q, claim)
-      if not admitted and way == 't' then return refusal() end
+      if not admitted and (way == 't' or way == 'a') then return refusal() end
       local _, maxWaiters = settings()
       if not admitted and way ~= 'q' then
         replace(q, way, tonumber(maxWaiters))
@@ -102,22 +105,36 @@ if #rest > 0 then
       end
       return status(q, claim)
     end
-    return function(key, asked)
-      local q = load(key)
-      q.asking = sub(asked, 1, 32)
-      local answer = enter(q, q.asking, asked)
-      save(q)
-      return answer
+    local copies = {}
+    local function saveAll()
+      local held = true
+      for i = 2, #KEYS do held = held and sub(answers[i], 1, 1) == 'h' end
+      for i = 2, #KEYS do
+        local q = copies[KEYS[i]]
+        if held then
+          answers[i] = apart(save, q) or answers[i]
+        elseif q and not q.known and sub(answers[i], 1, 1) == 'h' then
+          answers[i] = refusal()
+        end
+      end
     end
+    return function(key, asked)
+      local id, q = sub(asked, 1, 32), load(key)
+      q.asking, q.known = id, together and live(q, id)
+      local answer = enter(q, id, asked)
+      if together then copies[key] = q else save(q) end
+      return answer
+    end, saveAll
   end
-  local enter
+  local enter, saveAll
   local function step(key, asked)
-    local answer = join(key, asked)
+    local answer = not together and join(key, asked)
     if answer then return answer end
-    enter = enter or wholeQueue()
+    if not enter then enter, saveAll = wholeQueue() end
     return enter(key, asked)
   end
   for _, i in ipairs(rest) do answers[i] = apart(step, KEYS[i], ARGV[i]) end
+  if together then saveAll() end
 end
 writeRecord()
 return answers

@@ -84,7 +84,7 @@ async function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Cla
 }
 
 /** Its node is there; it may have to leave again. */
-async function settle(
+export async function settle(
   parts: ZookeeperParts,
   own: ZookeeperClaim,
   sentAt: number,
@@ -129,11 +129,19 @@ async function create(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Creat
       return await kept.session.createProtected({ ...terms, tried });
     } catch (error) {
       unlessMissing(error);
-      for (const path of parts.tree.containers(claim.resource)) {
-        const container = { kind: 'container', ...kept.within } as const;
-        await kept.session.create(path, container).catch(unlessThere);
-      }
+      await makeContainers(parts, own);
     }
+  }
+}
+
+/** The nodes of its queue, as far as they are missing. */
+export async function makeContainers(
+  { tree }: ZookeeperParts,
+  { claim, kept }: ZookeeperClaim,
+): Promise<void> {
+  for (const path of tree.containers(claim.resource)) {
+    const container = { kind: 'container', ...kept.within } as const;
+    await kept.session.create(path, container).catch(unlessThere);
   }
 }
 

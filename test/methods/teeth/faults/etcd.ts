@@ -81,6 +81,16 @@ export const ETCD_FAULTS: Faults = {
     why: 'they have one revision, and so one token and no order',
     by: inTest(DIFFERENTIAL, 'etcd answers and tells as memory does'),
   },
+  'etcd: of several tries in one step the first has the only condition': {
+    file: 'src/stores/etcd/together.ts',
+    find: 'const compare = txns.flatMap((txn) => txn.compare ?? []);',
+    replace: 'const compare = txns[0]?.compare ?? [];',
+    why: 'the others enter behind who holds, and hold with the first one alone',
+    by: inTest(
+      'test/stores/etcd/conformance/etcd.test.ts',
+      'all or none: if one is not free, none is held, and nothing stays of them',
+    ),
+  },
   'etcd: what came before a queue was read is told after it': {
     ...following,
     find: 'if (step.revision > this.#readAt) this.#take(step);',

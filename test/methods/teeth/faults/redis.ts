@@ -72,6 +72,13 @@ export const REDIS_FAULTS: Faults = {
     why: 'everybody holds',
     by: inTest(IOREDIS, 'try: of tries that arrive together one is held'),
   },
+  'Redis: of several tries in one step each is written by itself': {
+    ...claim,
+    find: 'if together then copies[key] = q else save(q) end',
+    replace: 'save(q)',
+    why: 'a try that is refused keeps some of the locks',
+    by: inTest(IOREDIS, 'all or none: if one is not free, none is held, and nothing stays of them'),
+  },
   'Redis: what waits is admitted in the quarantine': {
     ...queue,
     find: 'return (over or claim.trusts) and head.used',

@@ -7,6 +7,6 @@ export function plainSuite(place: Place): void {
   suite({
     ...onPlace(place, (client, { maxWaiters, ...options }) => plainRedisStore(client, options)),
     traits: plainRedisStore(place.client).traits,
-    lacks: ['watch', 'downgrade', 'raise', 'evict', 'handOver', 'list'],
+    lacks: ['claimAll', 'watch', 'downgrade', 'raise', 'evict', 'handOver', 'list'],
   });
 }

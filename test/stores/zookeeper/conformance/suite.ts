@@ -17,7 +17,7 @@ import { HANG_MS, paced } from '../../../support/this-run.ts';
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
   locks: ['raise', 'handOver'],
   latch: ['raise', 'handOver'],
-  semaphore: ['raise', 'downgrade', 'evict', 'keep', 'recall', 'handOver', 'list'],
+  semaphore: ['claimAll', 'raise', 'downgrade', 'evict', 'keep', 'recall', 'handOver', 'list'],
 };
 
 /** Why cases by these names are not promised. */

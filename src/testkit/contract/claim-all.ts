@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import {
+  type Claim,
+  type ClaimStatus,
+  type GoneStatus,
+  MAX_PERMITS,
+  type Store,
+} from '../../contract/store.ts';
+import { check, gone, held, hold, states, type Topic } from '../case.ts';
+import type { TestBed } from '../test-bed.ts';
+
+export const claimAll: Topic = {
+  topic: 'all or none',
+  promise: 'Enters all of these tries in one step if each would be admitted at once',
+  needs: ['claimAll'],
+  cases: [
+    check('all are held if all are free, and each has a life of its own', async (bed) => {
+      const claims = tries(bed, 'b', 'a', 'c');
+      const statuses = await enterAll(bed, claims);
+      for (const status of statuses) held(status);
+      assert.equal(await bed.leave(claims[0] as Claim), true);
+      assert.deepEqual(await holders(bed, 'b', 'a', 'c'), [0, 1, 1]);
+      const [b, ...others] = await bed.beatBatch(claims);
+      gone(b);
+      for (const [i, status] of others.entries()) {
+        assert.equal(held(status).token, held(statuses[i + 1]).token);
+      }
+    }),
+    check('if one is not free, none is held, and nothing stays of them', async (bed) => {
+      const { claim: a } = await hold(bed, { resource: of(bed, 'a') });
+      const claims = tries(bed, 'c', 'a', 'b');
+      const [, refused] = await allGone(bed, claims);
+      gone(refused, 'refused');
+      assert.deepEqual(await holders(bed, 'c', 'a', 'b'), [0, 1, 0]);
+      assert.equal((await bed.look(a.resource)).waiters.length, 0);
+      for (const claim of claims) gone(await bed.beat(claim));
+      await bed.leave(a);
+      for (const status of await enterAll(bed, tries(bed, 'a', 'b', 'c'))) held(status);
+    }),
+    check('of those that overlap one is held, and none in part', ['atomic try'], async (bed) => {
+      const stores = [bed.store, await bed.connect()];
+      for (let round = 0; round < 5; round++) {
+        const pairs = ['ab', 'ba', 'bc', 'cb', 'ca', 'ac', 'ab', 'ba'].map((pair) =>
+          tries(bed, ...Array.from(pair, (name) => `${round} ${name}`)),
+        );
+        const answers = await Promise.all(
+          pairs.map((claims, i) => enterAll(bed, claims, stores[i % 2])),
+        );
+        const some = answers.map(states).filter((each) => each.includes('held'));
+        assert.deepEqual(some, ['held held']);
+        const counts = await holders(bed, `${round} a`, `${round} b`, `${round} c`);
+        assert.deepEqual(counts.sort(), [0, 1, 1]);
+      }
+    }),
+    check('a request that is repeated gets the same answer, and extends nothing', async (bed) => {
+      const claims = tries(bed, 'a', 'b');
+      const first = await enterAll(bed, claims);
+      const most = await bed.age(held(first[0]).leftMs);
+      for (const [i, status] of (await enterAll(bed, claims)).entries()) {
+        const { token, leftMs } = held(status);
+        assert.equal(token, held(first[i]).token);
+        assert.ok(leftMs <= most, `${leftMs} ms are left`);
+      }
+    }),
+    check('a copy that comes after the release of one of them enters none', async (bed) => {
+      const claims = tries(bed, 'a', 'b');
+      await bed.leave({ ...(claims[1] as Claim), unanswered: true });
+      await allGone(bed, claims);
+      assert.deepEqual(await holders(bed, 'a', 'b'), [0, 0]);
+    }),
+    check('kinds mix, beside other holders, and a misfit says so', ['permits'], async (bed) => {
+      const permits = { resource: of(bed, 'p'), kind: 'permits', limit: 3 } as const;
+      const reader = { resource: of(bed, 'r'), kind: 'read', limit: MAX_PERMITS } as const;
+      for (const terms of [permits, reader]) held(await bed.enter(bed.claim(terms)));
+      const mixed = [{ ...permits, permits: 2 }, reader];
+      const claims = () => [
+        ...mixed.map((terms) => bed.claim({ ...terms, queue: false })),
+        ...tries(bed, 'm'),
+      ];
+      for (const status of await enterAll(bed, claims())) held(status);
+      await allGone(bed, claims());
+      const [, misfit] = await allGone(bed, tries(bed, 'a', 'p'));
+      gone(misfit, 'mismatch');
+      assert.deepEqual(await holders(bed, 'p', 'r', 'm', 'a'), [2, 2, 1, 0]);
+    }),
+    check('none overtakes a waiter', ['queue', 'permits'], async (bed) => {
+      const permits = { resource: of(bed, 'p'), kind: 'permits', limit: 3, permits: 2 } as const;
+      await bed.entered(permits, permits);
+      await allGone(bed, [bed.claim({ ...permits, permits: 1, queue: false }), ...tries(bed, 'a')]);
+      assert.deepEqual(await holders(bed, 'p', 'a'), [1, 0]);
+    }),
+    check(
+      'they learn of a dead holder, also after others that were refused',
+      ['traces of the dead', 'tokens'],
+      async (bed) => {
+        const { claim: a, token } = await hold(bed, { resource: of(bed, 'a'), ttlMs: bed.ttlMs });
+        await bed.untilDead(a);
+        const { claim: b } = await hold(bed, { resource: of(bed, 'b') });
+        await allGone(bed, tries(bed, 'a', 'b'));
+        await bed.leave(b);
+        const [first] = await enterAll(bed, tries(bed, 'a', 'b'));
+        assert.deepEqual(held(first).takeover, { reason: 'expired', token });
+      },
+    ),
+    check('those that are refused send no hint', ['watch'], async (bed) => {
+      const a = bed.claim({ resource: of(bed, 'a') });
+      let wakes = 0;
+      await bed.watch(a, () => wakes++);
+      await bed.enter(a);
+      await allGone(bed, tries(bed, 'b', 'a'));
+      await bed.quiet();
+      assert.equal(wakes, 0);
+    }),
+    {
+      name: 'none is held while the store may have lost others',
+      needs: ['data loss'],
+      fixture: { quarantineMs: 2_000 },
+      async run(bed) {
+        await bed.forget();
+        for (const { quarantineMs = 0 } of await allGone(bed, tries(bed, 'a', 'b'))) {
+          assert.ok(quarantineMs > 0, 'it says for how long');
+        }
+      },
+    },
+  ],
+};
+
+/** In a cluster, braces put all names of a case into one slot. */
+function of(bed: TestBed, name: string): string {
+  return bed.name(`{all}${name}`);
+}
+
+function tries(bed: TestBed, ...names: readonly string[]): Claim[] {
+  return names.map((name) => bed.claim({ resource: of(bed, name), queue: false }));
+}
+
+async function enterAll(
+  { store: own }: TestBed,
+  claims: readonly Claim[],
+  store: Store = own,
+): Promise<readonly ClaimStatus[]> {
+  assert.ok(store.claimAll, 'the store has claimAll()');
+  const statuses = await store.claimAll(claims);
+  assert.equal(statuses.length, claims.length, 'one claim gets one answer');
+  return statuses;
+}
+
+async function allGone(bed: TestBed, claims: readonly Claim[]): Promise<GoneStatus[]> {
+  return (await enterAll(bed, claims)).map((status) => gone(status));
+}
+
+function holders(bed: TestBed, ...names: readonly string[]): Promise<number[]> {
+  return Promise.all(names.map(async (name) => (await bed.look(of(bed, name))).holders.length));
+}
