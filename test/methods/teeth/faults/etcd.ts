@@ -19,13 +19,6 @@ export const ETCD_FAULTS: Faults = {
       hung: true,
     },
   },
-  'etcd: a new claim gets a lease of any age': {
-    file: 'src/stores/etcd/leases.ts',
-    find: 'lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm())',
-    replace: 'lease !== undefined',
-    why: 'a claim is granted with too little life left, and may be lost before its first heartbeat',
-    by: inTest(EXPIRY, 'a new claim gets a lease with most of its life'),
-  },
   'etcd: a claim is not compared with the mark of its lease': {
     ...claim,
     find: "      { target: 'mod', is: '=', key: lease.markKey, to: this.#mark },\n",
@@ -89,16 +82,6 @@ export const ETCD_FAULTS: Faults = {
     by: inTest(
       'test/stores/etcd/conformance/etcd.test.ts',
       'all or none: if one is not free, none is held, and nothing stays of them',
-    ),
-  },
-  'etcd: what came before a queue was read is told after it': {
-    ...following,
-    find: 'if (step.revision > this.#readAt) this.#take(step);',
-    replace: 'this.#take(step);',
-    why: 'a holder hears of a waiter that has left, and who has gone stands in the queue again',
-    by: inTest(
-      'test/stores/etcd/following.test.ts',
-      'what came before the queue was read is not told after it',
     ),
   },
   'etcd: a heartbeat that comes too late counts': {

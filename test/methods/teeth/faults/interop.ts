@@ -11,18 +11,6 @@ const TWO = 'a program in Java and one of ours hold the same lock';
 
 /** Where other libraries have their locks, and when they take them for free. */
 export const INTEROP_FAULTS: Faults = {
-  'Redisson: a lock that is left is told to nobody': {
-    ...kinds,
-    find: "  tell('redisson_lock__channel:' .. braced(c.key), '0')",
-    replace: '',
-    why: 'a waiter in Java sleeps until the lease would have ended',
-    by: inTest(
-      'test/interop/redisson/sharing.test.ts',
-      "Redisson '3.52.0' on 'redis'",
-      'as mutex',
-      'each is woken by the other',
-    ),
-  },
   'Redisson: what has just been made lasts for ever': {
     file: 'src/interop/redisson/lua/layout.lua',
     find: "math.max(call('PTTL', key), ttl)",

@@ -60,16 +60,6 @@ export const KUBERNETES_FAULTS: Faults = {
       'that is taken back by a late renewal is not held after its release',
     ),
   },
-  'kubernetes: a look from before the grant tells a release of a loss': {
-    ...sharedLease,
-    find: 'granted ? !lossIn(lease, hold) :',
-    replace: 'hold.token !== undefined ? !lossIn(lease, hold) :',
-    why: 'a lease is held by no program until it ends',
-    by: inTest(
-      SHARED_LEASE,
-      'a claim that is granted while its release looks is not left behind: there is no lease yet',
-    ),
-  },
   'kubernetes: a hold goes on although another had the lease meanwhile': {
     ...sharedLease,
     find: "holderIdentity === '' && transitionsOf(lease) === hold.transitions",

@@ -101,17 +101,6 @@ export const LOCK_FAULTS: Faults = {
     why: 'two attempts that overlap both succeed',
     by: inTest('test/jobs/once.test.ts', 'once', 'cannot record what another has done meanwhile'),
   },
-  'a deadlock is told before all have confirmed it': {
-    file: 'src/operators/deadlocks/detect-deadlocks.ts',
-    find: 'const agreed = isConfirmed(knot);',
-    replace: 'const agreed = knot.length > 0;',
-    why: 'a wait that another has just left is told, and rejected, as a deadlock',
-    by: inTest(
-      'test/operators/deadlocks/detect-deadlocks.test.ts',
-      'no deadlock is',
-      'a ring with a program that is dead: its lock ends with its TTL',
-    ),
-  },
   'a locked method is called without its lock': {
     file: 'src/integrations/decorator/locked.ts',
     find: "if (ifBusy === 'wait') return mutex.run(",

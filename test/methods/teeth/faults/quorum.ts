@@ -18,16 +18,6 @@ export const QUORUM_FAULTS: Faults = {
       'if there is a majority of such, is an error that may pass',
     ),
   },
-  'quorum: a try waits for a member that lost its memory': {
-    ...bid,
-    find: ' && closedMs(place) === 0;',
-    replace: ';',
-    why: 'a free lock is refused for a whole TTL after one member restarts',
-    by: inTest(
-      'test/layers/quorum/losses.test.ts',
-      'is granted although the lowest members have lost their memory, unless it is held',
-    ),
-  },
   'quorum: the greatest life of all votes counts': {
     file: 'src/layers/quorum/counting.ts',
     find: '[majority - 1] ?? 0',
@@ -73,16 +63,5 @@ export const QUORUM_FAULTS: Faults = {
     replace: '',
     why: 'a hold comes back after another one, with a smaller token',
     by: inTest(QUORUM, 'a hold', 'wins nothing back after it may have ended'),
-  },
-  'quorum: votes are kept without a majority': {
-    ...bid,
-    find: 'for (const vote of quorum.votes) if (!later || vote !== first) vote.letGo();',
-    replace: '',
-    why: 'who reaches a minority stands in the way of those who reach more',
-    by: inTest(
-      QUORUM,
-      'a member that does not answer',
-      'if there is a majority of such, is an error that may pass',
-    ),
   },
 };

@@ -123,16 +123,6 @@ export const SQLITE_FAULTS: Faults = {
       'nobody writes to a second name of a file where a process does not listen yet',
     ),
   },
-  'a reboot leaves the ends of records as they were': {
-    file: 'src/stores/sqlite/records.ts',
-    find: 'now - seen.monotonic - rested',
-    replace: '0',
-    why: 'records of work that is done vanish when the machine starts, or live for months',
-    by: inTest(
-      'test/stores/sqlite/records.test.ts',
-      'a reboot takes as much of it as the machine was away',
-    ),
-  },
   'SQLite claims live by the wall clock': {
     file: 'src/clients/sqlite/machine.ts',
     find: 'nowUs: monotonicClock(),',
