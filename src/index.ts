@@ -10,8 +10,9 @@ export {
 export { TransactionError, type TransactionFailure } from './clients/sql/errors.ts';
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
 export type { IfBusy } from './contract/newest.ts';
-export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
+export type { Holder, Kind, Member, Queue, Store, Takeover } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';
+export type { Traits } from './contract/traits.ts';
 export type { AcquireOptions } from './core/acquire-options.ts';
 export type { Inspection } from './core/engine.ts';
 export {

@@ -17,9 +17,9 @@ import type {
   Member,
   Queue,
   Takeover,
-  Traits,
   WaitingStatus,
 } from '../contract/store.ts';
+import type { Traits } from '../contract/traits.ts';
 
 /** Of a store whose queues are in a server, which decides on its own clock. */
 export const SERVER_QUEUES: Traits = {

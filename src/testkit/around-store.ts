@@ -1,4 +1,5 @@
-import type { Claim, OptionalVerb, Store, Traits } from '../contract/store.ts';
+import type { Claim, OptionalVerb, Store } from '../contract/store.ts';
+import type { Traits } from '../contract/traits.ts';
 
 export type Verb = 'claim' | 'renew' | 'release' | 'inspect' | OptionalVerb;
 

@@ -7,15 +7,8 @@ import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Eviction, Queue, Store, Wake } from '../../contract/store.ts';
+import type { Traits } from '../../contract/traits.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
 import { each } from '../batch.ts';

@@ -20,9 +20,9 @@ import type {
   Queue,
   Store,
   Subscribed,
-  Traits,
   Wake,
 } from '../../contract/store.ts';
+import type { Traits } from '../../contract/traits.ts';
 import { look, refusals } from '../../queue/all-or-none.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';

@@ -29,9 +29,9 @@ import type {
   Queue,
   Store,
   Subscribed,
-  Traits,
   Wake,
 } from '../../contract/store.ts';
+import type { Traits } from '../../contract/traits.ts';
 import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, queueIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';

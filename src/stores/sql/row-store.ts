@@ -25,9 +25,9 @@ import {
   type Queue,
   type Store,
   type Subscribed,
-  type Traits,
   type Wake,
 } from '../../contract/store.ts';
+import type { Traits } from '../../contract/traits.ts';
 import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';

@@ -22,9 +22,9 @@ import type {
   Queue,
   Store,
   Subscribed,
-  Traits,
   Wake,
 } from '../../contract/store.ts';
+import type { Traits } from '../../contract/traits.ts';
 import { errorStatus } from '../batch.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';

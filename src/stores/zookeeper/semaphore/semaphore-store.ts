@@ -18,9 +18,9 @@ import {
   MAX_PERMITS,
   type Queue,
   type Store,
-  type Traits,
   type Wake,
 } from '../../../contract/store.ts';
+import type { Traits } from '../../../contract/traits.ts';
 import { errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
