@@ -137,8 +137,12 @@ export class Queues {
 
   /** All of these tries, or none. */
   claimAll(claims: readonly Claim[]): ClaimStatus[] {
-    const none = new Map<string, ClaimStatus | undefined>();
-    const looks = this.#each(claims, none, (claim, queue, { now }) => look(claim, queue, { now }));
+    // A look, which admits none, does not show that it missed a waiter behind the front.
+    const looks = claims.map((claim) =>
+      this.#on(claim.resource, { ...ALL, ids: [claim.id] }, (queue, { now }) =>
+        look(claim, queue, { now }),
+      ),
+    );
     return refusals(looks) ?? this.claim(claims);
   }
 
