@@ -7,14 +7,7 @@ import {
   StoreError,
   type Traits,
 } from 'holdfast';
-import type {
-  Claim,
-  ClaimStatus,
-  HandOver,
-  HeldStatus,
-  WaitingStatus,
-  Wake,
-} from 'holdfast/store';
+import type { Claim, ClaimStatus, HandOver, HeldStatus, WaitingStatus, Wake } from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
 type Verb =
