@@ -11,6 +11,9 @@ export function takingTurns([one, other]: readonly [Store, Store], random: () =>
       return one.lineage.length > other.lineage.length ? one.lineage : other.lineage;
     },
     claim: (claims) => next().claim(claims),
+    ...(one.claimAll && {
+      claimAll: (claims) => next().claimAll?.(claims) ?? missing('claimAll'),
+    }),
     renew: (claims) => next().renew(claims),
     release: (claims, after) => next().release(claims, after),
     inspect: (resource) => next().inspect(resource),
