@@ -231,7 +231,7 @@ interface Made {
 }
 
 /** Makes the steps of these tasks on the row. */
-function madeOf(name: string, tasks: readonly Task[] = [], { row, moment }: FoundRow): Made {
+function madeOf(name: string, tasks: readonly Task[] = [], { row, moment }: RowAsRead): Made {
   const crowd = crowdOf(row, moment);
   const replies = tasks.map((task) => attempt(task, crowd, moment));
   return { write: changeOf(name, crowd, { row, moment }), replies };
@@ -243,7 +243,7 @@ export function lockedMs(ttlMs: number): number {
 }
 
 /** A row, if it is there, and when it was read. */
-interface FoundRow {
+interface RowAsRead {
   readonly row: LockRow | undefined;
   readonly moment: RowMoment;
 }
@@ -252,7 +252,7 @@ interface FoundRow {
 export function changeOf(
   name: string,
   crowd: Crowd,
-  { row, moment }: FoundRow,
+  { row, moment }: RowAsRead,
 ): LockWrite | undefined {
   const before = JSON.stringify(comparable(row));
   const woken = crowd.queue.takeTold();
