@@ -98,7 +98,9 @@ test('a failure that nobody hears soon is reported, and no other', async () => {
   process.removeAllListeners('unhandledRejection');
   onTestFinished(() => {
     process.removeAllListeners('unhandledRejection');
-    for (const listener of before) process.on('unhandledRejection', listener);
+    for (const each of before) {
+      process.on('unhandledRejection', each as NodeJS.UnhandledRejectionListener);
+    }
   });
   const reported: string[] = [];
   process.on('unhandledRejection', (error) => void reported.push((error as Error).message));
