@@ -205,7 +205,7 @@ export class Batcher<R> implements Sender<R> {
       done?.({ claims: batch.length, results, error: undefined });
       over();
     };
-    limits.ask(() => verb(claims), { ms, sentAt }, { settle, fail });
+    limits.ask(() => verb(claims), ms, sentAt).on({ settle, fail });
   }
 
   #failed(

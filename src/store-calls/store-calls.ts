@@ -63,7 +63,7 @@ export class StoreCalls {
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
     try {
-      return check(await this.#limits.answer(question, about.ttlMs / TRIES_PER_TTL));
+      return check(await this.#limits.ask(question, about.ttlMs / TRIES_PER_TTL));
     } catch (error) {
       throw toStoreError(error);
     }

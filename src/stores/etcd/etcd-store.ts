@@ -10,6 +10,7 @@
  * What would break it: a deposed leader that lets a living lease end. Then the fence holds, in a
  * transaction that compares the create revision of the key.
  */
+import { Answer } from '../../base/answer.ts';
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -27,7 +28,7 @@ import { errorStatus, grouped } from '../batch.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
-import { waves } from './together.ts';
+import { inWaves } from './together.ts';
 import { downgrade, evict } from './verbs/change.ts';
 import { enterAll } from './verbs/claim.ts';
 import { inspect, list } from './verbs/inspect.ts';
@@ -75,21 +76,22 @@ export class EtcdStore implements Store {
     return cluster === undefined ? 'etcd' : `etcd:${cluster.toString(16)}`;
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const statuses: ClaimStatus[] = [];
-    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
+    const entered = inWaves(claims, (wave) => {
       // No lease holds up claims on another.
       const groups = [...grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000)).values()];
-      const entering = groups.map(async (group) => {
-        const answers = await enterAll(
-          this.#parts,
-          group.map(([, claim]) => claim),
-        ).catch((error: unknown) => group.map(() => errorStatus(error)));
-        for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
+      const entering = groups.map((group) => {
+        const all = group.map(([, claim]) => claim);
+        const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
+        const answered = enterAll(this.#parts, all).or(failed);
+        return answered.map((answers) => {
+          for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
+        });
       });
-      await Promise.all(entering);
-    }
-    return statuses;
+      return Answer.all(entering);
+    });
+    return entered.map(() => statuses);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -97,19 +99,23 @@ export class EtcdStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const ms = after?.ms ?? 0;
+    if (ms > 0) return this.#releaseLater(claims, ms);
     const left: boolean[] = [];
-    if (ms > 0) {
-      // In order, because a departure may admit a later claim.
-      for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
-      return left;
-    }
-    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const leaving = wave.map(([, claim]) => claim);
-      const answers = await leaveAll(this.#parts, leaving);
-      for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
-    }
+    const released = inWaves(claims, (wave) => {
+      const all = wave.map(([, claim]) => claim);
+      return leaveAll(this.#parts, all).map((answers) => {
+        for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
+      });
+    });
+    return released.map(() => left);
+  }
+
+  async #releaseLater(claims: readonly Claim[], ms: number): Promise<boolean[]> {
+    const left: boolean[] = [];
+    // In order, because a departure may admit a later claim.
+    for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
     return left;
   }
 

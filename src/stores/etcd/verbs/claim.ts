@@ -3,48 +3,53 @@
  * (attempt.ts). One that took its queue for empty, and met another, enters again behind it. A lease
  * that has died meanwhile is buried, and all enter once more with another.
  */
+import { Answer, type Soon } from '../../../base/answer.ts';
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
 import { errorStatus } from '../../batch.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { ClaimAttempt, sent } from './attempt.ts';
 
-/** Claims of different resources, with one ttl. */
-export async function enterAll(parts: EtcdParts, claims: readonly Claim[]): Promise<ClaimStatus[]> {
+/** Claims of different resources, with one ttl; `again` after the lease has died. */
+export function enterAll(
+  parts: EtcdParts,
+  claims: readonly Claim[],
+  again = false,
+): Answer<ClaimStatus[]> {
   const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
-  for (let again = false; ; again = true) {
-    const lease = await parts.leases.lend(ttlMs);
+  return parts.leases.lend(ttlMs).chain((lease) => {
     const sentAt = parts.clock.now();
     const entries = claims.map((claim) => new ClaimAttempt(parts, claim, lease));
-    try {
-      return await enter(parts, entries, sentAt);
-    } catch (error) {
+    return enter(parts, entries, sentAt).or(async (error) => {
       if (again || !isLeaseGone(error)) throw error;
       await parts.leases.bury(lease, ttlMs);
       for (const { own } of entries) parts.own.forget(own);
-    }
-  }
+      return enterAll(parts, claims, true);
+    });
+  });
 }
 
 /** @throws StoreError */
-async function enter(
+function enter(
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],
   sentAt: number,
-): Promise<ClaimStatus[]> {
-  if (entries.length === 0) return [];
-  const { outcomes, revision } = await sent(parts, entries);
-  const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
-  for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-  for (const entry of met) entry.way = 'reading';
-  const behind = await enter(parts, met, parts.clock.now()).catch((error: unknown) => {
-    if (isLeaseGone(error)) throw error;
-    return met.map(() => errorStatus(error));
+): Answer<ClaimStatus[]> {
+  if (entries.length === 0) return Answer.all<ClaimStatus>([]);
+  return sent(parts, entries).chain(({ outcomes, revision }) => {
+    const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
+    for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
+    for (const entry of met) entry.way = 'reading';
+    const behind = enter(parts, met, parts.clock.now()).or((error) => {
+      if (isLeaseGone(error)) throw error;
+      return met.map(() => errorStatus(error));
+    });
+    return behind.chain((statuses) => {
+      const statusOf = (entry: ClaimAttempt, i: number): Soon<ClaimStatus> =>
+        statuses[met.indexOf(entry)] ?? entry.settle(outcomes[i], revision, sentAt);
+      return Answer.all(
+        entries.map((entry, i) => Answer.of<ClaimStatus>(() => statusOf(entry, i)).or(errorStatus)),
+      );
+    });
   });
-  return Promise.all(
-    entries.map((entry, i) => {
-      const status = behind[met.indexOf(entry)];
-      return status ?? entry.settle(outcomes[i], revision, sentAt).catch(errorStatus);
-    }),
-  );
 }

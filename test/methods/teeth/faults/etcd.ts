@@ -21,7 +21,7 @@ export const ETCD_FAULTS: Faults = {
   },
   'etcd: a new claim gets a lease of any age': {
     file: 'src/stores/etcd/leases.ts',
-    find: 'lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm())',
+    find: 'lease.age(this.#parts.clock.now()) < YOUNG || lease.confirm()',
     replace: 'lease !== undefined',
     why: 'a claim is granted with too little life left, and may be lost before its first heartbeat',
     by: inTest(EXPIRY, 'a new claim gets a lease with most of its life'),

@@ -1,0 +1,80 @@
+/**
+ * One timer for many time limits.
+ *
+ * Nearly all requests end long before their limit, so a timer for each would cost more than most
+ * other steps of a request. One timer serves all limits: it runs until the first of those is due
+ * that were open when it was set, whatever has ended since. Then it takes out what is late, and is
+ * set anew for the rest.
+ * What would break it: judging before the input that has arrived is read, which may end a limit.
+ */
+import type { Answer } from './answer.ts';
+import type { Clock, Timer } from './clock.ts';
+import { afterInput, detached } from './event-loop.ts';
+
+export interface TimeLimit {
+  readonly dueAt: number;
+  readonly late: () => void;
+}
+
+export class SharedTimer {
+  readonly #clock: Clock;
+  readonly #keepsAlive: boolean;
+  readonly #open = new Set<TimeLimit>();
+  #timer: Timer | undefined;
+  #firesAt = Number.POSITIVE_INFINITY;
+
+  /** `keepsAlive`: the process lives on while a limit is open. */
+  constructor(clock: Clock, keepsAlive = false) {
+    this.#clock = clock;
+    this.#keepsAlive = keepsAlive;
+  }
+
+  /** The same answer; calls `late` once the clock reads `dueAt`, unless it is settled by then. */
+  limit<T>(answer: Answer<T>, dueAt: number, late: () => void): Answer<T> {
+    const limit = this.add(dueAt, late);
+    return answer.always(() => this.delete(limit));
+  }
+
+  /** Calls `late` once the clock reads `dueAt`, unless it is deleted by then. Infinite: never. */
+  add(dueAt: number, late: () => void): TimeLimit {
+    const limit = { dueAt, late };
+    this.#open.add(limit);
+    if (dueAt < this.#firesAt) this.#arm(dueAt);
+    else if (this.#keepsAlive) this.#timer?.ref();
+    return limit;
+  }
+
+  delete(limit: TimeLimit): void {
+    this.#open.delete(limit);
+    if (this.#open.size === 0) this.#timer?.unref();
+  }
+
+  /** Leaves no timer behind, unless a limit is open. */
+  close(): void {
+    if (!this.#timer || this.#open.size > 0) return;
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#firesAt = Number.POSITIVE_INFINITY;
+  }
+
+  #arm(at: number): void {
+    const clock = this.#clock;
+    if (this.#timer) clock.clearTimeout(this.#timer);
+    this.#firesAt = at;
+    const ms = Math.max(0, at - clock.now());
+    this.#timer = detached(() => clock.setTimeout(() => afterInput(this.#look, clock), ms));
+    if (!this.#keepsAlive) this.#timer.unref();
+  }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    this.#firesAt = Number.POSITIVE_INFINITY;
+    const now = this.#clock.now();
+    const late = [...this.#open].filter(({ dueAt }) => dueAt <= now);
+    for (const limit of late) this.#open.delete(limit);
+    let next = Number.POSITIVE_INFINITY;
+    for (const { dueAt } of this.#open) next = Math.min(next, dueAt);
+    if (next < Number.POSITIVE_INFINITY) this.#arm(next);
+    for (const limit of late) limit.late();
+  };
+}
