@@ -15,7 +15,7 @@
 -- tag (redis-store.ts): the record of a lost slot, made anew, forgets no maxTtl up to that.
 -- What breaks it: lost-data.md; a program with a smaller maxTtl than others that comes first after
 -- a flush; of two sides of a fail-over, one that starts again without its data while the other
--- grants; a holder that goes on at the new one long before others leave the old (failovers.ts).
+-- grants.
 
 -- The record keeps the greatest maxTtl. One script raises it and grants, and prolongs the wait for
 -- the last loss, so no copy of the data has the grant alone; programs remember the greatest, too.
