@@ -203,7 +203,10 @@ test('one that is on its way when the server may have changed is never used', as
   session.move();
   way.open();
   await call;
-  expect(lines.map(({ calls, closed }) => [calls, closed])).toEqual([[[], 1], [['look'], 0]]);
+  expect(lines.map(({ calls, closed }) => [calls, closed])).toEqual([
+    [[], 1],
+    [['look'], 0],
+  ]);
 });
 
 test('closed in the very turn in which it opens', async () => {

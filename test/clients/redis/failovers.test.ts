@@ -38,7 +38,7 @@ test('a group is ready once all of its Sentinels are listened to', async () => {
   end();
 });
 
-test('one that does not reply is not waited for, and what it has said counts as missed', async () => {
+test('one that does not reply is not waited for; what it has said counts as missed', async () => {
   const way = gate();
   const failovers = new Failovers('g', [sentinel({}), sentinel({ reached: way.opened })]);
   let moves = 0;
