@@ -47,8 +47,8 @@ export async function trial(
  * Where the store shows no waiters, the process rests for some 40 or for 110 ms after 50 ms, in
  * which it has about 45 turns. So one turn in 340 is about one in a second. A program that is told
  * of releases can have turns in every rest; one that looks ten times a second finds the lock free
- * in two looks of five. ShedLock does not wait: its program looks 50 times a second. client-go looks
- * every 100 to 220 ms here: at its usual 2 to 4.4 s, it would look less than once in 340 such short
+ * in two looks of five. ShedLock does not wait: its program looks 50 times a second. client-go
+ * looks every 100 to 220 ms here: at its usual 2 to 4.4 s, less than once in 340 such short
  * turns.
  */
 export async function crowdedTrial(
