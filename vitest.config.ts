@@ -59,7 +59,7 @@ const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
 const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
 
 /** They take long and are not large: last, each would run alone. */
-const LONG = /\/(pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
+const LONG = /\/(pages|processes|elect|histories|contention|deadlocks|faults-sentinel)\.test\.ts$/;
 
 /**
  * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.

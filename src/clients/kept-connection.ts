@@ -111,8 +111,8 @@ export class KeptConnection<W extends Wire> {
   }
 
   /** Resolves when no message can be missed; later connections listen from their start. */
-  async listen(listener: ChannelListener): Promise<void> {
-    await this.ask(async (wire) => wire.listen?.(listener.channel));
+  async listen(listener: ChannelListener, terms?: RequestTerms): Promise<void> {
+    await this.ask(async (wire) => wire.listen?.(listener.channel), terms);
     this.#listeners.set(listener.channel, listener);
     this.#ping(PING_MS);
   }
@@ -138,8 +138,9 @@ export class KeptConnection<W extends Wire> {
     for (const { answer } of written) answer.fail(lost);
   }
 
-  /** Its server may have changed: the next wire, from the same source, is opened in its place. */
+  /** Its server may have changed: a wire that is opened from now on takes its place. */
   move(): void {
+    this.#opening.move();
     if (this.#wire) this.drop(this.#wire, new Error('Connection is closed.'));
   }
 

@@ -191,6 +191,19 @@ describe('the local hand-off', () => {
       expect(rests.slice(0, 5)).toEqual([110, 110, 110, 40, 40]);
       count.going = false;
     });
+
+    it('rests in step with nobody', async () => {
+      const bed = setUp({ queue: false });
+      const chance = [0, 0.25, 1];
+      bed.clock.random = () => chance.shift() ?? 0.5;
+      const count = greedy(bed);
+      await bed.clock.advance(450);
+      const claims = bed.store.sent('claim').map(({ at }) => at);
+      const releases = bed.store.sent('release').map(({ at }) => at);
+      const rests = releases.map((at, i) => Math.round((claims[i + 1] ?? 0) - at));
+      expect(rests.slice(0, 4)).toEqual([20, 30, 60, 40]);
+      count.going = false;
+    });
   });
 
   it('never passes a deadline', async () => {

@@ -22,7 +22,8 @@ export class Child {
       | 'runner'
       | 'diner'
       | 'seller'
-      | 'finisher',
+      | 'finisher'
+      | 'taker',
     options: object,
   ) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);
@@ -60,15 +61,15 @@ export class Child {
     return this.#heard.filter((message) => message.type === type) as T[];
   }
 
-  /** Waits for the first message of this type. */
-  async next<T>(type: string): Promise<T> {
+  /** Waits for the message of this type that comes after so many others, by default the first. */
+  async next<T>(type: string, after = 0): Promise<T> {
     await until(
       `did the child say ${type}`,
-      () => this.heard(type).length > 0,
+      () => this.heard(type).length > after,
       // What it said last may come after its end.
       () => (this.#ended && !this.process.connected ? `it ended: ${this.#errors}` : undefined),
     );
-    return this.heard<T>(type)[0] as T;
+    return this.heard<T>(type)[after] as T;
   }
 
   exited(): Promise<void> {
