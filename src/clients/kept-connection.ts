@@ -295,7 +295,7 @@ export class KeptConnection<W extends Wire> {
 
   #silent(): Error {
     const { server, silenceMs } = this.#source;
-    const message = `No reply came from ${server} within ${silenceMs} ms.`;
-    return new StoreError(message, { retryable: true, outcome: 'unknown' });
+    const terms = { retryable: true, outcome: 'unknown' } as const;
+    return new StoreError(`No reply came from ${server} within ${silenceMs} ms.`, terms);
   }
 }

@@ -3,13 +3,12 @@
  *
  * The first request leaves in the next microtask, with all others sent by then; requests that
  * arrive while a batch is under way go into the next one, so that a lone caller does not wait and a
- * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in several
- * batches at once, so that the replies of one are read here while the store works on the next. A
- * request waits for the batch before it for a tenth of its own TTL at
- * most; then it leaves beside that batch, which is late. As a batch waits a third of its shortest
- * TTL for a reply, at most four batches of equal TTLs are under way when the store is silent, and as
- * many portions. An id
- * is never in two of them: its requests keep their order.
+ * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in
+ * several batches at once: this process reads the replies of one while the store works on the next.
+ * A request waits for the batch before it for a tenth of its own TTL at most; then it leaves beside
+ * that batch, which is late. As a batch waits a third of its shortest TTL for a reply, at most four
+ * batches of equal TTLs are under way when the store is silent, and as many portions. An id is
+ * never in two of them: its requests keep their order.
  * Claims do not share a fate: each gets its own reply, and a batch that is refused for its content
  * is halved until the culprit is alone. A retryable failure, or one of unknown outcome, is the
  * server's, and all claims of a batch have the same server: halving would only repeat it. Where a
