@@ -89,7 +89,7 @@ describe('a free lock', () => {
     expect((await claim('a'))[1]).toBe('take_again');
   });
 
-  test('whose row others keep locked is asked for in line; other failures are its own', async () => {
+  test('whose row others keep is asked for in line; other failures are its own', async () => {
     let failure = temporaryFailure('Others keep the row.');
     markBlocked(failure);
     const store = storeOn((statement, [names = '']) => {
