@@ -208,7 +208,7 @@ export class ZookeeperSession extends Session {
       if (steps.length === 0) throw new UsageError('multi needs at least one step.');
       return requests.multi(steps.map((step) => this.#step(step)));
     }, within);
-    return Answer.from(asked).map((answers) =>
+    return asked.map((answers) =>
       answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one)),
     );
   }

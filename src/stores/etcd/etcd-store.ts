@@ -77,21 +77,19 @@ export class EtcdStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const statuses: ClaimStatus[] = [];
-    const entered = inWaves(claims, (wave) => {
+    return inWaves(claims, (wave) => {
       // No lease holds up claims on another.
-      const groups = [...grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000)).values()];
-      const entering = groups.map((group) => {
-        const all = group.map(([, claim]) => claim);
+      const groups = [...grouped(wave, ({ ttlMs }) => Math.ceil(ttlMs / 1000)).values()];
+      const entering = groups.map((all) => {
         const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
-        const answered = enterAll(this.#parts, all).or(failed);
-        return answered.map((answers) => {
-          for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
-        });
+        return enterAll(this.#parts, all).or(failed);
       });
-      return Answer.all(entering);
+      return Answer.all(entering).map((answers) => {
+        const statuses = answers.flat();
+        const byClaim = new Map(groups.flat().map((claim, n) => [claim, statuses[n]]));
+        return wave.map((claim) => byClaim.get(claim) as ClaimStatus);
+      });
     });
-    return entered.map(() => statuses);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -102,14 +100,7 @@ export class EtcdStore implements Store {
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const ms = after?.ms ?? 0;
     if (ms > 0) return this.#releaseLater(claims, ms);
-    const left: boolean[] = [];
-    const released = inWaves(claims, (wave) => {
-      const all = wave.map(([, claim]) => claim);
-      return leaveAll(this.#parts, all).map((answers) => {
-        for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
-      });
-    });
-    return released.map(() => left);
+    return inWaves(claims, (wave) => leaveAll(this.#parts, wave));
   }
 
   async #releaseLater(claims: readonly Claim[], ms: number): Promise<boolean[]> {

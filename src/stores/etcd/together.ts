@@ -32,13 +32,13 @@ function bareIn({ compare, success, failure }: Txn): Operation | undefined {
 type NthClaim = readonly [nth: number, claim: Claim];
 
 /**
- * Takes a step for each part, one after another. No resource comes twice in a part: all writes of
- * one transaction have one revision, so two of its claims would have no order.
+ * A reply for each claim, by a step for each part, one after another. No resource comes twice in a
+ * part: all writes of one transaction have one revision, so two of its claims would have no order.
  */
-export function inWaves(
+export function inWaves<T>(
   claims: readonly Claim[],
-  step: (wave: readonly NthClaim[]) => Answer<unknown>,
-): Answer<unknown> {
+  step: (wave: readonly Claim[]) => Answer<readonly T[]>,
+): Answer<T[]> {
   const parts: NthClaim[][] = [];
   const counts = new Map<string, number>();
   for (const item of claims.entries()) {
@@ -48,6 +48,12 @@ export function inWaves(
     const part = parts[wave] ?? [];
     if (part.push(item) === 1) parts.push(part);
   }
+  const replies: T[] = [];
+  const next = (part: readonly NthClaim[]): Answer<unknown> =>
+    step(part.map(([, claim]) => claim)).map((some) => {
+      for (const [n, [nth]] of part.entries()) replies[nth] = some[n] as T;
+    });
   const begin = Answer.of<unknown>(() => undefined);
-  return parts.reduce((before, part) => before.chain(() => step(part)), begin);
+  const asked = parts.reduce((before, part) => before.chain(() => next(part)), begin);
+  return asked.map(() => replies);
 }

@@ -122,7 +122,7 @@ export class Session {
    * Sends what `make` returns over this connection or, before there is one, over the next.
    * @throws RequestError, ClosedError, and what `make` throws
    */
-  protected ask<T>(make: () => ZookeeperRequest<T>, asking: Asking = {}): Promise<T> {
+  protected ask<T>(make: () => ZookeeperRequest<T>, asking: Asking = {}): Answer<T> {
     return Answer.of<T>(() => {
       const request = make();
       if (this.#closed) throw new ClosedError('This ZooKeeper session is closed');
