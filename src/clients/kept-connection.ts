@@ -158,28 +158,18 @@ export class KeptConnection<W extends Wire> {
   }
 
   #run(wire: W, request: WireRequest<W>): void {
+    const { write, terms, answer } = request;
     this.#written.add(request);
-    this.#silence.asked(request.terms.quietMs ?? 0);
-    const fail = (cause: unknown): void => this.#failed(wire, request, cause);
-    const settle = (reply: unknown): void => this.#replied(wire, request, reply);
-    try {
-      Answer.from(request.write(wire)).on({ settle, fail });
-    } catch (cause) {
-      fail(cause);
-    }
-  }
-
-  #replied(wire: W, request: WireRequest<W>, reply: unknown): void {
-    const { read } = request.terms;
-    let value = reply;
-    try {
-      if (read) value = read(reply);
-    } catch (cause) {
-      return this.#failed(wire, request, cause);
-    }
-    if (!this.#settled(request)) return;
-    this.#next();
-    request.answer.settle(value);
+    this.#silence.asked(terms.quietMs ?? 0);
+    const replied = Answer.of(() => write(wire));
+    (terms.read ? replied.map(terms.read) : replied).on({
+      settle: (value) => {
+        if (!this.#settled(request)) return;
+        this.#next();
+        answer.settle(value);
+      },
+      fail: (cause) => this.#failed(wire, request, cause),
+    });
   }
 
   /** False if the request has been failed since. */

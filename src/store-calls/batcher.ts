@@ -160,15 +160,10 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #take(): BatchRequest<R>[] {
-    const all = this.#pending;
-    if (all.length === 1 && this.#late.size === 0) {
-      this.#pending = [];
-      return all[0]?.caller.wanted === false ? [] : all;
-    }
     const { store, portion: most = MAX_BATCH } = this.#parts;
     const { sequential } = store.traits;
-    const wanted = all.filter(({ caller }) => caller.wanted !== false);
-    if (sequential && this.#late.size === 0 && wanted.length <= most) {
+    const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
+    if (this.#late.size === 0 && wanted.length <= (sequential ? most : 1)) {
       this.#pending = [];
       return wanted.length > 1 ? wanted.sort(byResource) : wanted;
     }
@@ -192,19 +187,15 @@ export class Batcher<R> implements Sender<R> {
     const { limits, verb, check, done } = this.#parts;
     const claims = batch.map(({ claim }) => claim);
     const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
-    const fail = (error: StoreError): void => this.#failed(batch, { error, sentAt }, over);
-    const settle = (answers: readonly R[]): void => {
-      let results: readonly R[];
-      try {
-        results = checkReplies(answers, batch.length, check);
-      } catch (error) {
-        return fail(toStoreError(error));
-      }
+    const settle = (results: readonly R[]): void => {
       for (const [i, { caller }] of batch.entries()) caller.settle(results[i], undefined, sentAt);
       done?.({ claims: batch.length, results, error: undefined });
       over();
     };
-    limits.ask(() => verb(claims), ms, sentAt).on({ settle, fail });
+    const fail = (error: unknown): void =>
+      this.#failed(batch, { error: toStoreError(error), sentAt }, over);
+    const answered = limits.ask(() => verb(claims), ms, sentAt);
+    answered.map((replies) => checkReplies(replies, batch.length, check)).on({ settle, fail });
   }
 
   #failed(

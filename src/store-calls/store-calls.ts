@@ -35,17 +35,13 @@ export class StoreCalls {
     this.store = store;
     this.#ttlMs = ttlMs;
     this.#limits = new TimeLimits(store, clock);
-    const common = { store, clock, loop, limits: this.#limits };
-    const { portion } = store;
-    const sender = <R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> =>
-      senderOf({ ...common, verb, check, portion });
+    const sender = <R>(
+      verb: BatcherParts<R>['verb'],
+      check: BatcherParts<R>['check'],
+      more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: store.portion },
+    ): Sender<R> => senderOf({ store, verb, check, ...more, clock, loop, limits: this.#limits });
     this.claim = sender((claims) => store.claim(claims), checkStatus);
-    this.renew = senderOf({
-      ...common,
-      verb: (claims) => store.renew(claims),
-      check: checkStatus,
-      done: renewed,
-    });
+    this.renew = sender((claims) => store.renew(claims), checkStatus, { done: renewed });
     const now = sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       sender((claims) => store.release(claims, { ms }), checkBoolean);
