@@ -46,17 +46,6 @@ export const CORE_FAULTS: Faults = {
       'is in doubt after the clock may have stood still, until a later request',
     ),
   },
-  'a lease is handed on although the clock may have stood still': {
-    ...deadline,
-    find: '!this.#isStale() && now',
-    replace: 'now',
-    why: 'the next task begins with a lock that others may have by now',
-    by: inTest(
-      DEADLINE_OF_A_CLAIM,
-      'the deadline of a claim',
-      'is in doubt after the clock may have stood still, until a later request',
-    ),
-  },
   'a hint moves the deadline': {
     ...liveClaim,
     find: "if (grants && hint?.state === 'held') this.#grant(hint, now);",
@@ -153,17 +142,6 @@ export const CORE_FAULTS: Faults = {
     replace: 'this.#issued',
     why: 'a fence lets in the task before as well',
     by: { seed: 10 },
-  },
-  'the tokens of one claim run into those of the next': {
-    ...localQueue,
-    find: 'return this.#issued < STEP;',
-    replace: 'return true;',
-    why: 'a fence refuses the next holder, or lets in the one before',
-    by: inTest(
-      HAND_OFF,
-      'the local hand-off',
-      'gives each a new token inside STEP, and claims afresh after 1024',
-    ),
   },
   'a downgraded lock is handed on as a write lock': {
     ...localQueue,
