@@ -68,10 +68,10 @@ export class SharedTimer {
     this.#armed = undefined;
     const now = this.#clock.now();
     const late = [...this.#open].filter(({ dueAt }) => dueAt <= now);
-    for (const limit of late) this.#open.delete(limit);
     let next = Number.POSITIVE_INFINITY;
-    for (const { dueAt } of this.#open) next = Math.min(next, dueAt);
+    for (const { dueAt } of this.#open) if (dueAt > now) next = Math.min(next, dueAt);
     if (next < Number.POSITIVE_INFINITY) this.#arm(next);
-    for (const limit of late) limit.late();
+    // One that is late may end another.
+    for (const limit of late) if (this.#open.delete(limit)) limit.late();
   };
 }
