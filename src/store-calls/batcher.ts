@@ -19,8 +19,9 @@
  * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
  * claims of several parts into one batch.
  */
-import { type Clock, type Timer, timers } from '../base/clock.ts';
+import { type Clock, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
+import type { TimeLimit } from '../base/shared-timer.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
 import { checkReplies, partOf } from './replies.ts';
@@ -83,9 +84,8 @@ export class Batcher<R> implements Sender<R> {
   readonly #late = new Set<CallBatch<R>>();
   /** A batch is about to leave, or others wait for one. */
   #busy = false;
-  #timer: Timer | undefined;
-  /** When the first waiting request leaves at the latest. */
-  #dueAt = Number.POSITIVE_INFINITY;
+  /** How long the first waiting request waits at most. */
+  #wait: TimeLimit | undefined;
 
   /** @param idle called when it is empty. */
   constructor(parts: BatcherParts<R>, idle: () => void = () => {}) {
@@ -132,9 +132,8 @@ export class Batcher<R> implements Sender<R> {
   readonly #next = (): void => {
     if (this.#current) this.#late.add(this.#current);
     this.#current = undefined;
-    if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    if (this.#wait) this.#parts.limits.timer.delete(this.#wait);
+    this.#wait = undefined;
     if (this.#pending.length === 0) return this.#rest();
     this.#busy = true;
     // Not at once, since a store that is synchronous would call this again from within.
@@ -148,15 +147,12 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #limitWait(ttlMs: number): void {
-    const { clock, store } = this.#parts;
+    const { clock, limits, store } = this.#parts;
     if (store.traits.synchronous) return;
-    const waitMs = ttlMs / WAITS_PER_TTL;
-    const dueAt = clock.now() + waitMs;
-    if (dueAt >= this.#dueAt) return;
-    if (this.#timer) clock.clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = clock.setTimeout(this.#next, waitMs);
-    this.#timer.unref();
+    const dueAt = clock.now() + ttlMs / WAITS_PER_TTL;
+    if (this.#wait && dueAt >= this.#wait.dueAt) return;
+    if (this.#wait) limits.timer.delete(this.#wait);
+    this.#wait = limits.timer.add(dueAt, this.#next);
   }
 
   #take(): BatchRequest<R>[] {

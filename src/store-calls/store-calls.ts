@@ -1,7 +1,8 @@
+import { Answer } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
-import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
@@ -53,16 +54,13 @@ export class StoreCalls {
    * @param about the claim that it is about; default none.
    * @throws StoreError
    */
-  async ask<T>(
+  ask<T>(
     question: () => Promise<T>,
     check: (reply: T) => T,
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
-    try {
-      return check(await this.#limits.ask(question, about.ttlMs / TRIES_PER_TTL));
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    const checked = (): Answer<T> => Answer.of<T>(question).map(check);
+    return this.#limits.ask<T>(checked, about.ttlMs / TRIES_PER_TTL);
   }
 
   /**
@@ -102,6 +100,6 @@ export class StoreCalls {
   /** Sends no more releases: the store is about to close. */
   close(): void {
     this.releases.close();
-    this.#limits.close();
+    this.#limits.timer.close();
   }
 }
