@@ -180,34 +180,24 @@ export class Batcher<R> implements Sender<R> {
 
   /** Settles all callers, then calls `over`. */
   #deliver(batch: CallBatch<R>, sentAt: number, over: () => void): void {
-    const { limits, verb, check, done } = this.#parts;
+    const { clock, limits, verb, check, done } = this.#parts;
     const claims = batch.map(({ claim }) => claim);
     const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
-    const settle = (results: readonly R[]): void => {
-      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], undefined, sentAt);
-      done?.({ claims: batch.length, results, error: undefined });
+    const settle = (results: readonly R[], error?: StoreError): void => {
+      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], error, sentAt);
+      done?.({ claims: batch.length, results, error });
       over();
     };
-    const fail = (error: unknown): void =>
-      this.#failed(batch, { error: toStoreError(error), sentAt }, over);
+    const fail = (thrown: unknown): void => {
+      const error = toStoreError(thrown);
+      const whole = batch.length === 1 || error.retryable || error.outcome === 'unknown';
+      if (whole) return settle([], error);
+      const middle = batch.length >> 1;
+      const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
+      this.#deliver(batch.slice(0, middle), clock.now(), later);
+    };
     const answered = limits.ask(() => verb(claims), ms, sentAt);
     answered.map((replies) => checkReplies(replies, batch.length, check)).on({ settle, fail });
-  }
-
-  #failed(
-    batch: CallBatch<R>,
-    { error, sentAt }: { readonly error: StoreError; readonly sentAt: number },
-    over: () => void,
-  ): void {
-    const { clock, done } = this.#parts;
-    if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
-      for (const { caller } of batch) caller.settle(undefined, error, sentAt);
-      done?.({ claims: batch.length, results: [], error });
-      return over();
-    }
-    const middle = batch.length >> 1;
-    const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
-    this.#deliver(batch.slice(0, middle), clock.now(), later);
   }
 }
 

@@ -28,19 +28,19 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
+  readonly limits: TimeLimits;
   readonly #ttlMs: number;
-  readonly #limits: TimeLimits;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
   constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
     this.#ttlMs = ttlMs;
-    this.#limits = new TimeLimits(store, clock);
+    this.limits = new TimeLimits(store, clock);
     const sender = <R>(
       verb: BatcherParts<R>['verb'],
       check: BatcherParts<R>['check'],
       more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: store.portion },
-    ): Sender<R> => senderOf({ store, verb, check, ...more, clock, loop, limits: this.#limits });
+    ): Sender<R> => senderOf({ store, verb, check, ...more, clock, loop, limits: this.limits });
     this.claim = sender((claims) => store.claim(claims), checkStatus);
     this.renew = sender((claims) => store.renew(claims), checkStatus, { done: renewed });
     const now = sender((claims) => store.release(claims), checkBoolean);
@@ -60,7 +60,7 @@ export class StoreCalls {
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
     const checked = (): Answer<T> => Answer.of<T>(question).map(check);
-    return this.#limits.ask<T>(checked, about.ttlMs / TRIES_PER_TTL);
+    return this.limits.ask<T>(checked, about.ttlMs / TRIES_PER_TTL);
   }
 
   /**
@@ -100,6 +100,6 @@ export class StoreCalls {
   /** Sends no more releases: the store is about to close. */
   close(): void {
     this.releases.close();
-    this.#limits.timer.close();
+    this.limits.timer.close();
   }
 }

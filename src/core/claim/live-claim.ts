@@ -56,7 +56,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => calls.claim.send(this.claim, this);
-    this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
+    this.#watching = watch(calls, clock, { claim, wake: this.#wake, ready });
   }
 
   get state(): State {

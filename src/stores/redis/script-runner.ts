@@ -74,15 +74,12 @@ export class ScriptRunner {
    * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
   run(call: ScriptRun): Answer<readonly RedisReply[]> {
-    const checked = this.#parts.spelling?.();
-    return checked ? Answer.from(checked.then(() => this.#run(call))) : this.#run(call);
-  }
-
-  #run(call: ScriptRun): Answer<readonly RedisReply[]> {
-    const sentAt = this.#clock.now();
-    return Answer.from(this.#send(call, this.#known))
-      .or((error) => this.#again(call, error))
-      .map((reply) => this.#repliesIn(call, reply, sentAt));
+    return Answer.of<void>(() => this.#parts.spelling?.()).chain<readonly RedisReply[]>(() => {
+      const sentAt = this.#clock.now();
+      return Answer.from(this.#send(call, this.#known))
+        .or((error) => this.#again(call, error))
+        .map((reply) => this.#repliesIn(call, reply, sentAt));
+    });
   }
 
   /** A refused script has done nothing, so it may be sent once more. */

@@ -12,8 +12,8 @@ const HAND_OFF = 'test/core/hand-off.test.ts';
 export const CORE_FAULTS: Faults = {
   'the deadline counts from the reply': {
     file: 'src/store-calls/batcher.ts',
-    find: 'undefined, sentAt)',
-    replace: 'undefined, this.#parts.clock.now())',
+    find: 'error, sentAt)',
+    replace: 'error, clock.now())',
     why: 'a slow answer makes two holders',
     by: { seed: 7 },
   },
