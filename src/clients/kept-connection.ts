@@ -23,14 +23,7 @@ import { afterInput, detached } from '../base/event-loop.ts';
 import { StoreError, temporaryFailure } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
-import {
-  type ChannelListener,
-  closed,
-  isLasting,
-  type Judgement,
-  type Source,
-  type Wire,
-} from './wire.ts';
+import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
 /** How long a request waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
@@ -55,6 +48,13 @@ export interface RequestTerms<R = unknown, T = R> {
   readonly quietMs?: number;
   /** Default: the reply as it is. What it throws fails the request. */
   read?(reply: R): T;
+}
+
+export interface ChannelListener {
+  readonly channel: string;
+  readonly received: (message: string) => void;
+  /** Called when it listens again after an interruption, which may have lost messages. */
+  readonly resumed: () => void;
 }
 
 export class KeptConnection<W extends Wire> {
