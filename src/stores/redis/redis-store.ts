@@ -62,6 +62,11 @@ const PORTION = 32;
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
+/** What the script gets of a claim, in one argument. */
+type WordsOf = (claim: Claim) => string;
+
+type Replies = readonly RedisReply[];
+
 export class RedisStore implements Store {
   readonly name: string;
   readonly traits: Traits;
@@ -117,13 +122,13 @@ export class RedisStore implements Store {
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
-    const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
+    const wordsOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
       const ttl = Math.ceil(ttlMs);
       const shown = proves && secret !== undefined ? ` 0 ${secret}` : '';
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    return this.#verb('release', claims, argumentOf).map((replies) => replies.map(isDone));
+    return this.#verb('release', claims, wordsOf).map((replies) => replies.map(isDone));
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -212,19 +217,15 @@ export class RedisStore implements Store {
     return `${id}${queue ? 'q' : 't'}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
   };
 
-  #verb(
-    verb: RedisVerb,
-    claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Answer<readonly RedisReply[]> {
+  #verb(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<Replies> {
     // A name may have no key: that fails like a request, and throws nothing.
-    return Answer.of<readonly RedisReply[]>(() => {
+    return Answer.of<Replies>(() => {
       if (claims.length === 0) return [];
       const { form, places } = this.#parts;
       const keys: string[] = [];
       for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
       const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-      return this.#runner.run({ script: form[verb], keys, args: claims.map(argumentOf), spread });
+      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spread });
     });
   }
 
@@ -234,12 +235,8 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  #statuses(
-    verb: RedisVerb,
-    claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Answer<readonly ClaimStatus[]> {
-    return this.#verb(verb, claims, argumentOf).map((replies) =>
+  #statuses(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<ClaimStatus[]> {
+    return this.#verb(verb, claims, wordsOf).map((replies) =>
       claims.map((claim, i) => {
         const status = statusOf(replies[i], claim.ttlMs);
         this.#wakes.saw(claim, status);
@@ -248,7 +245,7 @@ export class RedisStore implements Store {
     );
   }
 
-  #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
+  #change(keys: readonly string[], ...args: readonly string[]): Promise<Replies> {
     return this.#runner.run({ script: this.#parts.form.change, keys, args });
   }
 
