@@ -30,34 +30,18 @@ export class Answer<T> implements Promise<T>, Answered<T> {
 
   /** The same answer; for any other promise, one that settles as it does. */
   static from<T>(promise: PromiseLike<T>): Answer<T> {
-    if (promise instanceof Answer) return promise;
     return Answer.of<T>(() => promise);
   }
 
-  /** All values, in order; or the first failure, once all of them are settled. */
+  /** All values, in order; or the failure of the first that failed, once all are settled. */
   static all<T>(answers: readonly Answer<T>[]): Answer<T[]> {
     const all = new Answer<T[]>();
-    const values = new Array<T>(answers.length);
-    let open = answers.length;
-    let failure: { readonly error: unknown } | undefined;
+    let open = answers.length + 1;
     const over = (): void => {
-      if (--open > 0) return;
-      if (failure) all.fail(failure.error);
-      else all.settle(values);
+      if (--open === 0) all.#lead(() => answers.map((answer) => answer.#value()), undefined);
     };
-    for (const [nth, answer] of answers.entries()) {
-      answer.on({
-        settle(value) {
-          values[nth] = value;
-          over();
-        },
-        fail(error) {
-          failure ??= { error };
-          over();
-        },
-      });
-    }
-    if (answers.length === 0) all.settle(values);
+    for (const answer of answers) answer.on({ settle: over, fail: over });
+    over();
     return all;
   }
 
@@ -101,10 +85,7 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   /** What `next` makes of the value or leads to; what it throws fails the answer. */
   chain<U>(next: (value: T) => Soon<U>): Answer<U> {
     const answer = new Answer<U>();
-    this.on({
-      settle: (value) => answer.#lead(next, value),
-      fail: (error) => answer.fail(error),
-    });
+    this.on({ settle: (value) => answer.#lead(next, value), fail: (error) => answer.fail(error) });
     return answer;
   }
 
@@ -121,16 +102,8 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   /** The same, after `over` was called. */
   always(over: () => void): Answer<T> {
     const answer = new Answer<T>();
-    this.on({
-      settle(value) {
-        over();
-        answer.settle(value);
-      },
-      fail(error) {
-        over();
-        answer.fail(error);
-      },
-    });
+    this.on({ settle: over, fail: over });
+    this.on(answer);
     return answer;
   }
 
@@ -148,6 +121,13 @@ export class Answer<T> implements Promise<T>, Answered<T> {
 
   finally(over?: (() => void) | null): Promise<T> {
     return this.then().finally(over);
+  }
+
+  /** Of one that is settled. */
+  #value(): T {
+    const outcome = this.#outcome;
+    if (outcome && 'value' in outcome) return outcome.value;
+    throw outcome?.error;
   }
 
   #lead<V>(work: (given: V) => Soon<T>, given: V): void {

@@ -20,8 +20,7 @@ export class SharedTimer {
   readonly #clock: Clock;
   readonly #keepsAlive: boolean;
   readonly #open = new Set<TimeLimit>();
-  #timer: Timer | undefined;
-  #firesAt = Number.POSITIVE_INFINITY;
+  #armed: { readonly timer: Timer; readonly at: number } | undefined;
 
   /** `keepsAlive`: the process lives on while a limit is open. */
   constructor(clock: Clock, keepsAlive = false) {
@@ -39,42 +38,40 @@ export class SharedTimer {
   add(dueAt: number, late: () => void): TimeLimit {
     const limit = { dueAt, late };
     this.#open.add(limit);
-    if (dueAt < this.#firesAt) this.#arm(dueAt);
-    else if (this.#keepsAlive) this.#timer?.ref();
+    if (dueAt < (this.#armed?.at ?? Number.POSITIVE_INFINITY)) this.#arm(dueAt);
+    else if (this.#keepsAlive) this.#armed?.timer.ref();
     return limit;
   }
 
   delete(limit: TimeLimit): void {
     this.#open.delete(limit);
-    if (this.#open.size === 0) this.#timer?.unref();
+    if (this.#open.size === 0) this.#armed?.timer.unref();
   }
 
   /** Leaves no timer behind, unless a limit is open. */
   close(): void {
-    if (!this.#timer || this.#open.size > 0) return;
-    this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#firesAt = Number.POSITIVE_INFINITY;
+    if (!this.#armed || this.#open.size > 0) return;
+    this.#clock.clearTimeout(this.#armed.timer);
+    this.#armed = undefined;
   }
 
   #arm(at: number): void {
     const clock = this.#clock;
-    if (this.#timer) clock.clearTimeout(this.#timer);
-    this.#firesAt = at;
+    if (this.#armed) clock.clearTimeout(this.#armed.timer);
     const ms = Math.max(0, at - clock.now());
-    this.#timer = detached(() => clock.setTimeout(() => afterInput(this.#look, clock), ms));
-    if (!this.#keepsAlive) this.#timer.unref();
+    const timer = detached(() => clock.setTimeout(() => afterInput(this.#look, clock), ms));
+    if (!this.#keepsAlive) timer.unref();
+    this.#armed = { timer, at };
   }
 
   readonly #look = (): void => {
-    this.#timer = undefined;
-    this.#firesAt = Number.POSITIVE_INFINITY;
+    this.#armed = undefined;
     const now = this.#clock.now();
     const late = [...this.#open].filter(({ dueAt }) => dueAt <= now);
-    for (const limit of late) this.#open.delete(limit);
     let next = Number.POSITIVE_INFINITY;
-    for (const { dueAt } of this.#open) next = Math.min(next, dueAt);
+    for (const { dueAt } of this.#open) if (dueAt > now) next = Math.min(next, dueAt);
     if (next < Number.POSITIVE_INFINITY) this.#arm(next);
-    for (const limit of late) limit.late();
+    // One that is late may end another.
+    for (const limit of late) if (this.#open.delete(limit)) limit.late();
   };
 }

@@ -1,7 +1,8 @@
+import { Answer } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
-import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
@@ -27,25 +28,21 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
+  readonly limits: TimeLimits;
   readonly #ttlMs: number;
-  readonly #limits: TimeLimits;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
   constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
     this.#ttlMs = ttlMs;
-    this.#limits = new TimeLimits(store, clock);
-    const common = { store, clock, loop, limits: this.#limits };
-    const { portion } = store;
-    const sender = <R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> =>
-      senderOf({ ...common, verb, check, portion });
+    this.limits = new TimeLimits(store, clock);
+    const sender = <R>(
+      verb: BatcherParts<R>['verb'],
+      check: BatcherParts<R>['check'],
+      more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: store.portion },
+    ): Sender<R> => senderOf({ store, verb, check, ...more, clock, loop, limits: this.limits });
     this.claim = sender((claims) => store.claim(claims), checkStatus);
-    this.renew = senderOf({
-      ...common,
-      verb: (claims) => store.renew(claims),
-      check: checkStatus,
-      done: renewed,
-    });
+    this.renew = sender((claims) => store.renew(claims), checkStatus, { done: renewed });
     const now = sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       sender((claims) => store.release(claims, { ms }), checkBoolean);
@@ -57,16 +54,13 @@ export class StoreCalls {
    * @param about the claim that it is about; default none.
    * @throws StoreError
    */
-  async ask<T>(
+  ask<T>(
     question: () => Promise<T>,
     check: (reply: T) => T,
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
-    try {
-      return check(await this.#limits.ask(question, about.ttlMs / TRIES_PER_TTL));
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    const checked = (): Answer<T> => Answer.of<T>(question).map(check);
+    return this.limits.ask<T>(checked, about.ttlMs / TRIES_PER_TTL);
   }
 
   /**
@@ -106,6 +100,6 @@ export class StoreCalls {
   /** Sends no more releases: the store is about to close. */
   close(): void {
     this.releases.close();
-    this.#limits.close();
+    this.limits.timer.close();
   }
 }

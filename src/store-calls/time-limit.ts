@@ -1,10 +1,10 @@
 /**
  * The time limits of requests: a client that has lost its connection may be silent for ever.
  *
- * One timer serves all requests of a `Locks`. A client may try for longer than the limit to
- * connect, so that a request in need of a connection runs out before its client says why there is
- * none. So the error of one that runs out names the last failure of the store, if it has not
- * succeeded since, also one that came too late for its own request.
+ * One timer serves all requests of a `Locks`, also those that wait for a batch. A client may try
+ * for longer than the limit to connect, so that a request in need of a connection runs out before
+ * its client says why there is none. So the error of one that runs out names the last failure of
+ * the store, if it has not succeeded since, also one that came too late for its own request.
  */
 import { Answer, type Soon } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
@@ -17,16 +17,16 @@ import type { Store } from '../contract/store.ts';
 export const TRIES_PER_TTL = 3;
 
 export class TimeLimits {
+  readonly timer: SharedTimer;
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #timer: SharedTimer;
   /** Why the last request with a reply failed, where that says something of other requests. */
   #failure: StoreError | undefined;
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.#timer = new SharedTimer(clock);
+    this.timer = new SharedTimer(clock);
   }
 
   /**
@@ -36,7 +36,7 @@ export class TimeLimits {
   ask<T>(question: () => Soon<T>, ms: number, sentAt: number = this.#clock.now()): Answer<T> {
     const answer = new Answer<T>();
     const dueAt = this.#store.traits.synchronous ? Number.POSITIVE_INFINITY : sentAt + ms;
-    const limit = this.#timer.add(dueAt, () => answer.fail(this.#lateness(ms)));
+    const limit = this.timer.add(dueAt, () => answer.fail(this.#lateness(ms)));
     Answer.of<T>(question).on({
       settle: (value) => {
         this.#replied(limit, failureIn(value));
@@ -50,13 +50,8 @@ export class TimeLimits {
     return answer;
   }
 
-  /** Leaves no timer behind, unless a reply is still due. */
-  close(): void {
-    this.#timer.close();
-  }
-
   #replied(limit: TimeLimit, failure: unknown): void {
-    this.#timer.delete(limit);
+    this.timer.delete(limit);
     const error = failure === undefined ? undefined : toStoreError(failure);
     this.#failure = error?.retryable ? error : undefined;
   }

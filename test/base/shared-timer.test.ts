@@ -59,6 +59,14 @@ test('what has arrived by then is read before anything counts as late', async ()
   expect(late).toEqual(['late']);
 });
 
+test('what ends because something else is late is not late', async () => {
+  const { clock, timer, late, add } = scene();
+  timer.add(clock.now() + 10, () => timer.delete(second));
+  const second = add('second', 10);
+  await clock.advance(10);
+  expect(late).toEqual([]);
+});
+
 test('it keeps the process alive as long as a limit is open, if it shall', () => {
   const { clock, timer, add } = scene(true);
   const [first, second] = [add('first', 10), add('second', 20)];

@@ -218,6 +218,26 @@ describe('the local hand-off', () => {
     expect(second.value?.remainingMs).toBeGreaterThan(9_000);
   });
 
+  it('shows no secret of a hold that ended while the next task waited for its turn', async () => {
+    const { locks, store, clock } = setUp();
+    const [busy, mutex] = [locks.mutex('busy'), locks.mutex('a')];
+    const [first, second] = [await busy.acquire(), await mutex.acquire()];
+    const aborter = new AbortController();
+    const next = watchOutcome(busy.acquire());
+    const last = watchOutcome(mutex.acquire({ signal: aborter.signal }));
+    await clock.rest();
+    void first.release();
+    // This turn of the loop has lasted too long for a second hand-off.
+    clock.stall(3);
+    void second.release();
+    clock.stall(10_000);
+    aborter.abort('enough');
+    await clock.rest();
+    expect([next.value?.held, last.error]).toEqual([false, 'enough']);
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left.map(({ resource, secret }) => [resource, secret])).toEqual([['a', undefined]]);
+  });
+
   for (const count of [1, 2]) {
     it(`yields to timers and input, however busy the tasks are: ${count}`, async () => {
       const bed = setUp({ synchronous: true });
