@@ -1,6 +1,7 @@
 import type { UserConfig } from 'tsdown';
 import ts from 'typescript';
 import { pageBundle } from './scripts/page-bundle.mjs';
+import { textFile } from './scripts/text-files.mjs';
 
 /** The public names with their sources, as tests and examples import them. */
 const { paths } = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config.compilerOptions as {
@@ -14,6 +15,12 @@ const entry: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
+/** The result is code, whatever the name of the file says. */
+function load(file: string): { readonly code: string; readonly moduleType: 'js' } | undefined {
+  const code = textFile(file) ?? pageBundle(file);
+  return code === undefined ? undefined : { code, moduleType: 'js' };
+}
+
 const config: UserConfig = {
   // One build of all entries, so that what they share (the error classes) is in shared chunks.
   entry,
@@ -22,8 +29,7 @@ const config: UserConfig = {
   dts: true,
   platform: 'node',
   target: 'node20.19',
-  plugins: [{ name: 'page-bundle', load: pageBundle }],
-  loader: { '.sql': 'text', '.lua': 'text' },
+  plugins: [{ name: 'files-as-text', load }],
   // Jest cannot import from CommonJS; clients are required there.
   outputOptions: { dynamicImportInCjs: false },
   checks: { legacyCjs: false },

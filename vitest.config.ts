@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { pageBundle } from './scripts/page-bundle.mjs';
+import { textFile } from './scripts/text-files.mjs';
 import { HANG_MS } from './test/support/this-run.ts';
 
 type Project = NonNullable<NonNullable<ViteUserConfig['test']>['projects']>[number];
@@ -59,7 +59,7 @@ const TIMED_ALONE = { ...TIMED, env: { ...REAL_CLOCK, ...WITHOUT_SERVERS } };
 const SHARED = { isolate: false, maxWorkers: 3, sequence: { groupOrder: 2 } };
 
 /** They take long and are not large: last, each would run alone. */
-const LONG = /\/(pages|processes|elect|histories|contention|deadlocks)\.test\.ts$/;
+const LONG = /\/(pages|processes|elect|histories|contention|deadlocks|faults-sentinel)\.test\.ts$/;
 
 /**
  * Suites, in which many cases run at once, keep the processors busy; the other files mostly wait.
@@ -84,10 +84,7 @@ const BUILT = 'test/support/built.ts';
 /** As the bundler does. */
 const filesAsText = {
   name: 'files-as-text',
-  load: (file: string): string | undefined =>
-    /\.(lua|sql)$/.test(file)
-      ? `export default ${JSON.stringify(readFileSync(file, 'utf8'))}`
-      : pageBundle(file),
+  load: (file: string): string | undefined => textFile(file) ?? pageBundle(file),
 };
 
 const config: ViteUserConfig = {

@@ -6,7 +6,7 @@
 import { built as builtInGo } from '../test/methods/sharing/go.ts';
 import { withGo } from '../test/servers/go-build.ts';
 import { buildKubeApiserver } from '../test/servers/kubernetes-program.ts';
-import { RUN } from '../test/support/this-run.ts';
+import { RUN, turnOf } from '../test/support/this-run.ts';
 import { chosen, touched } from './changed.ts';
 import { program, type Step, script } from './steps.ts';
 import { tests } from './vitest-step.ts';
@@ -19,6 +19,9 @@ const FEW = [
   ...['contention', 'signals', 'rolling-deploy'].map((name) => `test/methods/processes/${name}.`),
   ...['run', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
 ];
+
+/** What they keep behind is much the same on each. */
+const LEAKS = ['memory', 'postgres', 'redis', 'sqlite'].map((on) => `test/methods/leaks/${on}.`);
 
 const format = program('format', 10, 'biome ci --error-on-warnings .');
 const worlds = (runs: number, seconds: number, seed = SEED): Step => {
@@ -79,7 +82,7 @@ export const CI: readonly Step[] = [
   tests('processes', { seconds: 60 }),
   tests('examples', { seconds: 60 }),
   tests('commands', { seconds: 35 }),
-  tests('leaks', { seconds: 60 }),
+  tests('leaks', { seconds: 100, files: async () => turnOf(LEAKS, 2) }),
   tests('servers', { seconds: 600, files: () => chosen('servers') }),
   tests('sharing', { seconds: 60, files: () => chosen('sharing') }),
   tests('kubernetes', {

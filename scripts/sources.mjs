@@ -6,15 +6,13 @@ import { register } from 'node:module';
 import 'tsx';
 
 const hooks = `
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { pageBundle } from '${new URL('page-bundle.mjs', import.meta.url)}';
+import { textFile } from '${new URL('text-files.mjs', import.meta.url)}';
 export async function load(url, context, next) {
-  const bundle = url.endsWith('?bundle') && pageBundle(fileURLToPath(url) + '?bundle');
-  if (bundle) return { format: 'module', shortCircuit: true, source: bundle };
-  if (!/\\.(lua|sql)$/.test(url)) return next(url, context);
-  const text = await readFile(new URL(url), 'utf8');
-  const source = 'export default ' + JSON.stringify(text);
+  const path = url.startsWith('file:') ? fileURLToPath(url) : '';
+  const source = url.endsWith('?bundle') ? pageBundle(path + '?bundle') : textFile(path);
+  if (source === undefined) return next(url, context);
   return { format: 'module', shortCircuit: true, source };
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

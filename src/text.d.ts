@@ -1,4 +1,4 @@
-/** The bundler puts such files into the code as text. */
+/** The text of such a file, without its comments: see scripts/text-files.mjs. */
 declare module '*.lua' {
   const text: string;
   export default text;

@@ -78,8 +78,8 @@ export class Channels {
     this.#channels.set(name, channel);
     ready.catch(() => {
       if (this.#channels.get(name) === channel) this.#channels.delete(name);
-      // The next try may be made elsewhere.
-      if (this.#channels.size === 0) this.#connection.move();
+      // The next try may be made elsewhere; a wire that is on its way has not been tried.
+      if (this.#connection.wire && this.#channels.size === 0) this.#connection.move();
     });
     return channel;
   }

@@ -23,14 +23,7 @@ import { afterInput, detached } from '../base/event-loop.ts';
 import { StoreError, temporaryFailure } from '../contract/errors.ts';
 import { Opening } from './opening.ts';
 import { Silence } from './silence.ts';
-import {
-  type ChannelListener,
-  closed,
-  isLasting,
-  type Judgement,
-  type Source,
-  type Wire,
-} from './wire.ts';
+import { closed, isLasting, type Judgement, type Source, type Wire } from './wire.ts';
 
 /** How long a request waits for a connection, and in all for its turn. */
 const CONNECT_MS = 1000;
@@ -55,6 +48,13 @@ export interface RequestTerms<R = unknown, T = R> {
   readonly quietMs?: number;
   /** Default: the reply as it is. What it throws fails the request. */
   read?(reply: R): T;
+}
+
+export interface ChannelListener {
+  readonly channel: string;
+  readonly received: (message: string) => void;
+  /** Called when it listens again after an interruption, which may have lost messages. */
+  readonly resumed: () => void;
 }
 
 export class KeptConnection<W extends Wire> {
@@ -111,8 +111,8 @@ export class KeptConnection<W extends Wire> {
   }
 
   /** Resolves when no message can be missed; later connections listen from their start. */
-  async listen(listener: ChannelListener): Promise<void> {
-    await this.ask(async (wire) => wire.listen?.(listener.channel));
+  async listen(listener: ChannelListener, terms?: RequestTerms): Promise<void> {
+    await this.ask(async (wire) => wire.listen?.(listener.channel), terms);
     this.#listeners.set(listener.channel, listener);
     this.#ping(PING_MS);
   }
@@ -138,8 +138,9 @@ export class KeptConnection<W extends Wire> {
     for (const { answer } of written) answer.fail(lost);
   }
 
-  /** Its server may have changed: the next wire, from the same source, is opened in its place. */
+  /** Its server may have changed: a wire that is opened from now on takes its place. */
   move(): void {
+    this.#opening.move();
     if (this.#wire) this.drop(this.#wire, new Error('Connection is closed.'));
   }
 
@@ -157,28 +158,18 @@ export class KeptConnection<W extends Wire> {
   }
 
   #run(wire: W, request: WireRequest<W>): void {
+    const { write, terms, answer } = request;
     this.#written.add(request);
-    this.#silence.asked(request.terms.quietMs ?? 0);
-    const fail = (cause: unknown): void => this.#failed(wire, request, cause);
-    const settle = (reply: unknown): void => this.#replied(wire, request, reply);
-    try {
-      Answer.from(request.write(wire)).on({ settle, fail });
-    } catch (cause) {
-      fail(cause);
-    }
-  }
-
-  #replied(wire: W, request: WireRequest<W>, reply: unknown): void {
-    const { read } = request.terms;
-    let value = reply;
-    try {
-      if (read) value = read(reply);
-    } catch (cause) {
-      return this.#failed(wire, request, cause);
-    }
-    if (!this.#settled(request)) return;
-    this.#next();
-    request.answer.settle(value);
+    this.#silence.asked(terms.quietMs ?? 0);
+    const replied = Answer.of(() => write(wire));
+    (terms.read ? replied.map(terms.read) : replied).on({
+      settle: (value) => {
+        if (!this.#settled(request)) return;
+        this.#next();
+        answer.settle(value);
+      },
+      fail: (cause) => this.#failed(wire, request, cause),
+    });
   }
 
   /** False if the request has been failed since. */
@@ -294,7 +285,7 @@ export class KeptConnection<W extends Wire> {
 
   #silent(): Error {
     const { server, silenceMs } = this.#source;
-    const message = `No reply came from ${server} within ${silenceMs} ms.`;
-    return new StoreError(message, { retryable: true, outcome: 'unknown' });
+    const terms = { retryable: true, outcome: 'unknown' } as const;
+    return new StoreError(`No reply came from ${server} within ${silenceMs} ms.`, terms);
   }
 }

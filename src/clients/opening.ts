@@ -37,6 +37,8 @@ export class Opening<W extends Wire> {
   #failures = 0;
   #cause: unknown;
   #counted = false;
+  /** Since the last attempt began. */
+  #moved = false;
 
   constructor(source: Source<W>, terms: OpeningTerms<W>) {
     this.#source = source;
@@ -61,6 +63,11 @@ export class Opening<W extends Wire> {
     }
   }
 
+  /** The server may have changed, so the wire that is on its way, if any, is opened anew. */
+  move(): void {
+    this.#moved = true;
+  }
+
   /** What the source makes of an error, with its question. */
   judge(cause: unknown, during: 'open' | 'call'): Judgement {
     const judgement = this.#source.judge(cause, during);
@@ -71,6 +78,7 @@ export class Opening<W extends Wire> {
   async #attempt(): Promise<OpenedWire<W>> {
     const { closing, received, ready } = this.#terms;
     const over = new AbortController();
+    this.#moved = false;
     const lost = (cause: unknown): void => over.abort(cause);
     const wire = await limited(ATTEMPT_MS, [closing, over.signal], async (signal) => {
       const opening = this.#source.open({ signal, lost, received });
@@ -84,7 +92,9 @@ export class Opening<W extends Wire> {
         throw error;
       }
     });
-    return { wire, over: over.signal };
+    if (!this.#moved) return { wire, over: over.signal };
+    wire.close();
+    return this.#attempt();
   }
 
   #pause(): number {

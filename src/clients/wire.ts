@@ -27,14 +27,6 @@ export interface WireTerms {
   readonly received: (message: string, channel?: string) => void;
 }
 
-/** Who wants the messages of a channel. */
-export interface ChannelListener {
-  readonly channel: string;
-  readonly received: (message: string) => void;
-  /** Called when it listens again after an interruption, which may have lost messages. */
-  readonly resumed: () => void;
-}
-
 /** How to reach a server. */
 export interface Source<W extends Wire> {
   /** Names the server in messages, such as `the database`. */

@@ -186,9 +186,8 @@ export interface Store {
    */
   readonly partOf?: ((resource: string) => string) | undefined;
   /**
-   * Most claims of one batch, where several batches may be under way and each is carried out before
-   * the next: for a store that spends as much on a batch as its client does. Default: 100, one
-   * batch after the other.
+   * Most claims of one batch, where several may be under way at once because the store carries out
+   * each before the next. Default: 100, one batch after the other.
    */
   readonly portion?: number | undefined;
   /**

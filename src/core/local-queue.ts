@@ -41,6 +41,8 @@ const BATCH = { count: 64, ms: 50 };
 /**
  * How long it rests, in ms: in `ms`, nearly half of those who look ten times a second find the lock
  * free, and in `rivalMs` all of them. That is for `times` rests after it had to wait for another.
+ * Without, a rest is up to half of `ms` shorter or longer, by chance: otherwise one who looks as
+ * often as it rests could always find the lock taken.
  */
 const REST = { ms: 40, rivalMs: 110, times: 3 };
 
@@ -253,7 +255,8 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   #rest(): void {
-    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms;
+    const { clock } = this.#services;
+    const restMs = this.#rivals > 0 ? REST.rivalMs : REST.ms * (0.5 + clock.random());
     this.#rivals = Math.max(0, this.#rivals - 1);
     this.#resting = true;
     this.#batch = undefined;

@@ -5,6 +5,7 @@
  * `take` gets the lease. `run` first asks `nested` whether a lease around it will do; if none does,
  * it takes one, and `underLease` does the work, closes its scope, releases, and reports a loss.
  */
+import { isThenable } from '../base/answer.ts';
 import { UsageError } from '../base/errors.ts';
 import { misplaced } from '../base/options.ts';
 import {
@@ -184,10 +185,6 @@ export abstract class Lockable<L extends Held> {
       (lease) => lease.release(),
     );
   }
-}
-
-function isThenable<T>(result: T | PromiseLike<T>): result is PromiseLike<T> {
-  return typeof (result as Partial<PromiseLike<T>> | undefined | null)?.then === 'function';
 }
 
 /** The context in which work runs under a lease. */

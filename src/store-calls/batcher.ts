@@ -3,13 +3,12 @@
  *
  * The first request leaves in the next microtask, with all others sent by then; requests that
  * arrive while a batch is under way go into the next one, so that a lone caller does not wait and a
- * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in several
- * batches at once, so that the replies of one are read here while the store works on the next. A
- * request waits for the batch before it for a tenth of its own TTL at
- * most; then it leaves beside that batch, which is late. As a batch waits a third of its shortest
- * TTL for a reply, at most four batches of equal TTLs are under way when the store is silent, and as
- * many portions. An id
- * is never in two of them: its requests keep their order.
+ * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in
+ * several batches at once: this process reads the replies of one while the store works on the next.
+ * A request waits for the batch before it for a tenth of its own TTL at most; then it leaves beside
+ * that batch, which is late. As a batch waits a third of its shortest TTL for a reply, at most four
+ * batches of equal TTLs are under way when the store is silent, and as many portions. An id is
+ * never in two of them: its requests keep their order.
  * Claims do not share a fate: each gets its own reply, and a batch that is refused for its content
  * is halved until the culprit is alone. A retryable failure, or one of unknown outcome, is the
  * server's, and all claims of a batch have the same server: halving would only repeat it. Where a
@@ -20,8 +19,9 @@
  * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
  * claims of several parts into one batch.
  */
-import { type Clock, type Timer, timers } from '../base/clock.ts';
+import { type Clock, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
+import type { TimeLimit } from '../base/shared-timer.ts';
 import { type StoreError, toStoreError } from '../contract/errors.ts';
 import { type Claim, MAX_BATCH, type Store } from '../contract/store.ts';
 import { checkReplies, partOf } from './replies.ts';
@@ -84,9 +84,8 @@ export class Batcher<R> implements Sender<R> {
   readonly #late = new Set<CallBatch<R>>();
   /** A batch is about to leave, or others wait for one. */
   #busy = false;
-  #timer: Timer | undefined;
-  /** When the first waiting request leaves at the latest. */
-  #dueAt = Number.POSITIVE_INFINITY;
+  /** How long the first waiting request waits at most. */
+  #wait: TimeLimit | undefined;
 
   /** @param idle called when it is empty. */
   constructor(parts: BatcherParts<R>, idle: () => void = () => {}) {
@@ -133,9 +132,8 @@ export class Batcher<R> implements Sender<R> {
   readonly #next = (): void => {
     if (this.#current) this.#late.add(this.#current);
     this.#current = undefined;
-    if (this.#timer) this.#parts.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
+    if (this.#wait) this.#parts.limits.timer.delete(this.#wait);
+    this.#wait = undefined;
     if (this.#pending.length === 0) return this.#rest();
     this.#busy = true;
     // Not at once, since a store that is synchronous would call this again from within.
@@ -149,27 +147,19 @@ export class Batcher<R> implements Sender<R> {
   }
 
   #limitWait(ttlMs: number): void {
-    const { clock, store } = this.#parts;
+    const { clock, limits, store } = this.#parts;
     if (store.traits.synchronous) return;
-    const waitMs = ttlMs / WAITS_PER_TTL;
-    const dueAt = clock.now() + waitMs;
-    if (dueAt >= this.#dueAt) return;
-    if (this.#timer) clock.clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = clock.setTimeout(this.#next, waitMs);
-    this.#timer.unref();
+    const dueAt = clock.now() + ttlMs / WAITS_PER_TTL;
+    if (this.#wait && dueAt >= this.#wait.dueAt) return;
+    if (this.#wait) limits.timer.delete(this.#wait);
+    this.#wait = limits.timer.add(dueAt, this.#next);
   }
 
   #take(): BatchRequest<R>[] {
-    const all = this.#pending;
-    if (all.length === 1 && this.#late.size === 0) {
-      this.#pending = [];
-      return all[0]?.caller.wanted === false ? [] : all;
-    }
     const { store, portion: most = MAX_BATCH } = this.#parts;
     const { sequential } = store.traits;
-    const wanted = all.filter(({ caller }) => caller.wanted !== false);
-    if (sequential && this.#late.size === 0 && wanted.length <= most) {
+    const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
+    if (this.#late.size === 0 && wanted.length <= (sequential ? most : 1)) {
       this.#pending = [];
       return wanted.length > 1 ? wanted.sort(byResource) : wanted;
     }
@@ -190,38 +180,24 @@ export class Batcher<R> implements Sender<R> {
 
   /** Settles all callers, then calls `over`. */
   #deliver(batch: CallBatch<R>, sentAt: number, over: () => void): void {
-    const { limits, verb, check, done } = this.#parts;
+    const { clock, limits, verb, check, done } = this.#parts;
     const claims = batch.map(({ claim }) => claim);
     const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
-    const fail = (error: StoreError): void => this.#failed(batch, { error, sentAt }, over);
-    const settle = (answers: readonly R[]): void => {
-      let results: readonly R[];
-      try {
-        results = checkReplies(answers, batch.length, check);
-      } catch (error) {
-        return fail(toStoreError(error));
-      }
-      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], undefined, sentAt);
-      done?.({ claims: batch.length, results, error: undefined });
+    const settle = (results: readonly R[], error?: StoreError): void => {
+      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], error, sentAt);
+      done?.({ claims: batch.length, results, error });
       over();
     };
-    limits.ask(() => verb(claims), { ms, sentAt }, { settle, fail });
-  }
-
-  #failed(
-    batch: CallBatch<R>,
-    { error, sentAt }: { readonly error: StoreError; readonly sentAt: number },
-    over: () => void,
-  ): void {
-    const { clock, done } = this.#parts;
-    if (batch.length === 1 || error.retryable || error.outcome === 'unknown') {
-      for (const { caller } of batch) caller.settle(undefined, error, sentAt);
-      done?.({ claims: batch.length, results: [], error });
-      return over();
-    }
-    const middle = batch.length >> 1;
-    const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
-    this.#deliver(batch.slice(0, middle), clock.now(), later);
+    const fail = (thrown: unknown): void => {
+      const error = toStoreError(thrown);
+      const whole = batch.length === 1 || error.retryable || error.outcome === 'unknown';
+      if (whole) return settle([], error);
+      const middle = batch.length >> 1;
+      const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
+      this.#deliver(batch.slice(0, middle), clock.now(), later);
+    };
+    const answered = limits.ask(() => verb(claims), ms, sentAt);
+    answered.map((replies) => checkReplies(replies, batch.length, check)).on({ settle, fail });
   }
 }
 

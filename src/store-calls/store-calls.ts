@@ -1,7 +1,8 @@
+import { Answer } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
-import { toStoreError, UnsupportedError } from '../contract/errors.ts';
+import { UnsupportedError } from '../contract/errors.ts';
 import type { Claim, ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
@@ -29,28 +30,29 @@ export class StoreCalls {
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
+  readonly limits: TimeLimits;
   readonly #ttlMs: number;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
   constructor({ store, clock, loop, ttlMs, renewed }: StoreCallsParts) {
     this.store = store;
     this.#ttlMs = ttlMs;
-    this.parts = { store, clock, loop, limits: new TimeLimits(store, clock) };
+    this.limits = new TimeLimits(store, clock);
+    this.parts = { store, clock, loop, limits: this.limits };
     this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
-    this.renew = senderOf({
-      ...this.parts,
-      verb: (claims) => store.renew(claims),
-      check: checkStatus,
-      done: renewed,
-    });
+    this.renew = this.#sender((claims) => store.renew(claims), checkStatus, { done: renewed });
     const now = this.#sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
       this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
-  #sender<R>(verb: BatcherParts<R>['verb'], check: BatcherParts<R>['check']): Sender<R> {
-    return senderOf({ ...this.parts, verb, check, portion: this.store.portion });
+  #sender<R>(
+    verb: BatcherParts<R>['verb'],
+    check: BatcherParts<R>['check'],
+    more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: this.store.portion },
+  ): Sender<R> {
+    return senderOf({ ...this.parts, verb, check, ...more });
   }
 
   /**
@@ -68,16 +70,13 @@ export class StoreCalls {
    * @param about the claim that it is about; default none.
    * @throws StoreError
    */
-  async ask<T>(
+  ask<T>(
     question: () => Promise<T>,
     check: (reply: T) => T,
     about: { readonly ttlMs: number } = { ttlMs: this.#ttlMs },
   ): Promise<T> {
-    try {
-      return check(await this.parts.limits.answer(question, about.ttlMs / TRIES_PER_TTL));
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    const checked = (): Answer<T> => Answer.of<T>(question).map(check);
+    return this.limits.ask<T>(checked, about.ttlMs / TRIES_PER_TTL);
   }
 
   /**
@@ -117,6 +116,6 @@ export class StoreCalls {
   /** Sends no more releases: the store is about to close. */
   close(): void {
     this.releases.close();
-    this.parts.limits.close();
+    this.limits.timer.close();
   }
 }

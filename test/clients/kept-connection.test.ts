@@ -3,6 +3,7 @@ import { StoreError } from 'holdfast';
 import { afterEach, expect, test, vi } from 'vitest';
 import { KeptConnection, type RequestTerms } from '../../src/clients/kept-connection.ts';
 import type { Source, Wire, WireTerms } from '../../src/clients/wire.ts';
+import { gate } from '../support/gate.ts';
 
 class Line implements Wire {
   readonly calls: string[] = [];
@@ -193,6 +194,19 @@ test('one that is there when the session has been closed is closed as well', asy
   await turn();
   expect(lines[0]?.closed).toBe(1);
   await expect(session.call('look', [])).rejects.toMatchObject({ ...failed, retryable: false });
+});
+
+test('one that is on its way when the server may have changed is never used', async () => {
+  const way = gate();
+  const { session, lines } = scene(() => way.opened);
+  const call = session.call('look', []);
+  session.move();
+  way.open();
+  await call;
+  expect(lines.map(({ calls, closed }) => [calls, closed])).toEqual([
+    [[], 1],
+    [['look'], 0],
+  ]);
 });
 
 test('closed in the very turn in which it opens', async () => {

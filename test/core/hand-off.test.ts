@@ -191,6 +191,19 @@ describe('the local hand-off', () => {
       expect(rests.slice(0, 5)).toEqual([110, 110, 110, 40, 40]);
       count.going = false;
     });
+
+    it('rests in step with nobody', async () => {
+      const bed = setUp({ queue: false });
+      const chance = [0, 0.25, 1];
+      bed.clock.random = () => chance.shift() ?? 0.5;
+      const count = greedy(bed);
+      await bed.clock.advance(450);
+      const claims = bed.store.sent('claim').map(({ at }) => at);
+      const releases = bed.store.sent('release').map(({ at }) => at);
+      const rests = releases.map((at, i) => Math.round((claims[i + 1] ?? 0) - at));
+      expect(rests.slice(0, 4)).toEqual([20, 30, 60, 40]);
+      count.going = false;
+    });
   });
 
   it('never passes a deadline', async () => {
@@ -203,6 +216,26 @@ describe('the local hand-off', () => {
     await release(bed, first);
     expect(bed.store.entered).toHaveLength(2);
     expect(second.value?.remainingMs).toBeGreaterThan(9_000);
+  });
+
+  it('shows no secret of a hold that ended while the next task waited for its turn', async () => {
+    const { locks, store, clock } = setUp();
+    const [busy, mutex] = [locks.mutex('busy'), locks.mutex('a')];
+    const [first, second] = [await busy.acquire(), await mutex.acquire()];
+    const aborter = new AbortController();
+    const next = watchOutcome(busy.acquire());
+    const last = watchOutcome(mutex.acquire({ signal: aborter.signal }));
+    await clock.rest();
+    void first.release();
+    // This turn of the loop has lasted too long for a second hand-off.
+    clock.stall(3);
+    void second.release();
+    clock.stall(10_000);
+    aborter.abort('enough');
+    await clock.rest();
+    expect([next.value?.held, last.error]).toEqual([false, 'enough']);
+    const left = store.sent('release').flatMap(({ claims }) => claims);
+    expect(left.map(({ resource, secret }) => [resource, secret])).toEqual([['a', undefined]]);
   });
 
   for (const count of [1, 2]) {

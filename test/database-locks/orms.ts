@@ -25,16 +25,14 @@ const VERSIONS = {
   ...{ '@mikro-orm/core': MIKRO, '@mikro-orm/postgresql': MIKRO, '@mikro-orm/mysql': MIKRO },
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: packages whose types are not here.
-type Untyped = any;
-export type Fetched = (name: string) => Untyped;
+/** Their types are not here. */
+export type Fetched = NodeJS.Require;
 
 /** @throws StepError with the reason why they are not to be had. */
 export async function fetchOrms(): Promise<Fetched> {
   const folder = await fetchModules('orms', VERSIONS, '--legacy-peer-deps');
   for (const database of ['postgresql', 'mysql']) await generatePrisma(folder, database);
-  const require = createRequire(join(folder, 'package.json'));
-  return (name) => require(name);
+  return createRequire(join(folder, 'package.json'));
 }
 
 async function generatePrisma(folder: string, database: string): Promise<void> {

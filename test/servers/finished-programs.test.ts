@@ -5,15 +5,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from 'holdfast/connect';
 import { migrateMysql } from 'holdfast/mysql';
 import { migratePostgres } from 'holdfast/postgres';
 import { tableSchema } from 'holdfast/table';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import type { OwnClient } from '../methods/processes/children/finisher.ts';
+import { intLock } from '../interop/rows/tables.ts';
 import { allEnd, ended, LEAVES, program } from '../methods/processes/finished.ts';
+import type { OwnClient } from '../methods/processes/opened.ts';
 import { startTable } from '../stores/dynamodb/table.ts';
 import { startBucket } from '../stores/objects/bucket.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -36,7 +36,7 @@ Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
 });
 
-/** What the test opens, and its programs, where a client does not take another URL. */
+/** What the test and its programs open. */
 interface Place {
   readonly url: string;
   close(): Promise<unknown>;
@@ -54,7 +54,6 @@ interface Kind {
 
 const BY_URL: readonly By[] = ['its URL'];
 
-/** A client of Redis would refuse them. */
 const STORE_OPTIONS = '?afterDataLoss=trust';
 
 const SERVERS: Record<string, Kind> = {
@@ -67,13 +66,14 @@ const SERVERS: Record<string, Kind> = {
   },
   Redis: {
     start: async () => at(await RedisServer.start(), ({ url }) => url + STORE_OPTIONS),
-    by: ['its URL', 'ioredis', 'node-redis'],
+    by: ['its URL', 'ioredis', 'node-redis', 'plain keys', "Spring's keys"],
   },
   Redisson: { start: () => redisson('lock') },
   "Redisson's fair locks": { start: () => redisson('fair') },
   'a Redis Cluster': { start: async () => cluster(await startCluster({ replicas: false })) },
   'Redis with Sentinels': { start: async () => sentinels(await startSentinels()) },
-  PostgreSQL: { start: postgres, by: ['its URL', 'pg', 'postgres'] },
+  'three servers of Redis': { start: threeOfRedis, by: ['a quorum'] },
+  PostgreSQL: { start: postgres, by: ['its URL', 'pg', 'postgres', "Spring's table by Kysely"] },
   MySQL: { start: async () => mysql(await startMysql()), by: ['its URL', 'mysql2'] },
   MariaDB: { start: async () => mysql(await startMariadb()), by: ['its URL', 'mariadb'] },
   etcd: { start: () => startEtcd() },
@@ -115,11 +115,10 @@ describe.for(Object.entries(SERVERS))('%s', ([, { start, why, by = BY_URL }]) =>
   });
   afterAll(() => server?.close());
 
-  test.for(by)('by %s', async (client, { skip }) => {
+  test.for(by)('with %s', async (client, { skip }) => {
     skip(why !== undefined, why);
     const { url } = server;
-    const given = client === 'its URL' ? { url } : { url: url.replace(STORE_OPTIONS, ''), client };
-    await allEnd(await openStore(url), given);
+    await allEnd(client === 'its URL' ? { url } : { url, client });
   });
 });
 
@@ -152,8 +151,15 @@ function listOf(servers: readonly { readonly host: string; readonly port: number
   return servers.map(({ host, port }) => `${host}:${port}`).join();
 }
 
+async function threeOfRedis(): Promise<Place> {
+  const servers = await Promise.all([1, 2, 3].map(() => RedisServer.start()));
+  const urls = servers.map(({ url }) => url + STORE_OPTIONS);
+  return { url: urls.join(' '), close: () => closeAll(servers) };
+}
+
 async function postgres(): Promise<Place> {
   const server = await startPostgres();
+  await server.query(intLock('postgres', 7));
   const pool = new pg.Pool({ connectionString: server.url });
   await migratePostgres(pool).finally(() => pool.end());
   return server;

@@ -5,6 +5,7 @@
  * carried it out: it did not leave, or the server has no leader, although every request demands
  * one. It is sent again with a new token only when it was refused for the old one.
  */
+import { Answer } from '../../base/answer.ts';
 import { afterInput } from '../../base/event-loop.ts';
 import { singleFlight } from '../../base/single-flight.ts';
 import type { EtcdChannel } from './channel.ts';
@@ -53,25 +54,30 @@ export class Calls {
   }
 
   /** Rejects with a StoreError. */
-  async call<Q, A>(method: RpcMethod<Q, A>, request: Q): Promise<A> {
+  call<Q, A>(method: RpcMethod<Q, A>, request: Q): Answer<A> {
     const message = encode(method.request, request);
     const end = performance.now() + DEADLINE_MS;
     // One address may stand for several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
-    for (;;) {
-      let attempt: CallAttempt | undefined;
-      try {
-        attempt = this.#ready() ?? (await before(end, this.#attempt(end)));
-        const metadata = metadataOf(attempt.token);
-        const answer = attempt.channel.call({ path: method.path, metadata }, message, left(end));
-        return read(method, await answer);
-      } catch (error) {
-        if (attempt && isTokenOld(error) && tokens-- > 0) this.forget(attempt.token);
-        else if (!attempt || !isElsewhere(error) || moves-- <= 0) throw storeError(error);
-        else attempt.channel.retire('another server may be better');
-      }
-    }
+    const send = ({ channel, token }: CallAttempt): Answer<A> => {
+      const asked = { path: method.path, metadata: metadataOf(token) };
+      const sent = Answer.of<Buffer>(() => channel.call(asked, message, left(end)));
+      const answered = sent.map((answer) => read(method, answer));
+      return answered.or((error) => {
+        if (isTokenOld(error) && tokens-- > 0) this.forget(token);
+        else if (!isElsewhere(error) || moves-- <= 0) throw error;
+        else channel.retire('another server may be better');
+        return attempt();
+      });
+    };
+    const attempt = (): Answer<A> => {
+      const ready = this.#ready() ?? before(end, this.#attempt(end));
+      return Answer.of<CallAttempt>(() => ready).chain<A>(send);
+    };
+    return attempt().or((error): never => {
+      throw storeError(error);
+    });
   }
 
   /** Resolves when the stream is there; `received` gets its end. Rejects as calls do. */

@@ -22,7 +22,10 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { Answer } from '../../base/answer.ts';
+import { systemClock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
+import { SharedTimer } from '../../base/shared-timer.ts';
 import { NoAnswer } from './errors.ts';
 import { type Received, RpcStream, type StreamCourse } from './rpc-stream.ts';
 import { MalformedError } from './wire/wire-format.ts';
@@ -57,6 +60,9 @@ export class EtcdChannel implements StreamCourse {
   readonly #session: ClientHttp2Session;
   readonly #retired: (channel: EtcdChannel) => void;
   readonly #lasting = new Set<RpcStream>();
+  readonly #clock = systemClock();
+  /** Of its calls, which keep the process alive. */
+  readonly #limits = new SharedTimer(this.#clock, true);
   #cause: unknown;
   #usable = true;
   /** The server ignores streams with a higher number. */
@@ -99,7 +105,6 @@ export class EtcdChannel implements StreamCourse {
     this.#socket = socket;
     this.#session = session;
     this.#retired = retired;
-    // Each call has a timer of its own.
     session.unref();
     session.on('error', (error) => {
       this.#cause ??= error;
@@ -111,6 +116,7 @@ export class EtcdChannel implements StreamCourse {
     session.once('close', () => {
       this.#cause ??= new Error('the connection was closed');
       this.retire('the connection was closed');
+      this.#limits.close();
     });
   }
 
@@ -122,26 +128,25 @@ export class EtcdChannel implements StreamCourse {
     return this.#cause;
   }
 
-  /** The only message of the reply. Rejects with a Refusal or NoAnswer. */
-  call(request: RpcRequest, message: Buffer, ms: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      let answer: Buffer | undefined;
-      const stream = this.#begin(request, {
-        message: (bytes) => {
-          answer = bytes;
-        },
-        ended: (error) => {
-          clearTimeout(timer);
-          if (error) reject(error);
-          else if (answer) resolve(answer);
-          else reject(new NoAnswer(true, new MalformedError('the answer is empty')));
-        },
-      });
-      const late = (): void => stream.end(new NoAnswer(true, `no answer within ${ms} ms`));
-      const timer = setTimeout(() => afterInput(late), ms);
-      stream.expect(true);
-      stream.finish(message);
+  /** The only message of the reply. Fails with a Refusal or NoAnswer. @throws NoAnswer */
+  call(request: RpcRequest, message: Buffer, ms: number): Answer<Buffer> {
+    const answer = new Answer<Buffer>();
+    let reply: Buffer | undefined;
+    const stream = this.#begin(request, {
+      message: (bytes) => {
+        reply = bytes;
+      },
+      ended: (error) => {
+        if (error) answer.fail(error);
+        else if (reply) answer.settle(reply);
+        else answer.fail(new NoAnswer(true, new MalformedError('the answer is empty')));
+      },
     });
+    const late = (): void => stream.end(new NoAnswer(true, `no answer within ${ms} ms`));
+    const limited = this.#limits.limit(answer, this.#clock.now() + ms, late);
+    stream.expect(true);
+    stream.finish(message);
+    return limited;
   }
 
   /** A lasting one: it ends when the connection takes no more requests. @throws NoAnswer */

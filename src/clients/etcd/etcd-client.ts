@@ -6,31 +6,21 @@ import type { EtcdClient, EtcdReply } from './client.ts';
 import { isLeaseGone } from './errors.ts';
 import { KeepAlives } from './keep-alives.ts';
 import { EtcdWatches } from './watches.ts';
-import {
-  grantRequest,
-  idRequest,
-  type LeaseTimes,
-  readLease,
-  readReply,
-  readTerm,
-  type TxnRequest,
-  txnRequest,
-  txnRequestOf,
-} from './wire/messages.ts';
+import * as messages from './wire/messages.ts';
 import type { Message } from './wire/protobuf.ts';
 
-const TXN: RpcMethod<TxnRequest, EtcdReply> = {
+const TXN: RpcMethod<messages.TxnRequest, EtcdReply> = {
   path: '/etcdserverpb.KV/Txn',
-  request: txnRequest,
-  read: readReply,
+  request: messages.txnRequest,
+  read: messages.readReply,
 };
-const TERM: RpcMethod<TxnRequest, bigint> = { ...TXN, read: readTerm };
-const GRANT = leaseMethod('Grant', grantRequest);
-const REVOKE = leaseMethod('Revoke', idRequest);
-const TIME_TO_LIVE = leaseMethod('TimeToLive', idRequest);
+const TERM: RpcMethod<messages.TxnRequest, bigint> = { ...TXN, read: messages.readTerm };
+const GRANT = leaseMethod('Grant', messages.grantRequest);
+const REVOKE = leaseMethod('Revoke', messages.idRequest);
+const TIME_TO_LIVE = leaseMethod('TimeToLive', messages.idRequest);
 
-function leaseMethod<Q>(name: string, request: Message<Q>): RpcMethod<Q, LeaseTimes> {
-  return { path: `/etcdserverpb.Lease/Lease${name}`, request, read: readLease };
+function leaseMethod<Q>(name: string, request: Message<Q>): RpcMethod<Q, messages.LeaseTimes> {
+  return { path: `/etcdserverpb.Lease/Lease${name}`, request, read: messages.readLease };
 }
 
 export interface EtcdClientOptions {
@@ -60,11 +50,11 @@ export function etcdClient(
   const { endpoints, user } = readAddress(address);
   const channels = new EtcdChannels(endpoints);
   const calls = new Calls(channels, user);
-  const nothing = txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
+  const nothing = messages.txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
   const keepAlives = new KeepAlives(calls, () => calls.call(TERM, nothing));
   const watches = new EtcdWatches(calls);
   return {
-    txn: (txn) => calls.call(TXN, txnRequestOf(txn)),
+    txn: (txn) => calls.call(TXN, messages.txnRequestOf(txn)),
     grant: async (ttlMs) => {
       const { id, ttl } = await calls.call(GRANT, { ttl: BigInt(Math.ceil(ttlMs / 1000)) });
       return { id, ttlMs: msOf(ttl) };

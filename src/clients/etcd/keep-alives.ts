@@ -31,7 +31,7 @@ interface KeepAliveWaiter {
   readonly failed: (error: unknown) => void;
 }
 
-interface AnsweredKeepAlive {
+interface Unconfirmed {
   readonly waiter: KeepAliveWaiter;
   readonly seconds: bigint;
   readonly term: bigint;
@@ -41,7 +41,7 @@ export class KeepAlives {
   readonly #stream: LastingStream;
   /** In the order of the replies. */
   #waiting: KeepAliveWaiter[] = [];
-  #unconfirmed: AnsweredKeepAlive[] = [];
+  #unconfirmed: Unconfirmed[] = [];
   #confirming = false;
   #closed = false;
   readonly #readTerm: () => Promise<bigint>;

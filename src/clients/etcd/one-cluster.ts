@@ -5,6 +5,7 @@
  * revisions, and so tokens, again. An etcd that restarts without its data may have the same name as
  * before, so the revision is checked as well: that of a later reply is never smaller.
  */
+import { Answer } from '../../base/answer.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { closed } from '../wire.ts';
 import type { EtcdClient, EtcdReply, EtcdWatcher, Txn } from './client.ts';
@@ -27,13 +28,14 @@ export class OneCluster implements EtcdClient {
     return this.#cluster;
   }
 
-  async txn(txn: Txn): Promise<EtcdReply> {
+  txn(txn: Txn): Promise<EtcdReply> {
     const before = this.#revision;
-    const reply = await this.#open().txn(txn);
-    this.#cluster ??= reply.cluster;
-    if (reply.cluster !== this.#cluster || reply.revision < before) throw otherHistory();
-    if (reply.revision > this.#revision) this.#revision = reply.revision;
-    return reply;
+    return Answer.of<EtcdReply>(() => this.#open().txn(txn)).map((reply) => {
+      this.#cluster ??= reply.cluster;
+      if (reply.cluster !== this.#cluster || reply.revision < before) throw otherHistory();
+      if (reply.revision > this.#revision) this.#revision = reply.revision;
+      return reply;
+    });
   }
 
   grant: EtcdClient['grant'] = async (ttlMs) => this.#open().grant(ttlMs);

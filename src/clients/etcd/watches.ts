@@ -26,9 +26,9 @@ interface EtcdWatch {
   /** The first revision to report; undefined: what comes after the start. */
   next: bigint | undefined;
   /** On the current stream. */
-  id: bigint | undefined;
+  id?: bigint | undefined;
   /** Undefined before its start. */
-  cluster: bigint | undefined;
+  cluster?: bigint;
   refusals: number;
 }
 
@@ -58,13 +58,7 @@ export class EtcdWatches {
   }
 
   watch(watcher: EtcdWatcher): Disposable {
-    const watch: EtcdWatch = {
-      watcher,
-      next: watcher.from,
-      id: undefined,
-      cluster: undefined,
-      refusals: 0,
-    };
+    const watch: EtcdWatch = { watcher, next: watcher.from, refusals: 0 };
     this.#all.add(watch);
     const { current } = this.#stream;
     if (current) this.#ask(current, watch);

@@ -7,11 +7,10 @@
  * What would break it: a version that hides that as well. The store notices before it sends
  * anything.
  */
-import { Answer } from '../../base/answer.ts';
 import { UsageError } from '../../base/errors.ts';
 import { abortable } from '../abortable.ts';
 import { learntOnLoan } from '../sql/loan.ts';
-import { first, hangUp } from '../sql/session.ts';
+import { asked, first, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -69,15 +68,11 @@ export function mariadbConnect(client: object): ConnectMysql {
 }
 
 function connectionOf(base: Base): MysqlSession {
-  const ask = (
-    how: 'query' | 'prepareExecute',
-    query: object,
-  ): ReturnType<MysqlSession['query']> => {
-    const answer = new Answer<unknown>();
-    const settle = (results: unknown): void => answer.settle(results);
-    base[how]({ ...query, opts: OPTIONS }, settle, (error) => answer.fail(error));
-    return answer.map(rowsIn);
-  };
+  const ask = (how: 'query' | 'prepareExecute', query: object) =>
+    asked((done) => {
+      const reply = (results: unknown): void => done(undefined, results);
+      base[how]({ ...query, opts: OPTIONS }, reply, (error) => done(error, undefined));
+    }).map(rowsIn);
   return {
     query: (sql) => ask('query', { sql }),
     execute: (sql, values) => ask('prepareExecute', { sql, values: bytesOf(values) }),

@@ -165,7 +165,6 @@ function replyOf(raw: unknown, depth = 0): RedisReply {
 }
 
 function partsOf(raw: object): Iterable<unknown> {
-  if (Array.isArray(raw)) return raw;
   if (raw instanceof Map) return [...raw].flat();
   return Symbol.iterator in raw ? (raw as Iterable<unknown>) : Object.entries(raw).flat();
 }

@@ -2,14 +2,18 @@
  * Learns from Sentinels that another server is the primary now.
  *
  * A planned fail-over leaves the old primary alive, and it takes writes until a Sentinel makes a
- * replica of it, some ten seconds later. A connection that stayed there would be granted what the
- * new primary grants to others. So the store listens to every Sentinel that the client names. As
- * soon as one of them says that a server is no longer the primary, all connections are reopened,
- * and none leads to that server while it may still take writes, even though a Sentinel that does
- * not know of the fail-over yet still names it.
- * What would break it: a fail-over that no Sentinel reports; or a late Sentinel that names a server
- * whose address differs for the Sentinels and for this process. A server left alive is then noticed
- * as late as its replacement by a replica is (docs/stores/redis.md, Hazards).
+ * replica of it, some ten seconds later. The new one grants nothing for longer than that
+ * (record.lua), but leases go on there. At the old one they end a ttl after their last heartbeat
+ * to it, and then it would grant their locks to a process that has stayed.
+ * Invariant: all processes leave before that, so within two thirds of a ttl of the first to leave.
+ * For this, the store listens to every Sentinel that the client names, and asks for the primary
+ * only when it listens to those that reply. As soon as one says that a server is no longer the
+ * primary, all connections are reopened, also those on their way, and none leads to that server
+ * while it may still take writes, even if a Sentinel that does not know yet still names it.
+ * What would break it: Sentinels that say so that long after each other. The one that leads a
+ * fail-over says it last, once the replicas follow the new primary: late for a client that names
+ * no other. A process that does not hear of it leaves when the old primary becomes a replica
+ * (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
 import { listening } from '../listening.ts';
@@ -21,7 +25,12 @@ const CHANNEL = '+switch-master';
 /** Sentinel makes a replica of a server that calls itself a primary for 8 s, when it looks. */
 const DEMOTED_MS = 15_000;
 
+/** The first connection waits so long for a Sentinel that does not reply: less than a request. */
+const REPLY_MS = 500;
+
 export class Failovers {
+  /** Settles when the Sentinels that reply are listened to. Never rejects. */
+  ready: Promise<unknown> = Promise.resolve();
   readonly #name: string;
   readonly #sentinels: readonly RedisSource[];
   /** By address: when it stopped being the primary, on the clock of `performance`. */
@@ -42,9 +51,10 @@ export class Failovers {
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const ends = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
+    const all = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
+    this.ready = Promise.all(all.map(({ ready }) => ready));
     return () => {
-      for (const end of ends) end();
+      for (const { end } of all) end();
     };
   }
 
@@ -55,19 +65,25 @@ export class Failovers {
   }
 }
 
-/** Tries until it listens. `missed` is called when a message may have been lost. */
+/**
+ * Tries until it listens; `ready` settles after the first try. `missed` is called when a message
+ * may have been lost.
+ */
 function listenTo(
   sentinel: RedisSource,
   received: (message: string) => void,
   missed: () => void,
-): () => void {
+): { readonly ready: Promise<void>; readonly end: () => void } {
   const connection = new KeptConnection({ ...sentinel, place: undefined });
   let over = false;
-  const listen = () => connection.listen({ channel: CHANNEL, received, resumed: missed });
+  const listener = { channel: CHANNEL, received, resumed: missed };
+  const listen = () => connection.listen(listener, { withinMs: REPLY_MS });
   const terms = { end: () => {}, late: missed, cannot: () => {} };
-  void listening(listen, { wanted: () => !over, ...terms });
-  return () => {
-    over = true;
-    connection.close();
+  return {
+    ready: listening(listen, { wanted: () => !over, ...terms }),
+    end: () => {
+      over = true;
+      connection.close();
+    },
   };
 }

@@ -112,6 +112,8 @@ export function ioredisServerSource(client: IoredisClient): RedisSource {
     question: questionOf(),
     failovers: (switched) => failovers.watch(switched),
     open: async (terms) => {
+      // Of a fail-over after the answer of a Sentinel, the store hears.
+      await failovers.ready;
       const wire = await source.open(terms);
       if (!failovers.isFormer(wire.address ?? '')) return wire;
       wire.close();

@@ -4,8 +4,9 @@
  * The table was made by others, or by hand. A database silently accepts much that lets two programs
  * hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole seconds,
  * cuts texts short, equates names. Where no index keeps names apart, two first claims insert a row
- * each. So the store checks the table before it relies on it, and refuses harmful columns, with the
- * statement that mends them. It does not judge columns that it cannot see (a view, no rights).
+ * each; an engine of MySQL without transactions locks no row, and may lose what it has confirmed.
+ * So the store checks the table before it relies on it, and refuses what is harmful, with the
+ * statement that mends it. It does not judge columns that it cannot see (a view, no rights).
  * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
  * sessions in one zone whose offset never changes: summer time has hours that do not exist, which
  * are refused or moved, and hours that come twice. So the session that looks must be in such a
@@ -102,10 +103,14 @@ const OFFSETS = LOOKS.map((at) => {
   return `TIMESTAMPDIFF(SECOND, ${utc}, FROM_UNIXTIME(${at}))`;
 }).join(', ');
 const PLACE = 'table_schema = coalesce(?, DATABASE()) AND table_name = ?';
+/** That has no transactions. */
+const ENGINE = `SELECT max(t.engine) FROM information_schema.tables t
+  JOIN information_schema.engines e ON e.engine = t.engine AND e.transactions <> 'YES'
+  WHERE ${PLACE}`;
 
 const mysql: Rules = {
   look: `SELECT ${FACTS}, c.is_nullable AS "nullable",
-  CONCAT_WS(' ', ${OFFSETS}) AS "offsets"
+  CONCAT_WS(' ', ${OFFSETS}) AS "offsets", (${ENGINE}) AS "engine"
 FROM information_schema.columns c WHERE ${PLACE}
 AND 'BASE TABLE' = (SELECT max(table_type) FROM information_schema.tables WHERE ${PLACE})`,
   unique: `SELECT index_name AS "index", column_name AS "name"
@@ -186,6 +191,10 @@ export async function checkColumns(
     const fault = row && faultIn(row, need);
     return fault ? [{ says: `${need.column} ${fault.why}`, mends: mend(row, fault) }] : [];
   });
+  const [{ engine } = {}] = rows;
+  if (typeof engine === 'string') {
+    faults.push({ says: `its engine, ${engine}, has no transactions`, mends: 'ENGINE = InnoDB' });
+  }
   const key = needs.filter((need) => need.key).map(rowOf);
   const seen = key.length > 0 && !key.includes(undefined);
   const names = key.map((row) => String(row?.name));

@@ -40,6 +40,9 @@ export const PAGE = 'PAGE';
 /** It may have committed before. */
 const OVER = { broken: true, outcome: 'unknown' } as const;
 const LOST = { reason: 'connection', ...OVER, retryable: true } as const;
+const CHANGED = { reason: 'serialization', retryable: true } as const;
+const UNFIT = { broken: true, retryable: true } as const;
+const USAGE = { reason: 'usage', retryable: false } as const;
 export const REPLICA: string =
   'accepts no writes: it is, or was made, a standby, a replica or read-only. The store looks up' +
   ' the primary again';
@@ -54,18 +57,8 @@ export const FAILURES: readonly SqlFailure[] = [
       'could not lock a row in time. Look for a session that stays idle in a' +
       ' transaction on the tables of Holdfast',
   },
-  {
-    codes: ['40001'],
-    reason: 'serialization',
-    retryable: true,
-    advice: 'could not serialize this transaction with others',
-  },
-  {
-    codes: [1020],
-    reason: 'serialization',
-    retryable: true,
-    advice: 'found that the row had changed meanwhile',
-  },
+  { codes: ['40001'], ...CHANGED, advice: 'could not serialize this transaction with others' },
+  { codes: [1020], ...CHANGED, advice: 'found that the row had changed meanwhile' },
   { codes: ['25P02'], reason: 'aborted', retryable: false, advice: 'refused' },
   {
     codes: ['57014'],
@@ -88,19 +81,9 @@ export const FAILURES: readonly SqlFailure[] = [
   { codes: ['08'], ...LOST, advice: 'lost the connection' },
   { codes: ['57P03'], ...LOST, advice: 'is just starting or stopping' },
   { codes: ['57P04'], ...OVER, retryable: false, advice: 'has dropped this database' },
-  { codes: ['25006', 1290, 1792, 1836], broken: true, retryable: true, advice: REPLICA },
-  {
-    codes: ['26000'],
-    broken: true,
-    retryable: true,
-    advice: 'does not know a prepared statement',
-  },
-  {
-    codes: ['42P05'],
-    broken: true,
-    retryable: true,
-    advice: 'already has a statement of that name',
-  },
+  { codes: ['25006', 1290, 1792, 1836], ...UNFIT, advice: REPLICA },
+  { codes: ['26000'], ...UNFIT, advice: 'does not know a prepared statement' },
+  { codes: ['42P05'], ...UNFIT, advice: 'already has a statement of that name' },
   { codes: [1180], outcome: 'unknown', retryable: true, advice: 'could not commit' },
   {
     codes: ['28'],
@@ -114,7 +97,7 @@ export const FAILURES: readonly SqlFailure[] = [
   },
   { codes: [1130], retryable: false, advice: 'does not let this host in' },
   { codes: [3159], retryable: false, advice: 'wants TLS, and the client does not speak it' },
-  { codes: ['3D000', 1049], reason: 'usage', retryable: false, advice: 'has no such database' },
+  { codes: ['3D000', 1049], ...USAGE, advice: 'has no such database' },
   { codes: [1046], retryable: false, advice: 'was given no database. Give the client one' },
   {
     codes: ['42501', 1044, 1142],
@@ -122,15 +105,10 @@ export const FAILURES: readonly SqlFailure[] = [
     advice: `does not permit this user to do that. ${PAGE} has the grants that are needed`,
   },
   // No such table or schema; no such function.
-  { codes: ['42P01', '3F000', 1146], reason: 'usage', retryable: false, advice: MIGRATE },
+  { codes: ['42P01', '3F000', 1146], ...USAGE, advice: MIGRATE },
   { codes: ['42883'], retryable: false, advice: MIGRATE },
   // No such column; nothing unique about the key; a column needs a value.
-  {
-    codes: ['42703', '42P10', '23502', 1054, 1364],
-    reason: 'usage',
-    retryable: false,
-    advice: 'refused',
-  },
+  { codes: ['42703', '42P10', '23502', 1054, 1364], ...USAGE, advice: 'refused' },
   {
     codes: ['53300', 1040, 1203, 1226],
     retryable: true,

@@ -182,22 +182,17 @@ export function untilFree<T>(file: string, busyMs: number, step: () => T): Answe
     } catch (error) {
       if (isLockError(error)) return answer.fail(error);
       const busyFor = performance.now() - since;
-      if (isBusy(error) && busyFor < busyMs) return later(attempt, busyFor);
-      return answer.fail(sqliteError(error, file));
+      if (!isBusy(error) || busyFor >= busyMs) return answer.fail(sqliteError(error, file));
+      // Most steps are over in less time than the shortest sleep takes. Later pauses take one or
+      // two milliseconds by chance, so that processes do not meet in step again and again.
+      if (busyFor < SPIN_MS) timers.setImmediate(attempt);
+      else timers.setTimeout(attempt, Math.random() < 0.5 ? 1 : 2);
+      return;
     }
     answer.settle(result);
   };
   attempt();
   return answer;
-}
-
-/**
- * Most steps are over in less time than the shortest sleep takes. Later pauses take one or two
- * milliseconds by chance, so that processes do not meet in step again and again.
- */
-function later(attempt: () => void, busyFor: number): void {
-  if (busyFor < SPIN_MS) timers.setImmediate(attempt);
-  else timers.setTimeout(attempt, Math.random() < 0.5 ? 1 : 2);
 }
 
 /** A plain database of the binding that is available. @throws StoreError */

@@ -5,6 +5,8 @@
  * oldest open request; anything else ends the connection, because nothing on it can be trusted
  * then. A half-read reply ends with it. A request counts as written once it is given to the socket:
  * whether it arrived is unknown. Requests of one turn leave in one piece.
+ * Whoever waits for a reply hears it at once, and may ask again: so a connection ends before what
+ * is open on it fails.
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -125,7 +127,7 @@ export class ZookeeperLink {
       this.#waiting.push(exchange);
     }
     exchange.sentAt = this.#clock.now();
-    this.write(exchange.frame);
+    this.write(exchange.frame, exchange.sentAt);
   }
 
   ping(): void {
@@ -134,8 +136,8 @@ export class ZookeeperLink {
   }
 
   /** A frame whose reply is not reported. */
-  write(frame: Buffer): void {
-    this.sentAt = this.#clock.now();
+  write(frame: Buffer, sentAt: number = this.#clock.now()): void {
+    this.sentAt = sentAt;
     if (this.#ended) return;
     if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
   }
@@ -169,17 +171,19 @@ export class ZookeeperLink {
       }
     } catch (error) {
       if (error instanceof LongFrameError) this.#refuseLong(error);
-      this.end(error as Error);
+      else this.end(error as Error);
     }
   }
 
   /** Fails the request for good: a retry would get the same reply. */
-  #refuseLong({ bytes, xid }: LongFrameError): void {
+  #refuseLong(error: LongFrameError): void {
     const exchange = this.#waiting.first;
-    if (exchange?.xid !== xid) return;
+    if (exchange?.xid !== error.xid) return this.end(error);
+    this.#waiting.remove(exchange);
+    this.end(error);
     const about = JSON.stringify(exchange.request.path);
     exchange.fail(
-      tooLong(`The answer about ${about} has ${bytes} bytes; the limit is ${MAX_ANSWER}.`),
+      tooLong(`The answer about ${about} has ${error.bytes} bytes; the limit is ${MAX_ANSWER}.`),
     );
   }
 
@@ -197,8 +201,13 @@ export class ZookeeperLink {
     this.#signOfLife(exchange?.sentAt, events);
     if (!exchange) return;
     events.replied(exchange, zxid, code);
-    if (code === 0) exchange.take(body);
-    else exchange.fail(refused(code, exchange.request.path));
+    if (code !== 0) return exchange.fail(refused(code, exchange.request.path));
+    try {
+      exchange.take(body);
+    } catch (error) {
+      this.end(error as Error);
+      exchange.fail(connectionLoss(error, true));
+    }
   }
 
   #signOfLife(sentAt: number | undefined, events: LinkEvents): void {

@@ -17,6 +17,7 @@
  * at an unknown time: it is deleted.
  * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
  */
+import { Answer, type Soon } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isLockError, UsageError } from '../../base/errors.ts';
 import type { StoreError } from '../../contract/errors.ts';
@@ -107,38 +108,42 @@ export class ZookeeperSession extends Session {
     }
   }
 
-  async create(path: string, making: Making = {}): Promise<requests.Created> {
+  create(path: string, making: Making = {}): Promise<requests.Created> {
     const step = { step: 'create', path, ...making } as const;
-    const { path: made, stat } = await this.#change(step, making, requests.readCreated);
-    return { path: this.#own(made), stat };
+    return this.#change(step, making, (answer) => {
+      const { path: made, stat } = requests.readCreated(answer);
+      return { path: this.#own(made), stat };
+    });
   }
 
   /**
    * A sequential node, made once however many replies are lost.
    * @throws RequestError; if its outcome is `unknown`, call it again with `tried`.
    */
-  async createProtected(terms: ProtectedTerms): Promise<requests.Created> {
+  createProtected(terms: ProtectedTerms): Promise<requests.Created> {
     const { name, id, data, acl, kind = 'ephemeral-sequential' } = terms;
     const allMs = terms.timeoutMs ?? this.timeoutMs;
     const deadline = this.now() + allMs;
     const path = protectedPath(terms.parent, id, name);
     let unsure = terms.tried === true;
     let trouble: unknown;
-    for (;;) {
+    const attempt = (): Answer<requests.Created> => {
       const timeoutMs = deadline - this.now();
       if (timeoutMs <= 0) throw tooLate(allMs, unsure, trouble);
-      try {
-        const found = unsure ? await this.findProtected({ ...terms, timeoutMs }) : undefined;
-        if (found) return found;
+      const make = (found?: requests.Created): Soon<requests.Created> => {
         unsure = false;
-        return await this.create(path, { data, acl, kind, timeoutMs });
-      } catch (error) {
+        return found ?? this.create(path, { data, acl, kind, timeoutMs });
+      };
+      const look = unsure ? this.findProtected({ ...terms, timeoutMs }).then(make) : undefined;
+      return Answer.of<requests.Created>(() => look ?? make()).or((error) => {
         // A failed look leaves the outcome unknown.
         unsure ||= isLockError(error, 'STORE') && (error as StoreError).outcome === 'unknown';
         if (!this.#mayAskAgain(error)) throw unsure ? unknown(error) : error;
         trouble = error;
-      }
-    }
+        return attempt();
+      });
+    };
+    return Answer.of<requests.Created>(attempt);
   }
 
   /**
@@ -198,13 +203,14 @@ export class ZookeeperSession extends Session {
    * All steps or none; results in their order.
    * @throws RequestError, with the number of the step that was refused
    */
-  async multi(
-    steps: readonly MultiStep[],
-    within: Within = {},
-  ): Promise<readonly requests.StepAnswer[]> {
-    if (steps.length === 0) throw new UsageError('multi needs at least one step.');
-    const answers = await this.ask(requests.multi(steps.map((step) => this.#step(step))), within);
-    return answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one));
+  multi(steps: readonly MultiStep[], within: Within = {}): Promise<readonly requests.StepAnswer[]> {
+    const asked = this.ask(() => {
+      if (steps.length === 0) throw new UsageError('multi needs at least one step.');
+      return requests.multi(steps.map((step) => this.#step(step)));
+    }, within);
+    return asked.map((answers) =>
+      answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one)),
+    );
   }
 
   getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
@@ -212,12 +218,12 @@ export class ZookeeperSession extends Session {
   }
 
   /** `version` is that of the ACL, `aversion`. */
-  async setAcl(
+  setAcl(
     path: string,
     acl: readonly Acl[],
     { version = ANY_VERSION, ...within }: VersionTerms = {},
   ): Promise<requests.Stat> {
-    return this.ask(requests.setAcl(this.#full(path), acl, version), within);
+    return this.ask(() => requests.setAcl(this.#full(path), acl, version), within);
   }
 
   /** The watcher hears no more about this path. */
@@ -231,19 +237,15 @@ export class ZookeeperSession extends Session {
     return !over && (failedWith(error, 'CONNECTIONLOSS') || failedWith(error, 'OPERATIONTIMEOUT'));
   }
 
-  async #look<T>(look: requests.NodeLook<T>, path: string, terms: WatchTerms): Promise<T> {
+  #look<T>(look: requests.NodeLook<T>, path: string, terms: WatchTerms): Promise<T> {
     const { watch: watcher, timeoutMs } = terms;
     const watching = watcher && look.kind && { kind: look.kind, watcher };
-    const request = requests.look(look, this.#full(path), watching !== undefined);
-    return this.ask(request, { timeoutMs, watching });
+    const watched = watching !== undefined;
+    return this.ask(() => requests.look(look, this.#full(path), watched), { timeoutMs, watching });
   }
 
-  async #change<T>(
-    step: MultiStep,
-    { timeoutMs }: Within,
-    read: (answer: JuteReader) => T,
-  ): Promise<T> {
-    return this.ask(requests.change(this.#step(step), read), { timeoutMs });
+  #change<T>(step: MultiStep, { timeoutMs }: Within, read: (answer: JuteReader) => T): Promise<T> {
+    return this.ask(() => requests.change(this.#step(step), read), { timeoutMs });
   }
 
   #step(step: MultiStep): requests.WireStep {

@@ -56,7 +56,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     this.deadline = new Deadline(services, times);
     this.#timer = new OneTimer(clock);
     const ready = (): void => entering.send(this.claim, this);
-    this.#watching = watch(calls.store, clock, { claim, wake: this.#wake, ready });
+    this.#watching = watch(calls, clock, { claim, wake: this.#wake, ready });
   }
 
   get state(): State {
@@ -120,7 +120,8 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   release(afterMs = 0): Promise<void> {
     if (this.#state.at === 'asking') this.#markUnanswered();
     // Only a hold that was not lost ends, by its release, what others wait for.
-    if (this.#state.at !== 'held') this.claim = { ...this.claim, secret: undefined };
+    const holds = this.#state.at === 'held' && !this.deadline.loss(this.services.clock.now());
+    if (!holds) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
     return this.services.calls.releases.send(this.claim, afterMs);
   }

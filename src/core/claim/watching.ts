@@ -1,5 +1,6 @@
-import { type Clock, type Timer, timers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Claim, Store, Subscribed, Wake } from '../../contract/store.ts';
+import type { StoreCalls } from '../../store-calls/store-calls.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 
 /**
@@ -8,7 +9,7 @@ import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
  * show the same, only later.
  */
 export function watch(
-  store: Store,
+  { store, limits }: StoreCalls,
   clock: Clock,
   { claim, wake, ready }: { readonly claim: Claim; readonly wake: Wake; ready(): void },
 ): Disposable | undefined {
@@ -19,21 +20,13 @@ export function watch(
   }
   const watching = Promise.resolve(subscribed);
   let begin: (() => void) | undefined = ready;
-  let limit: Timer | undefined;
   const go = (): void => {
-    if (limit) clock.clearTimeout(limit);
+    limits.timer.delete(limit);
     begin?.();
     begin = undefined;
   };
+  const limit = limits.timer.add(clock.now() + claim.ttlMs / TRIES_PER_TTL, go);
   watching.then(go, go);
-  // Many are ready in a moment, and a needless timer costs more than all else here.
-  if (!store.traits.synchronous) {
-    timers.queueMicrotask(() => {
-      if (!begin) return;
-      limit = clock.setTimeout(go, claim.ttlMs / TRIES_PER_TTL);
-      limit.unref();
-    });
-  }
   return {
     [Symbol.dispose]() {
       begin = undefined;

@@ -109,7 +109,7 @@ export class MemberStore {
     verb: () => T | PromiseLike<T>,
     ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,
   ): Promise<T> {
-    return this.#limits.answer(verb, this.#patienceMs ?? ttlMs / PATIENCES_PER_TTL);
+    return this.#limits.ask(verb, this.#patienceMs ?? ttlMs / PATIENCES_PER_TTL);
   }
 
   #send(

@@ -10,6 +10,7 @@
  * What would break it: a deposed leader that lets a living lease end. Then the fence holds, in a
  * transaction that compares the create revision of the key.
  */
+import { Answer } from '../../base/answer.ts';
 import { OneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
@@ -28,7 +29,7 @@ import { errorStatus, grouped } from '../batch.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
-import { waves } from './together.ts';
+import { inWaves } from './together.ts';
 import { downgrade, evict } from './verbs/change.ts';
 import { enterAll, enterTogether } from './verbs/claim.ts';
 import { handOver } from './verbs/hand-over.ts';
@@ -78,21 +79,20 @@ export class EtcdStore implements Store {
     return cluster === undefined ? 'etcd' : `etcd:${cluster.toString(16)}`;
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const statuses: ClaimStatus[] = [];
-    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    return inWaves(claims, (wave) => {
       // No lease holds up claims on another.
-      const groups = [...grouped(wave, ([, { ttlMs }]) => Math.ceil(ttlMs / 1000)).values()];
-      const entering = groups.map(async (group) => {
-        const answers = await enterAll(
-          this.#parts,
-          group.map(([, claim]) => claim),
-        ).catch((error: unknown) => group.map(() => errorStatus(error)));
-        for (const [i, [index]] of group.entries()) statuses[index] = answers[i] as ClaimStatus;
+      const groups = [...grouped(wave, ({ ttlMs }) => Math.ceil(ttlMs / 1000)).values()];
+      const entering = groups.map((all) => {
+        const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
+        return enterAll(this.#parts, all).or(failed);
       });
-      await Promise.all(entering);
-    }
-    return statuses;
+      return Answer.all(entering).map((answers) => {
+        const statuses = answers.flat();
+        const byClaim = new Map(groups.flat().map((claim, n) => [claim, statuses[n]]));
+        return wave.map((claim) => byClaim.get(claim) as ClaimStatus);
+      });
+    });
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -104,19 +104,16 @@ export class EtcdStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const ms = after?.ms ?? 0;
+    if (ms > 0) return this.#releaseLater(claims, ms);
+    return inWaves(claims, (wave) => leaveAll(this.#parts, wave));
+  }
+
+  async #releaseLater(claims: readonly Claim[], ms: number): Promise<boolean[]> {
     const left: boolean[] = [];
-    if (ms > 0) {
-      // In order, because a departure may admit a later claim.
-      for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
-      return left;
-    }
-    for (const wave of waves([...claims.entries()], ([, { resource }]) => resource)) {
-      const leaving = wave.map(([, claim]) => claim);
-      const answers = await leaveAll(this.#parts, leaving);
-      for (const [i, [index]] of wave.entries()) left[index] = answers[i] === true;
-    }
+    // In order, because a departure may admit a later claim.
+    for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
     return left;
   }
 

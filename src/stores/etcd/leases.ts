@@ -4,6 +4,7 @@
  * about one length share one: it is granted for longer than they need, and used while it has
  * enough left. A hold that changes hands has one to itself.
  */
+import { Answer, follow, type Soon } from '../../base/answer.ts';
 import type { EtcdContext } from './layout.ts';
 import { EtcdLease, type LeaseContext } from './lease.ts';
 
@@ -14,14 +15,14 @@ const STEP = 1.05;
 
 interface Wanted {
   /** Whether a lease has enough of its life left. */
-  readonly suits: (lease: EtcdLease) => Promise<boolean>;
-  readonly begin: () => Promise<EtcdLease>;
+  readonly suits: (lease: EtcdLease) => Soon<boolean>;
+  readonly begin: () => Answer<EtcdLease>;
 }
 
 export class Leases {
   readonly #parts: LeaseContext;
-  readonly #bySeconds = new Map<number, Promise<EtcdLease>>();
-  readonly #memos = new Map<number, Promise<EtcdLease>>();
+  readonly #bySeconds = new Map<number, Answer<EtcdLease>>();
+  readonly #memos = new Map<number, Answer<EtcdLease>>();
   readonly #atHand = new Map<number, EtcdLease>();
   /** Those that claims were put on. Two objects would not share their claims. */
   readonly #byId = new Map<bigint, EtcdLease>();
@@ -39,11 +40,11 @@ export class Leases {
    * One for a new claim, with at least two thirds of its life left.
    * @throws StoreError
    */
-  async lend(ttlMs: number): Promise<EtcdLease> {
+  lend(ttlMs: number): Answer<EtcdLease> {
     const seconds = Math.ceil(ttlMs / 1000);
     return this.#shared(this.#bySeconds, seconds, {
-      suits: async (lease) => lease.age(this.#parts.clock.now()) < YOUNG || (await lease.confirm()),
-      begin: async () => this.#know(await this.#grant(seconds)),
+      suits: (lease) => lease.age(this.#parts.clock.now()) < YOUNG || lease.confirm(),
+      begin: () => this.#grant(seconds).map((lease) => this.#know(lease)),
     });
   }
 
@@ -96,7 +97,7 @@ export class Leases {
   async memo(ms: number, more = 2): Promise<bigint> {
     const seconds = memoSeconds(ms, more);
     const lease = await this.#shared(this.#memos, seconds, {
-      suits: async ({ deadline }) => deadline - this.#parts.clock.now() >= ms,
+      suits: ({ deadline }) => deadline - this.#parts.clock.now() >= ms,
       begin: () => this.#grant(seconds),
     });
     this.#atHand.set(seconds, lease);
@@ -118,19 +119,24 @@ export class Leases {
   }
 
   /** The one that is known, if it suits; the first to notice that it does not begins another. */
-  async #shared(
-    all: Map<number, Promise<EtcdLease>>,
+  #shared(
+    all: Map<number, Answer<EtcdLease>>,
     seconds: number,
     { suits, begin }: Wanted,
-  ): Promise<EtcdLease> {
+  ): Answer<EtcdLease> {
     const known = all.get(seconds);
-    const lease = await known?.catch(() => undefined);
-    if (lease && (await suits(lease))) return lease;
-    const current = all.get(seconds);
-    if (current !== undefined && current !== known) return current;
-    const begun = begin();
-    all.set(seconds, begun);
-    return begun;
+    const another = (): Answer<EtcdLease> => {
+      const current = all.get(seconds);
+      if (current !== undefined && current !== known) return current;
+      const begun = begin();
+      all.set(seconds, begun);
+      return begun;
+    };
+    const found = (lease: EtcdLease | undefined): Soon<EtcdLease> =>
+      follow(lease !== undefined && suits(lease), (suited): Soon<EtcdLease> => {
+        return lease && suited ? lease : another();
+      });
+    return known ? known.or(() => undefined).chain(found) : another();
   }
 
   #know(lease: EtcdLease): EtcdLease {
@@ -140,10 +146,10 @@ export class Leases {
     return lease;
   }
 
-  async #grant(seconds: number): Promise<EtcdLease> {
+  #grant(seconds: number): Answer<EtcdLease> {
     const at = this.#parts.clock.now();
-    const granted = await this.#parts.client.grant(seconds * 1000);
-    return new EtcdLease(this.#parts, { ...granted, at });
+    const granted = Answer.from(this.#parts.client.grant(seconds * 1000));
+    return granted.map((lease) => new EtcdLease(this.#parts, { ...lease, at }));
   }
 }
 

@@ -1,5 +1,5 @@
 /** A claim of this process in a queue of etcd. */
-import type { Timer } from '../../base/clock.ts';
+import type { TimeLimit } from '../../base/shared-timer.ts';
 import type { Claim, Takeover } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claims.ts';
 import type { KeySpace } from './layout.ts';
@@ -26,7 +26,7 @@ export class EtcdClaim extends OwnClaim implements Occupant {
   /** There is a note on an older hold, which would be wrong for the next one. */
   noted = false;
   /** Until its queue is followed. */
-  timer: Timer | undefined;
+  timer: TimeLimit | undefined;
 
   constructor(
     claim: Claim,

@@ -1,5 +1,6 @@
 /** The claims of this process, and the queues that it follows for them. */
 import type { Timer } from '../../base/clock.ts';
+import { SharedTimer } from '../../base/shared-timer.ts';
 import type { Claim } from '../../contract/store.ts';
 import { type FollowedClaims, OwnClaims } from '../consensus/own-claims.ts';
 import { QueueWatch } from './following.ts';
@@ -30,11 +31,14 @@ interface WatchedQueue extends FollowedClaims<EtcdClaim> {
 
 export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   readonly #parts: EtcdContext;
+  /** For all who hold. */
+  readonly #timer: SharedTimer;
   #sweepAt = 0;
 
   constructor(parts: EtcdContext) {
     super(parts.clock);
     this.#parts = parts;
+    this.#timer = new SharedTimer(parts.clock);
   }
 
   /** `key` is that of a place that another claim has made. */
@@ -56,7 +60,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   /** It is about to be deleted, and needs no more wakes. */
   leave(own: EtcdClaim): void {
     this.byId.delete(own.claim.id);
-    if (own.timer) this.clock.clearTimeout(own.timer);
+    if (own.timer) this.#timer.delete(own.timer);
     const queue = this.queues.get(own.claim.resource);
     if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
@@ -76,8 +80,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   follow(own: EtcdClaim, now: boolean): void {
     if (now || this.queues.has(own.claim.resource)) this.#follow(own);
     else if (this.has(own.claim) && !own.timer) {
-      own.timer = this.clock.setTimeout(() => this.#follow(own), HOLDS_MS);
-      own.timer.unref();
+      own.timer = this.#timer.add(this.clock.now() + HOLDS_MS, () => this.#follow(own));
     }
   }
 

@@ -82,7 +82,6 @@ export function noteOf({ reason, token }: Takeover): string {
 
 export function takeoverIn(note: string): Takeover | undefined {
   const [, reason, token] = /^(released|expired|evicted) (\d+)$/.exec(note) ?? [];
-  return reason && token
-    ? { reason: reason as Takeover['reason'], token: BigInt(token) }
-    : undefined;
+  if (!reason || !token) return undefined;
+  return { reason: reason as Takeover['reason'], token: BigInt(token) };
 }

@@ -1,4 +1,5 @@
 /** Queues, read from the server. */
+import type { Soon } from '../../base/answer.ts';
 import type {
   KeyValue,
   Operation,
@@ -24,13 +25,13 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
  * The queue for a claim of this kind: from the answer to `reading` if that is enough, or read now.
  * @throws StoreError
  */
-export async function queueIn(
+export function queueIn(
   context: EtcdContext,
   answer: OperationAnswer | undefined,
   at: { readonly resource: string; readonly kind?: Kind | undefined },
-): Promise<EtcdView> {
-  const view = answer && viewIn(answer, { keys: context.keys, ...at });
-  return view ?? (await readQueue(context, at.resource)).view;
+): Soon<EtcdView> {
+  const known = answer && viewIn(answer, { keys: context.keys, ...at });
+  return known ?? readQueue(context, at.resource).then(({ view }) => view);
 }
 
 /**

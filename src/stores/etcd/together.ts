@@ -1,5 +1,7 @@
 /** Several transactions in one request. */
+import { Answer } from '../../base/answer.ts';
 import type { EtcdClient, Operation, Txn, TxnAnswer } from '../../clients/etcd/client.ts';
+import type { Claim } from '../../contract/store.ts';
 
 export interface TogetherReply {
   readonly revision: bigint;
@@ -8,33 +10,31 @@ export interface TogetherReply {
 }
 
 /** @throws StoreError */
-export async function sendTogether(
-  client: EtcdClient,
-  txns: readonly Txn[],
-): Promise<TogetherReply> {
+export function sendTogether(client: EtcdClient, txns: readonly Txn[]): Answer<TogetherReply> {
   const [only] = txns;
-  if (only && txns.length === 1) {
-    const reply = await client.txn(only);
-    return { revision: reply.revision, outcomes: [reply] };
-  }
-  const all = { success: txns.map((txn) => bareIn(txn) ?? { txn }) };
-  const { revision, answers } = await client.txn(all);
-  const outcomes = answers.map((answer) => {
-    return 'txn' in answer ? answer.txn : { succeeded: true, answers: [answer] };
+  const one = only !== undefined && txns.length === 1;
+  const all = one ? only : { success: txns.map((txn) => bareIn(txn) ?? { txn }) };
+  return Answer.from(client.txn(all)).map((reply): TogetherReply => {
+    const { revision, answers } = reply;
+    if (one) return { revision, outcomes: [reply] };
+    const outcomes = answers.map((answer) => {
+      return 'txn' in answer ? answer.txn : { succeeded: true, answers: [answer] };
+    });
+    return { revision, outcomes };
   });
-  return { revision, outcomes };
 }
 
 /** As one transaction: all conditions have to hold, or nothing is done. @throws StoreError */
-export async function sendAsOne(client: EtcdClient, txns: readonly Txn[]): Promise<TogetherReply> {
+export function sendAsOne(client: EtcdClient, txns: readonly Txn[]): Answer<TogetherReply> {
   const compare = txns.flatMap((txn) => txn.compare ?? []);
   const success = txns.map((txn): Operation => ({ txn: { success: txn.success } }));
-  const { revision, succeeded, answers } = await client.txn({ compare, success });
-  const outcomes = txns.map((_, i) => {
-    const answer = answers[i];
-    return { succeeded, answers: answer && 'txn' in answer ? answer.txn.answers : [] };
+  return Answer.from(client.txn({ compare, success })).map(({ revision, succeeded, answers }) => {
+    const outcomes = txns.map((_, i) => {
+      const answer = answers[i];
+      return { succeeded, answers: answer && 'txn' in answer ? answer.txn.answers : [] };
+    });
+    return { revision, outcomes };
   });
-  return { revision, outcomes };
 }
 
 /** A lone operation without a condition needs no transaction. */
@@ -42,19 +42,31 @@ function bareIn({ compare, success, failure }: Txn): Operation | undefined {
   return compare || failure || success.length !== 1 ? undefined : success[0];
 }
 
+type NthClaim = readonly [nth: number, claim: Claim];
+
 /**
- * Parts, one after another, in which no resource comes twice: all writes of one transaction have
- * one revision, so two of its claims would have no order.
+ * A reply for each claim, by a step for each part, one after another. No resource comes twice in a
+ * part: all writes of one transaction have one revision, so two of its claims would have no order.
  */
-export function waves<T>(items: readonly T[], resourceOf: (item: T) => string): T[][] {
-  const parts: T[][] = [];
+export function inWaves<T>(
+  claims: readonly Claim[],
+  step: (wave: readonly Claim[]) => Answer<readonly T[]>,
+): Answer<T[]> {
+  const parts: NthClaim[][] = [];
   const counts = new Map<string, number>();
-  for (const item of items) {
-    const resource = resourceOf(item);
+  for (const item of claims.entries()) {
+    const [, { resource }] = item;
     const wave = counts.get(resource) ?? 0;
     counts.set(resource, wave + 1);
     const part = parts[wave] ?? [];
     if (part.push(item) === 1) parts.push(part);
   }
-  return parts;
+  const replies: T[] = [];
+  const next = (part: readonly NthClaim[]): Answer<unknown> =>
+    step(part.map(([, claim]) => claim)).map((some) => {
+      for (const [n, [nth]] of part.entries()) replies[nth] = some[n] as T;
+    });
+  const begin = Answer.of<unknown>(() => undefined);
+  const asked = parts.reduce((before, part) => before.chain(() => next(part)), begin);
+  return asked.map(() => replies);
 }

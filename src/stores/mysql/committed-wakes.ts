@@ -21,14 +21,14 @@ export class CommittedWakes {
   /** After a release, by what it says of the claim behind. */
   next(next: number, name: string): void {
     if (next > NEXT.unwoken) this.#interrupt(String(next - NEXT.unwoken));
-    if (next === NEXT.own) this.#begin(this.#wakeOwn(name));
+    if (next === NEXT.own) this.#wakeOwn(name).catch(() => {});
     // A session that begins to wait has no name for a moment. After the commit, it has one, or it
     // will find the wake by its own look.
     if (next === NEXT.unwoken) this.holder(name);
   }
 
   holder(name: string): void {
-    this.#begin(this.#wakeHolder(name));
+    this.#wakeHolder(name).catch(() => {});
   }
 
   /** Those for other processes, which a write stores in the same statement. */
@@ -68,10 +68,6 @@ export class CommittedWakes {
   }
 
   #interrupt(session: string): void {
-    this.#begin(kill(this.#requests, `QUERY (${session})`));
-  }
-
-  #begin(waking: Promise<void>): void {
-    waking.catch(() => {});
+    kill(this.#requests, `QUERY (${session})`).catch(() => {});
   }
 }

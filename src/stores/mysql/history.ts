@@ -73,12 +73,9 @@ export function isDue({ seenAt }: KnownHistory): boolean {
   return performance.now() >= seenAt + LOOK_MS;
 }
 
-/**
- * Nothing was lost, and what this program has to say is recorded. `s` is the store.
- * @param due whether to look at the birth of the table. Default: if it is time.
- */
-export function intact(known: KnownHistory, due: boolean = isDue(known)): string {
-  const look = due ? ` AND ${bornOf(known.store)} = ${literal(known.born)}` : '';
+/** Nothing was lost, and what this program has to say is recorded. `s` is the store. */
+export function intact(known: KnownHistory): string {
+  const look = isDue(known) ? ` AND ${bornOf(known.store)} = ${literal(known.born)}` : '';
   return `s.history = ${literal(known.history)} AND s.max_ttl >= ${known.maxTtlMs * 1000}
   AND s.fast >= ${FAST} AND ${WRITABLE}${look}`;
 }

@@ -58,25 +58,22 @@ export const WORDS: readonly string[] = [
   ...['name', 'id', 'kind', 'permits', 'capacity', 'ttl', 'holder', 'tag'],
 ];
 
-/**
- * The text of a statement, with a `?` for each of its values.
- * @param due whether it looks at the birth of the table (history.ts).
- */
-export type TextOf = (tables: MysqlTables, known: KnownHistory, due?: boolean) => string;
+/** The text of a statement, with a `?` for each of its values. */
+export type TextOf = (tables: MysqlTables, known: KnownHistory) => string;
 
 /** The row of a claim that is the first there, with the claim in it: its ttl and its words. */
-function insert({ lock, store }: MysqlTables, known: KnownHistory, due?: boolean): string {
+function insert({ lock, store }: MysqlTables, known: KnownHistory): string {
   return `
 INSERT INTO ${lock} (until, rev, last, number, crowd, ${WORDS.join(', ')})
 SELECT ${NOW} + ? * 1000, ${BEGAN}, LAST_INSERT_ID(${FIRST}), ${FIRST}, '',
   ${WORDS.map(() => '?').join(', ')}
-FROM ${store} s WHERE ${granting(known, due)}
+FROM ${store} s WHERE ${granting(known)}
 ON DUPLICATE KEY UPDATE`;
 }
 
 /** Whether anything is granted. */
-export function granting(known: KnownHistory, due?: boolean): string {
-  return `s.only_row = TRUE AND ${intact(known, due)} AND s.open_at <= ${BEGAN}`;
+export function granting(known: KnownHistory): string {
+  return `s.only_row = TRUE AND ${intact(known)} AND s.open_at <= ${BEGAN}`;
 }
 
 /**
@@ -98,11 +95,11 @@ function held(set: (column: string, value: string) => string): string {
 export const NONE: readonly string[] = ['ended', 'ended_by', 'told', 'next_told'];
 
 /** For one claim, on a lock without a holder. */
-export function takeFree(tables: MysqlTables, known: KnownHistory, due?: boolean): string {
+export function takeFree(tables: MysqlTables, known: KnownHistory): string {
   const free = (value: string, other: string): string =>
     `IF(id IS NULL AND state IS NULL, ${value}, ${other})`;
   const set = (column: string, value: string): string => `${column} = ${free(value, column)}`;
-  return `${insert(tables, known, due)}
+  return `${insert(tables, known)}
   last = ${free(`LAST_INSERT_ID(${DRAWN})`, 'last + LAST_INSERT_ID(0)')}, ${held(set)},
   ${set('rev', 'rev + 1')}, ${set('id', 'VALUES(id)')}`;
 }
@@ -114,11 +111,7 @@ export function freeValues(args: Args): string[] {
 }
 
 /** The same where the row is there. What it draws is what it compares. */
-export function takeAgain(
-  { lock, store }: MysqlTables,
-  known: KnownHistory,
-  due?: boolean,
-): string {
+export function takeAgain({ lock, store }: MysqlTables, known: KnownHistory): string {
   const drawn = `GREATEST(last + 1, ${BEGAN})`;
   const [, ...words] = WORDS;
   const set = [...words.map((word) => `${word} = ?`), ...NONE.map((column) => `${column} = NULL`)];
@@ -126,7 +119,7 @@ export function takeAgain(
 UPDATE ${lock} SET rev = rev + 1, last = LAST_INSERT_ID(${drawn}), number = last,
   ${set.join(', ')}, until = ${NOW} + ttl * 1000
 WHERE name = ? AND id IS NULL AND state IS NULL
-  AND (SELECT s.highest FROM ${store} s WHERE ${granting(known, due)}) < ${drawn}`;
+  AND (SELECT s.highest FROM ${store} s WHERE ${granting(known)}) < ${drawn}`;
 }
 
 /** The values of `takeAgain`. */
@@ -136,7 +129,7 @@ export function againValues(args: Args): string[] {
 }
 
 /** One claim takes the row, or lines up where one holds the whole limit and all before it live. */
-export function takeAny(tables: MysqlTables, most: string, known: KnownHistory): string {
+export function takeAny(tables: MysqlTables, known: KnownHistory, most = ''): string {
   const until = `${NOW} + VALUES(ttl) * 1000`;
   const same = ['kind', 'permits', 'capacity'].map((column) => `${column} = VALUES(${column})`);
   const joins = `until > ${NOW} AND ${lives(1)} AND COALESCE(tail, until) > ${NOW}

@@ -119,10 +119,7 @@ async function refuseOthers(connection: MysqlSession, prefix: string): Promise<v
 }
 
 function textOf(prefix: string): string {
-  return schema
-    .replaceAll(/^ *--.*\n/gm, '')
-    .replace('HISTORY', historyOf('holdfast_store'))
-    .replaceAll(PREFIX, prefix);
+  return schema.replace('HISTORY', historyOf('holdfast_store')).replaceAll(PREFIX, prefix);
 }
 
 function prefixIn(options: MysqlMigrationOptions, what: string): string {

@@ -10,38 +10,12 @@ import { Batches, secondBy } from './batches.ts';
 import { CommittedWakes } from './committed-wakes.ts';
 import type { MysqlTables } from './fragments.ts';
 import { isDue, type KnownHistory, settle } from './history.ts';
-import {
-  type Args,
-  againValues,
-  anyValues,
-  beat,
-  freeValues,
-  leaveAny,
-  leaveFree,
-  type Taken,
-  type TextOf,
-  takeAgain,
-  takeAny,
-  takeFree,
-  takenIn,
-  WORDS,
-} from './holding.ts';
+import * as holding from './holding.ts';
 import { type Common, Requests, type SessionCall } from './requests.ts';
-import {
-  AFTER_LOCK,
-  heldOf,
-  keep,
-  lockRows,
-  names,
-  type RowWake,
-  type RowWrite,
-  raiseHighest,
-  read,
-  recall,
-  sweep,
-  write,
-  writtenIn,
-} from './statements.ts';
+import * as statements from './statements.ts';
+
+type Args = holding.Args;
+const { AFTER_LOCK } = statements;
 
 /** What the table says of each claim that is to take a row. */
 const TERMS = 10;
@@ -53,7 +27,7 @@ export class Verbs {
   readonly #wakes: CommittedWakes;
   readonly #batches: Batches;
   /** Those that do not look at the birth of the table, made once. */
-  readonly #texts = new Map<TextOf, string>();
+  #texts = new WeakMap<holding.TextOf, string>();
   #known: KnownHistory;
 
   constructor(connection: MysqlSession, common: Common, known: KnownHistory) {
@@ -71,16 +45,18 @@ export class Verbs {
   }
 
   readonly #asks: Readonly<Record<string, (args: Args) => Promise<Args>>> = {
-    take_free: (args) => this.#takeIf(takeFree, args, freeValues(args)).map(numberIn),
-    take_again: (args) => this.#takeIf(takeAgain, args, againValues(args)).map(numberIn),
+    take_free: (args) => this.#takeFree(args).map(numberIn),
+    take_again: (args) =>
+      this.#take(holding.takeAgain, args, holding.againValues(args)).map(numberIn),
     take: (args) => {
       const [first = [], ...more] = claimsIn(args.slice(0, TERMS));
       // Several claims of one lock are one step of the queue.
       if (more.length > 0) return Answer.of(() => []);
       const terms = [...first.map(String), ...args.slice(TERMS)];
       const [name = '', id = '', , , , , , , queue] = terms;
+      const any: holding.TextOf = (tables, known) => holding.takeAny(tables, known, terms[13]);
       const taking =
-        queue === 'true' ? this.#takeAny(terms) : this.#takeIf(takeFree, terms, freeValues(terms));
+        queue === 'true' ? this.#take(any, terms, holding.anyValues(terms)) : this.#takeFree(terms);
       return taking.map((taken) => {
         if (!taken) return [];
         const { number, ahead, leftMs } = taken;
@@ -88,27 +64,27 @@ export class Verbs {
         return [`${ahead === 0 ? id : '-'} ${number} ${ahead} ${leftMs * 1000} - 0 ${name}`];
       });
     },
-    take_all: (args) => this.#batches.take(claimsIn(args.slice(0, WORDS.length)), this.#known),
+    take_all: (args) =>
+      this.#batches.take(claimsIn(args.slice(0, holding.WORDS.length)), this.#known),
     beat: async (lists) => {
       const claims = claimsIn(lists);
       if (claims.length > 1) return this.#batches.beat(claims);
       const [name = '', id = '', ttl = ''] = (claims[0] ?? []).map(String);
-      const text = beat(this.#tables, [name, id, ttl]);
-      const [, done, held] = await this.#requests.query(
-        `${text};\n${heldOf(this.#tables, name, id)}`,
-      );
-      return isDone(done) && held ? [String(held[0])] : [];
+      const text = holding.beat(this.#tables, [name, id, ttl]);
+      const held = statements.heldOf(this.#tables, name, id);
+      const [, done, still] = await this.#requests.query(`${text};\n${held}`);
+      return isDone(done) && still ? [String(still[0])] : [];
     },
     leave_free: (args) => {
       const [name = '', id = ''] = args;
-      const text = this.#textOf(leaveFree, false);
+      const text = this.#textOf(holding.leaveFree, false);
       const leaving = this.#requests.inLine(name, (session) => execute(session, text, args));
       return leaving.map(([done]) => (isDone(done) ? [id] : []));
     },
     leave_all: (lists) => this.#batches.leave(claimsIn(lists)),
     leave: (args) => {
       const [name = '', id = ''] = args;
-      const text = leaveAny(this.#tables, this.#known);
+      const text = holding.leaveAny(this.#tables, this.#known);
       const own = this.#common.wakeSession?.address ?? '-';
       const leaving = this.#requests.inLine(name, (session) =>
         execute(session, text, [own, name, id]),
@@ -119,12 +95,12 @@ export class Verbs {
         return [id];
       });
     },
-    read: async ([list = '[]']) => columnOf(await this.#read(read, list)),
-    lock: async ([list = '[]']) => columnOf((await this.#read(lockRows, list)).slice(5)),
+    read: async ([list = '[]']) => columnOf(await this.#read(statements.read, list)),
+    lock: async ([list = '[]']) => columnOf((await this.#read(statements.lockRows, list)).slice(5)),
     settle: async () => {
       const { tables, maxTtlMs } = this.#common;
       this.#known = await settle(this.#connection, tables, maxTtlMs);
-      this.#texts.clear();
+      this.#texts = new WeakMap();
       return [];
     },
     write: (args) => this.#write(args, (text) => this.#requests.transact(text)),
@@ -133,67 +109,66 @@ export class Verbs {
       this.#write(args, (text) => this.#requests.query(`DO 0;\n${text};\nCOMMIT;\n${AFTER_LOCK}`)),
     rollback: async () => columnOf(await this.#requests.query(`ROLLBACK;\n${AFTER_LOCK}`)),
     keep: async (args) =>
-      columnOf(await this.#requests.transact(keep(this.#tables, args))).slice(4, -1),
-    recall: async (args) => columnOf(await this.#requests.query(recall(this.#tables, args))),
-    names: async (args) => columnOf(await this.#requests.query(names(this.#tables, args))),
-    raise_highest: async (args) =>
-      columnOf(await this.#requests.query(raiseHighest(this.#tables, args))),
+      columnOf(await this.#requests.transact(statements.keep(this.#tables, args))).slice(4, -1),
+    recall: (args) => this.#ask(statements.recall, args),
+    names: (args) => this.#ask(statements.names, args),
+    raise_highest: (args) => this.#ask(statements.raiseHighest, args),
     look: async () => {
       await this.#common.wakeSession?.look(this.#connection);
       return [];
     },
-    sweep: async (args) => columnOf(await this.#requests.query(sweep(this.#tables, args))).slice(5),
+    sweep: async (args) => (await this.#ask(statements.sweep, args)).slice(5),
   };
 
   get #tables(): MysqlTables {
     return this.#common.tables;
   }
 
-  #takeIf(textOf: TextOf, args: Args, values: Args): Answer<Taken | undefined> {
-    const due = isDue(this.#known);
-    const text = this.#textOf(textOf, due);
-    return this.#take(args, due, (session) => execute(session, text, values));
+  #takeFree(args: Args): Answer<holding.Taken | undefined> {
+    return this.#take(holding.takeFree, args, holding.freeValues(args));
   }
 
-  #takeAny(args: Args): Answer<Taken | undefined> {
-    const due = isDue(this.#known);
-    const text = takeAny(this.#tables, args[13] ?? '', this.#known);
-    return this.#take(args, due, (session) => execute(session, text, anyValues(args)));
-  }
-
-  /** @param due whether the statement looks at the birth of the table. */
-  #take(args: Args, due: boolean, ask: SessionCall): Answer<Taken | undefined> {
+  #take(make: holding.TextOf, args: Args, values: Args): Answer<holding.Taken | undefined> {
     const [name = ''] = args;
-    const at = performance.now();
+    const [due, at] = [isDue(this.#known), performance.now()];
+    const text = this.#textOf(make, due);
+    const ask: SessionCall = (session) => execute(session, text, values);
     return this.#requests.inLine(name, ask, secondBy([args])).map(([done]) => {
-      const taken = takenIn(Number(done?.[0] ?? 0));
+      const taken = holding.takenIn(Number(done?.[0] ?? 0));
       if (taken && due) this.#known.seenAt = at;
       return taken;
     });
   }
 
-  #textOf(make: TextOf, due: boolean): string {
+  /** @param due whether it looks at the birth of the table (history.ts). */
+  #textOf(make: holding.TextOf, due: boolean): string {
     const made = due ? undefined : this.#texts.get(make);
     if (made !== undefined) return made;
-    const text = make(this.#tables, this.#known, due);
+    const seenAt = due ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    const text = make(this.#tables, { ...this.#known, seenAt });
     if (!due) this.#texts.set(make, text);
     return text;
   }
 
-  #read(textOf: typeof read, list: string): Promise<readonly TextRow[]> {
+  async #ask(textOf: (tables: MysqlTables, args: Args) => string, args: Args): Promise<Args> {
+    return columnOf(await this.#requests.query(textOf(this.#tables, args)));
+  }
+
+  #read(textOf: typeof statements.read, list: string): Promise<readonly TextRow[]> {
     return this.#requests.query(textOf(this.#tables, JSON.parse(list) as Args, this.#known));
   }
 
   async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
-    const [rows, wakes] = args.map((text) => JSON.parse(text)) as [RowWrite[], RowWake[]];
-    const done = await ask(write(this.#tables, rows, this.#wakes.others(wakes)));
-    const written = writtenIn(rows, done.slice(1));
+    type Given = [statements.RowWrite[], statements.RowWake[]];
+    const [rows, wakes] = args.map((text) => JSON.parse(text)) as Given;
+    const done = await ask(statements.write(this.#tables, rows, this.#wakes.others(wakes)));
+    const written = statements.writtenIn(rows, done.slice(1));
     this.#wakes.all(wakes.filter(({ name }) => written.includes(name)));
     return written;
   }
 }
 
-function numberIn(taken: Taken | undefined): string[] {
+function numberIn(taken: holding.Taken | undefined): string[] {
   return taken ? [String(taken.number)] : [];
 }
 

@@ -16,17 +16,14 @@ const DRAWN = 'greatest(l.last + 1, excluded.number)';
 /** When a claim that begins now ends. */
 const END = `${NOW} + excluded.ttl::bigint * 1000`;
 
+const SAME = ['ttl', 'kind', 'permits', 'capacity', 'tag', 'holder'];
+
 /** The columns of a claim that holds, and what they become where it takes the row. */
-const HELD = Object.entries({
-  number: DRAWN,
-  until: END,
-  ...Object.fromEntries(
-    ['ttl', 'kind', 'permits', 'capacity', 'tag', 'holder'].map((name) => [
-      name,
-      `excluded.${name}`,
-    ]),
-  ),
-});
+const HELD: readonly (readonly [name: string, value: string])[] = [
+  ['number', DRAWN],
+  ['until', END],
+  ...SAME.map((name) => [name, `excluded.${name}`] as const),
+];
 
 /** The claims of a lock are numbered from 1, in their order. */
 const TERMS = Object.entries({

@@ -1,16 +1,7 @@
 /** All statements on the tables, each one transaction. */
 import { COLUMNS } from '../sql/row.ts';
 import { CHANNEL, DURABLE, NOW, type PostgresTables } from './fragments.ts';
-import {
-  beat,
-  leaveAll,
-  leaveFree,
-  leaveOne,
-  takeAgain,
-  takeAll,
-  takeFree,
-  takeOne,
-} from './holding.ts';
+import * as holding from './holding.ts';
 
 const READ = ['name', 'rev', ...COLUMNS].map((column) => `l.${column}`).join(', ');
 
@@ -25,14 +16,14 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
   const [lock, store] = [of('lock'), of('store')];
   const tables = { lock, store, witness: of('witness'), kept: of('kept') };
   return {
-    take_free: takeFree(tables),
-    take_again: takeAgain(tables),
-    take: takeOne(tables),
-    take_all: takeAll(tables),
-    beat: beat(tables),
-    leave_free: leaveFree(tables),
-    leave: leaveOne(tables),
-    leave_all: leaveAll(tables),
+    take_free: holding.takeFree(tables),
+    take_again: holding.takeAgain(tables),
+    take: holding.takeOne(tables),
+    take_all: holding.takeAll(tables),
+    beat: holding.beat(tables),
+    leave_free: holding.leaveFree(tables),
+    leave: holding.leaveOne(tables),
+    leave_all: holding.leaveAll(tables),
     read: read(tables),
     write: write(tables, ''),
     write_all: write(tables, 'SKIP LOCKED'),

@@ -23,15 +23,12 @@ export class Places {
   /** The hash tag of all keys, in braces; empty if there is none. */
   readonly tag: string;
   readonly #base: string;
-  /** Made once, because every request has it. */
-  readonly #record: string;
 
   constructor(namespace: string, cluster: boolean, hashTag?: string) {
     this.tag = hashTag === undefined ? '' : `{${hashTag}}`;
     this.many = cluster && this.tag === '';
     this.inCluster = cluster || this.tag !== '';
     this.#base = `${namespace}:${this.tag}`;
-    this.#record = this.own('record');
   }
 
   /** The keys of one claim, that of its resource first. */
@@ -73,7 +70,7 @@ export class Places {
   }
 
   recordOf(key: string): string {
-    return this.#record + this.beside(key);
+    return `${this.own('record')}${this.beside(key)}`;
   }
 }
 

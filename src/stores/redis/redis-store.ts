@@ -63,11 +63,10 @@ const PORTION = 32;
 /** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
-/** What a verb sends for each claim, and makes of the replies. */
-interface VerbTerms<T> {
-  readonly argumentOf: (claim: Claim) => string;
-  readonly read: (replies: readonly RedisReply[]) => readonly T[];
-}
+/** What the script gets of a claim, in one argument. */
+type WordsOf = (claim: Claim) => string;
+
+type Replies = readonly RedisReply[];
 
 export class RedisStore implements Store {
   readonly name: string;
@@ -114,7 +113,7 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, (claim) => this.#terms(claim, claim.queue ? 'q' : 't'));
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, wayOf(claim)));
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -125,17 +124,16 @@ export class RedisStore implements Store {
     return this.#statuses('renew', claims, ({ id, ttlMs }) => id + Math.ceil(ttlMs));
   }
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
     const afterMs = Math.ceil(Math.max(0, after?.ms ?? 0));
     const { proves } = this.#parts.form;
-    const argumentOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
+    const wordsOf = ({ id, ttlMs, unanswered, secret }: Claim): string => {
       const ttl = Math.ceil(ttlMs);
       const shown = proves && secret !== undefined ? ` 0 ${secret}` : '';
       if (!unanswered && afterMs === 0) return `${id}-${ttl}${shown}`;
       return `${id}${unanswered ? 'u' : 'a'}${ttl} ${afterMs}`;
     };
-    const read = (replies: readonly RedisReply[]) => replies.map(isDone);
-    return this.#verb('release', claims, { argumentOf, read });
+    return this.#verb('release', claims, wordsOf).map((replies) => replies.map(isDone));
   }
 
   async inspect(resource: string): Promise<Queue> {
@@ -170,20 +168,18 @@ export class RedisStore implements Store {
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
     const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
-    return this.#runner.run(call, ([kept = null]) => {
-      if (kept === 0 || kept === 1) return kept === 1;
-      throw garbled(kept);
-    });
+    const [kept = null] = await this.#runner.run(call);
+    if (kept === 0 || kept === 1) return kept === 1;
+    throw garbled(kept);
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
     const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
-    return this.#runner.run(call, (found) => {
-      const [text, leftMs] = found;
-      if (found.length === 0) return undefined;
-      if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
-      return { text, leftMs };
-    });
+    const found = await this.#runner.run(call);
+    const [text, leftMs] = found;
+    if (found.length === 0) return undefined;
+    if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
+    return { text, leftMs };
   }
 
   handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
@@ -229,18 +225,16 @@ export class RedisStore implements Store {
     return `${id}${way}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
   }
 
-  #verb<T>(
-    verb: RedisVerb,
-    claims: readonly Claim[],
-    { argumentOf, read }: VerbTerms<T>,
-  ): Answer<readonly T[]> {
-    if (claims.length === 0) return Answer.of(() => []);
-    const { form, places } = this.#parts;
-    const keys: string[] = [];
-    for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
-    const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-    const call = { script: form[verb], keys, args: claims.map(argumentOf), spread };
-    return this.#runner.run(call, read);
+  #verb(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<Replies> {
+    // A name may have no key: that fails like a request, and throws nothing.
+    return Answer.of<Replies>(() => {
+      if (claims.length === 0) return [];
+      const { form, places } = this.#parts;
+      const keys: string[] = [];
+      for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
+      const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
+      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spread });
+    });
   }
 
   #spreadOf(claims: readonly Claim[]): Spread | undefined {
@@ -249,14 +243,10 @@ export class RedisStore implements Store {
     return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
   }
 
-  #statuses(
-    verb: RedisVerb,
-    claims: readonly Claim[],
-    argumentOf: (claim: Claim) => string,
-  ): Answer<readonly ClaimStatus[]> {
-    const read = (replies: readonly RedisReply[]) =>
-      claims.map((claim, i) => this.#statusIn(claim, replies[i]));
-    return this.#verb(verb, claims, { argumentOf, read });
+  #statuses(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<ClaimStatus[]> {
+    return this.#verb(verb, claims, wordsOf).map((replies) =>
+      claims.map((claim, i) => this.#statusIn(claim, replies[i])),
+    );
   }
 
   #statusIn(claim: Claim, reply: RedisReply | undefined): ClaimStatus {
@@ -265,9 +255,8 @@ export class RedisStore implements Store {
     return status;
   }
 
-  #change(keys: readonly string[], ...args: readonly string[]): Promise<readonly RedisReply[]> {
-    const call = { script: this.#parts.form.change, keys, args };
-    return this.#runner.run(call, (replies) => replies);
+  #change(keys: readonly string[], ...args: readonly string[]): Promise<Replies> {
+    return this.#runner.run({ script: this.#parts.form.change, keys, args });
   }
 
   async #changeOne(resource: string, ...args: readonly string[]): Promise<RedisReply> {

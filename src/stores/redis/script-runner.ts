@@ -45,8 +45,6 @@ export interface ScriptRun {
   readonly spread?: Spread | undefined;
 }
 
-type ReadReplies<T> = (replies: readonly RedisReply[]) => T;
-
 export class ScriptRunner {
   readonly #parts: ScriptRunnerParts;
   readonly #clock = systemClock();
@@ -72,19 +70,16 @@ export class ScriptRunner {
   }
 
   /**
-   * What `read` makes of the script's replies, one for each of these keys, which are of one slot.
-   * @throws StoreError, with an unknown outcome if too few replicas have it; what `read` throws.
+   * What the script returns for each of these keys, which are of one slot.
+   * @throws StoreError, with an unknown outcome if too few replicas have it.
    */
-  run<T>(call: ScriptRun, read: ReadReplies<T>): Answer<T> {
-    const checked = this.#parts.spelling?.();
-    return checked ? Answer.from(checked.then(() => this.#run(call, read))) : this.#run(call, read);
-  }
-
-  #run<T>(call: ScriptRun, read: ReadReplies<T>): Answer<T> {
-    const sentAt = this.#clock.now();
-    return Answer.from(this.#send(call, this.#known))
-      .or((error) => this.#again(call, error))
-      .map((reply) => read(this.#repliesIn(call, reply, sentAt)));
+  run(call: ScriptRun): Answer<readonly RedisReply[]> {
+    return Answer.of<void>(() => this.#parts.spelling?.()).chain<readonly RedisReply[]>(() => {
+      const sentAt = this.#clock.now();
+      return Answer.from(this.#send(call, this.#known))
+        .or((error) => this.#again(call, error))
+        .map((reply) => this.#repliesIn(call, reply, sentAt));
+    });
   }
 
   /** A refused script has done nothing, so it may be sent once more. */

@@ -150,14 +150,10 @@ function isPlain(holder: Entry, waiters: readonly Entry[]): boolean {
 
 function plainEntries(row: LockRow, tags: Map<string, string>): Entry[] {
   if (row.id === null) return [];
-  const terms = {
-    kind: row.kind ?? 'mutex',
-    permits: Number(row.permits),
-    limit: Number(row.capacity),
-  };
+  const { kind, permits, capacity, tag, until, id, number, ttl, holder } = row;
+  const terms = { kind: kind ?? 'mutex', permits: Number(permits), limit: Number(capacity) };
   const takeover: Takeover | undefined =
     row.ended === null ? undefined : { reason: row.ended, token: BigInt(Number(row.ended_by)) };
-  const { tag, until, id, number, ttl, holder } = row;
   const words = [number, until, id, ttl, tag, 'f', holder].map(String);
   const entries = [entryIn(words, terms, tags)];
   for (const line of row.crowd.split('\n').slice(0, -1)) {

@@ -1,22 +1,18 @@
 /**
  * Whole verbs in one statement, for claims that concern no other claim.
  *
- * Most claims find an empty queue, and most leave one behind. Each statement here checks in itself
- * that no claim waits, none is dead and no tombstone lies in the way, and leaves the rest to the
- * queue. So it changes nothing that a step of the queue would have changed. A lone claim comes in
- * bound values, several in one JSON text: two sources for the same statement, because each takes
- * half as long again for the other's claims.
+ * Each statement checks in itself that no claim waits, none is dead and no tombstone lies in the
+ * way: then it does what a step of the queue would do, and else nothing. A lone claim comes in
+ * bound values, several in one JSON text, because each takes half as long again for the other's.
  *
  * A mutex that comes again leaves its row to the next claim, as the only one of its name. `take`
- * needs no transaction, although it has read the clock before it has the write lock. Invariant: its
- * number exceeds all that were granted before. The row has the greatest of these, since its claim
- * came with a number above all others (queues.ts) and held alone; and `take` finds no row whose
- * number is not below its own. That covers a clock that was read too early, and a base that is no
- * longer the file's, since bases only grow. Once the row is swept, the next claim reads the clock
- * under the write lock.
+ * has read the clock before it has the write lock. Invariant: its number exceeds all that were
+ * granted before. The row has the greatest of these, since its claim came with a number above all
+ * others (queues.ts) and held alone; and `take` finds no row whose number is not below its own,
+ * however old the clock and the base that this is made of: bases only grow. Once the row is swept,
+ * the next claim reads the clock under the write lock.
  * What would break it: a row left by a claim beside which others may have held; a claim that enters
- * beside such a row; in `enter`, a number from a base that is no longer the file's, so that is
- * compared.
+ * beside such a row; in `enter`, a base that is no longer the file's, so that is compared.
  */
 import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
@@ -103,8 +99,7 @@ export class Quiet {
     const number = at.base + at.now;
     const ttl = toUs(ttlMs);
     const values = [number, id, ttl, originOf(at.address, holder), at.now + ttl] as const;
-    const { take } = this.#sql;
-    const taken = this.#connection.change(take, ...values, toText(resource), number);
+    const taken = this.#connection.change(this.#sql.take, ...values, toText(resource), number);
     if (taken > 0) return aloneFor(ttlMs, number);
     this.#left.delete(resource);
     return undefined;

@@ -120,7 +120,7 @@ export class SqliteStore implements Store {
 
   async recall(resource: string): Promise<Kept | undefined> {
     this.#database.checkNowAndThen();
-    return this.#read((_, records) => records.recall(resource));
+    return this.#step((_, records) => records.recall(resource), 'read');
   }
 
   async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
@@ -132,7 +132,7 @@ export class SqliteStore implements Store {
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
       const start = from;
-      const page = await this.#read((queues) => queues.names(start, LIST_PAGE));
+      const page = await this.#step((queues) => queues.names(start, LIST_PAGE), 'read');
       for (const text of page) {
         const name = fromText(text);
         // In byte order, names that begin alike stand together.
@@ -161,20 +161,16 @@ export class SqliteStore implements Store {
   ): Answer<readonly ClaimStatus[]> {
     return this.#database.untilFree((opened) => {
       const { queues } = opened;
-      const taken = lone && !this.#isSweepDue(queues) && queues.takeAlone(lone);
-      const all = (): readonly ClaimStatus[] =>
-        this.#transact(opened, (_, records) => {
-          if (this.#isSweepDue(queues)) this.#sweep(queues, records);
-          return work(queues);
-        });
-      const statuses = taken ? [taken] : all();
+      const sweeps = this.#parts.machine.nowUs() - this.#sweptAt >= SWEEP_US;
+      const taken = lone && !sweeps && queues.takeAlone(lone);
+      const all = (_: Queues, records: Records): readonly ClaimStatus[] => {
+        if (sweeps) this.#sweep(queues, records);
+        return work(queues);
+      };
+      const statuses = taken ? [taken] : this.#transact(opened, all);
       this.#wakes.note(claims, statuses, queues.now);
       return statuses;
     });
-  }
-
-  #read<T>(work: QueueWork<T>): Answer<T> {
-    return this.#step(work, 'read');
   }
 
   #step<T>(work: QueueWork<T>, kind: 'read' | 'write' = 'write'): Answer<T> {
@@ -193,10 +189,6 @@ export class SqliteStore implements Store {
     });
     this.#wakes.send(queues.wakes);
     return result;
-  }
-
-  #isSweepDue({ now }: Queues): boolean {
-    return now - this.#sweptAt >= SWEEP_US;
   }
 
   /** Work that need not be done at every step. */

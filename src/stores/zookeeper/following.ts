@@ -14,15 +14,16 @@
  * What would break it: a list from another session in which a claim is not there yet. So only a
  * list from its own session, requested after its node was made, shows that a claim is gone.
  */
-import type { Clock } from '../../base/clock.ts';
+import { Answer, follow, type Soon } from '../../base/answer.ts';
+import { type Clock, timers } from '../../base/clock.ts';
 import type { NodeWatcher, WatchEvent } from '../../clients/zookeeper/watches.ts';
-import { MAX_PERMITS } from '../../contract/store.ts';
+import { MAX_PERMITS, type Takeover } from '../../contract/store.ts';
 import type { FollowedClaims } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { dataOf, type NodePlace, type NodeView } from './places.ts';
 import { listQueue, readDetails, readNote } from './reading.ts';
-import { type ReadQueue, readSuccession, takeoverOf } from './takeover.ts';
+import { leavesWork, type ReadQueue, readSuccession, takeoverOf } from './takeover.ts';
 
 /** Wakes it: with its status, if that has changed, or to ask. */
 type WakeOwn = (own: ZookeeperClaim, changed: boolean) => void;
@@ -36,7 +37,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
   readonly claims: Map<string, ZookeeperClaim> = new Map();
   readonly #clock: Clock;
   readonly #wake: WakeOwn;
-  readonly #looks = new Map<KeptSession, Promise<NodeView>>();
+  readonly #looks = new Map<KeptSession, Answer<NodeView>>();
   #last: NodeView | undefined;
 
   constructor(clock: Clock, path: string, wake: WakeOwn) {
@@ -58,15 +59,15 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
    * Lists the queue, after all requests made in this session by the end of this step.
    * @throws StoreError
    */
-  look(kept: KeptSession): Promise<NodeView> {
-    let look = this.#looks.get(kept);
-    if (!look) {
-      look = Promise.resolve().then(() => {
-        this.#looks.delete(kept);
-        return this.#list(kept);
-      });
-      this.#looks.set(kept, look);
-    }
+  look(kept: KeptSession): Answer<NodeView> {
+    const known = this.#looks.get(kept);
+    if (known) return known;
+    const look = new Answer<NodeView>();
+    this.#looks.set(kept, look);
+    timers.queueMicrotask(() => {
+      this.#looks.delete(kept);
+      Answer.of<NodeView>(() => this.#list(kept)).on(look);
+    });
     return look;
   }
 
@@ -74,30 +75,37 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
    * Updates a claim whose node is there with its place, and watches what it waits for.
    * @throws StoreError
    */
-  async stand(own: ZookeeperClaim, seen: ReadQueue): Promise<void> {
+  stand(own: ZookeeperClaim, seen: ReadQueue): Soon<void> {
     const { view } = seen;
     const index = view.find(own.id);
-    if (index < view.admitted) {
-      if (!own.held) own.takeover = await takeoverOf(own, this.path, seen);
-    } else if (!own.held) own.seen = { view, index };
-    const changed = own.see(view);
-    // An entering claim gets a status anyway.
-    if (changed && !own.entering) this.#wake(own, true);
-    if (!own.held) return this.#await(own, view);
-    this.#announce(own, view);
-    this.#attend(own);
+    const takes = index < view.admitted && !own.held && leavesWork(own, view);
+    if (index >= view.admitted && !own.held) own.seen = { view, index };
+    const takeover = takes ? takeoverOf(own, this.path, seen) : own.takeover;
+    return follow<Takeover | undefined, void>(takeover, (found): Soon<void> => {
+      own.takeover = found;
+      const changed = own.see(view);
+      // An entering claim gets a status anyway.
+      if (changed && !own.entering) this.#wake(own, true);
+      if (!own.held) return this.#await(own, view);
+      this.#announce(own, view);
+      this.#attend(own);
+    });
   }
 
-  async #list(kept: KeptSession, watch?: NodeWatcher): Promise<NodeView> {
+  #list(kept: KeptSession, watch?: NodeWatcher): Answer<NodeView> {
     const there = [...this.claims.values()].filter((own) => own.path !== undefined);
     const unclear = there.some((own) => own.kept === kept && this.#needsNote(own));
-    const [view, note] = await Promise.all([
-      listQueue(kept, this.path, { watch, known: this.#last }),
-      unclear ? readNote(kept, this.path) : undefined,
-    ]);
-    this.#last = view;
-    await Promise.all(there.map((own) => this.#learn(own, kept, { view, note })));
-    return view;
+    const listed = listQueue(kept, this.path, { watch, known: this.#last }).map((view) => {
+      this.#last = view;
+      return view;
+    });
+    if (there.length === 0) return listed;
+    const noted = unclear ? readNote(kept, this.path) : undefined;
+    const learned = Promise.all([listed, noted]).then(async ([view, note]) => {
+      await Promise.all(there.map((own) => this.#learn(own, kept, { view, note })));
+      return view;
+    });
+    return Answer.from(learned);
   }
 
   /** Never rejects: a failure for one claim is left to its own heartbeat. */
@@ -107,7 +115,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       if (own.kept === kept) this.#wake(own, false);
       return;
     }
-    const stands = this.stand(own, seen).catch(() => {});
+    const stands = Answer.of<void>(() => this.stand(own, seen)).catch(() => {});
     // Another session may be slow to reply.
     if (own.kept === kept) await stands;
   }
@@ -226,7 +234,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       this.#watchNode(own);
       this.#watchCrowd(own);
     };
-    this.#clock.setTimeout(begin, HOLDS_MS).unref();
+    own.kept.timer.add(this.#clock.now() + HOLDS_MS, begin);
   }
 
   #stays(own: ZookeeperClaim): boolean {

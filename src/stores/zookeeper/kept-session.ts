@@ -9,6 +9,7 @@
  * can until the session itself is over. Nodes cannot outlive that.
  */
 import { type Clock, OneTimer } from '../../base/clock.ts';
+import { SharedTimer } from '../../base/shared-timer.ts';
 import { keptOnce, singleFlight } from '../../base/single-flight.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import type { ZookeeperSession } from '../../clients/zookeeper/zookeeper-session.ts';
@@ -44,6 +45,8 @@ export interface SessionParts {
 
 export class KeptSession {
   readonly session: ZookeeperSession;
+  /** For what concerns its claims once they have held for a while. */
+  readonly timer: SharedTimer;
   readonly #claims = new Set<KeptClaim>();
   /** Where its tokens come from; known when it is ready. */
   lineage = '';
@@ -61,6 +64,7 @@ export class KeptSession {
     this.#askedMs = askedMs;
     this.#idle = idle;
     this.#sweeper = new OneTimer(parts.clock);
+    this.timer = new SharedTimer(parts.clock);
     this.session = parts.client.start(Math.min(askedMs, LONGEST_MS));
     this.session.listen(({ to }) => {
       if (to === 'connected') return;
@@ -110,13 +114,13 @@ export class KeptSession {
   }
 
   /**
-   * Resolves once it is connected, if it lives as long as asked.
+   * Resolves once it is connected, and has the whole life of a new claim.
    * @throws StoreError
    */
   async ready(): Promise<void> {
     await this.connected();
     const { timeoutMs } = this.session;
-    if (timeoutMs >= this.#askedMs) return;
+    if (timeoutMs >= this.#askedMs) return this.confirm();
     const message =
       `These ZooKeeper servers keep a session for at most ${timeoutMs} ms, so a ttl can be at ` +
       `most ${Math.floor(timeoutMs / LONGER)} ms. Raise maxSessionTimeout there, or lower the ttl.`;
@@ -147,6 +151,11 @@ export class KeptSession {
   /** It has as much life as a new claim wants. */
   get fresh(): boolean {
     return this.deadline - this.#parts.clock.now() >= this.session.timeoutMs / LONGER;
+  }
+
+  /** It is `ready`, without asking. */
+  get atHand(): boolean {
+    return this.lineage !== '' && this.session.timeoutMs >= this.#askedMs && this.fresh;
   }
 
   /** Deletes claims that are over now, and schedules the next sweep. */

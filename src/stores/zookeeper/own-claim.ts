@@ -1,4 +1,5 @@
 /** A claim of this process in a queue of ZooKeeper. */
+import type { Answer } from '../../base/answer.ts';
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claims.ts';
@@ -28,7 +29,7 @@ export class ZookeeperClaim extends OwnClaim {
   left = false;
   /** It was not renewed, so its work may be undone. */
   died = false;
-  entering: Promise<ClaimStatus> | undefined;
+  entering: Answer<ClaimStatus> | undefined;
   /** The path of the node that it watches as long as it waits. */
   awaited: string | undefined;
   watcher: NodeWatcher | undefined;

@@ -1,4 +1,5 @@
 /** Queues, read from the server. */
+import { Answer } from '../../base/answer.ts';
 import { unlessMissing } from '../../clients/zookeeper/errors.ts';
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
 import { QueueView } from '../consensus/queue-view.ts';
@@ -29,27 +30,29 @@ interface Listing {
  * The claims in the queue at this path. A missing queue is empty, and not watched.
  * @throws StoreError
  */
-export async function listQueue(
+export function listQueue(
   kept: KeptSession,
   path: string,
   { watch, known }: Listing = {},
-): Promise<NodeView> {
-  const asked = kept.session.getChildren(path, { ...kept.within, watch });
-  const listed = await asked.catch(unlessMissing);
-  if (!listed) return new QueueView([]);
-  const parsed = new Map(known?.places.map((place) => [place.name, place]));
-  const { recipe } = kept;
-  const places = listed.children.flatMap((name) => parsed.get(name) ?? placeIn(name, recipe) ?? []);
-  const note = factsOf(listed.stat);
-  const sure = places.every(({ kind, sequence }) => {
-    return kind !== 'permits' || (sequence >= 0 && sequence < UNSURE);
+): Answer<NodeView> {
+  const asked = Answer.from(kept.session.getChildren(path, { ...kept.within, watch }));
+  return asked.or(unlessMissing).chain<NodeView>((listed) => {
+    if (!listed) return new QueueView([]);
+    const parsed = known && new Map(known.places.map((place) => [place.name, place]));
+    const [{ children, stat }, { recipe }] = [listed, kept];
+    const places = children.flatMap((name) => parsed?.get(name) ?? placeIn(name, recipe) ?? []);
+    const note = factsOf(stat);
+    const sure = places.every(({ kind, sequence }) => {
+      return kind !== 'permits' || (sequence >= 0 && sequence < UNSURE);
+    });
+    if (sure) return new QueueView(places.sort(bySequence), { note });
+    // Slower, but it never overflows.
+    return detailed(kept, path, places).then((found) => {
+      found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
+      const inOrder = found.map(([place]) => place);
+      return new QueueView(inOrder, { note });
+    });
   });
-  if (sure) return new QueueView(places.sort(bySequence), { note });
-  // Slower, but it never overflows.
-  const found = await detailed(kept, path, places);
-  found.sort(([, a], [, b]) => (a.number < b.number ? -1 : 1));
-  const inOrder = found.map(([place]) => place);
-  return new QueueView(inOrder, { note });
 }
 
 /** A claim that is writer and reader in one place comes first as the writer. */

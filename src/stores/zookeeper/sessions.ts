@@ -2,6 +2,7 @@
  * The sessions of a process: one for each length of claims (kept-session.ts), and one to list all
  * names, because a list may be longer than a connection can take.
  */
+import { Answer } from '../../base/answer.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { KeptSession, LONGER, type SessionParts } from './kept-session.ts';
 
@@ -26,11 +27,13 @@ export class Sessions {
    * One for a new claim, with its whole life.
    * @throws StoreError
    */
-  async lend(ttlMs: number): Promise<KeptSession> {
-    const kept = this.of(ttlMs);
-    await kept.ready();
-    await kept.confirm();
-    return this.#connected(kept);
+  lend(ttlMs: number): Answer<KeptSession> {
+    return Answer.of<KeptSession>(() => {
+      const kept = this.of(ttlMs);
+      if (!kept.atHand) return kept.ready().then(() => this.#connected(kept));
+      this.lineage = kept.lineage;
+      return kept;
+    });
   }
 
   /** One to look through, of any age. */

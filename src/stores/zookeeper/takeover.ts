@@ -33,6 +33,11 @@ export interface ReadQueue {
   readonly note?: NodeNote | undefined;
 }
 
+/** After a release, or beside other holders, no work is undone. */
+export function leavesWork({ id, seen }: ZookeeperClaim, view: NodeView): boolean {
+  return seen !== undefined || (view.find(id) <= 0 && isEvicted(view));
+}
+
 /** @throws StoreError */
 export async function takeoverOf(
   own: ZookeeperClaim,
@@ -40,8 +45,6 @@ export async function takeoverOf(
   { view, note }: ReadQueue,
 ): Promise<Takeover | undefined> {
   const { seen, before } = own;
-  // After a release, or beside other holders, no work is undone.
-  if (!seen && (view.find(own.id) > 0 || !isEvicted(view))) return undefined;
   if (seen && before && notedByOnly(seen, { now: view, name: before.name })) {
     return { reason: 'released', token: before.number };
   }

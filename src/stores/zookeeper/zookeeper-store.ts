@@ -10,6 +10,7 @@
  * What would break it: clocks of different rates, at the leader that ends a session and in the
  * process that counts on it. Then the fence holds, in a `multi` that checks its version.
  */
+import { Answer, follow, type Soon } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ZookeeperClient } from '../../clients/zookeeper/client.ts';
 import { sameQueue } from '../../contract/admission.ts';
@@ -63,8 +64,8 @@ export interface ZookeeperStoreParts {
 /** Claims of one resource that need not wait for each other. */
 interface Run {
   readonly claim: Claim;
-  readonly after: Promise<unknown>;
-  readonly statuses: Promise<ClaimStatus>[];
+  readonly after: Answer<unknown> | undefined;
+  readonly statuses: Answer<ClaimStatus>[];
 }
 
 /**
@@ -103,7 +104,7 @@ export class ZookeeperStore implements Store {
     return this.#parts.sessions.lineage ?? 'zookeeper';
   }
 
-  async claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
     const statuses = claims.map((given) => {
       const claim = this.#claimOf(given);
@@ -111,13 +112,14 @@ export class ZookeeperStore implements Store {
       const run: Run =
         last && follows(last.claim, claim)
           ? last
-          : { claim, after: Promise.all(last?.statuses ?? []), statuses: [] };
+          : { claim, after: last && Answer.all(last.statuses), statuses: [] };
       runs.set(claim.resource, run);
-      const status = run.after.then(() => enter(this.#parts, claim)).catch(errorStatus);
+      const enters = (): Soon<ClaimStatus> => enter(this.#parts, claim);
+      const status = Answer.of<ClaimStatus>(() => follow(run.after, enters)).or(errorStatus);
       run.statuses.push(status);
       return status;
     });
-    return Promise.all(statuses);
+    return Answer.all(statuses);
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -137,11 +139,10 @@ export class ZookeeperStore implements Store {
     return renewAll(this.#parts, claims);
   }
 
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    const releases = claims.map((claim) => release(this.#parts, claim, after?.ms ?? 0));
+  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
+    const leaves = (claim: Claim): Soon<boolean> => release(this.#parts, claim, after?.ms ?? 0);
     // All are tried, even if one fails.
-    await Promise.allSettled(releases);
-    return Promise.all(releases);
+    return Answer.all(claims.map((claim) => Answer.of<boolean>(() => leaves(claim))));
   }
 
   inspect(resource: string): Promise<Queue> {

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from '../../database-locks/bed.ts';
 import { fetchOrms, ORMS, type Orm } from '../../database-locks/orms.ts';
+import { allEnd } from '../../methods/processes/finished.ts';
 import { until } from '../../support/until.ts';
 
 const fetched = await fetchOrms();
@@ -64,6 +65,15 @@ describe.each(PRODUCTS.filter(({ name }) => name !== 'MySQL'))('$name', (product
       });
       expect(() => another.store(orm.pool)).toThrow(USAGE);
     });
+  });
+
+  test('a program ends that has ended its own pool', async () => {
+    const knex = knexWith(server.url);
+    await migrate(knex);
+    await knex.destroy();
+    // One of those that lend a connection; the pools of the others are of client packages.
+    const client = dialect === 'postgres' ? 'Knex' : 'Sequelize';
+    await allEnd({ url: server.url, client, modules: fetched.resolve('knex') });
   });
 
   test('what a program has set for its own queries is its own', async () => {

@@ -1,6 +1,7 @@
 /** What answers is no ZooKeeper, or a broken one: every request ends with an error, none hangs. */
 import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { Answer } from '../../../src/base/answer.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
@@ -62,6 +63,15 @@ it.each([
   await expect(session.getChildren('/')).rejects.toMatchObject({
     ...{ reason: 'GARBAGE', outcome: 'unknown', retryable: true },
   });
+});
+
+it('what is asked at once after an unreadable reply goes over a new connection', async () => {
+  let asked = 0;
+  const children = { body: `00000000${'00'.repeat(68)}` };
+  const answer = (q: Buffer): Buffer => reply(q, asked++ === 0 ? { body: '0000' } : children);
+  const session = startSession({ servers: [await serve(answer)] });
+  const again = Answer.from(session.getChildren('/')).or(() => session.getChildren('/'));
+  expect((await again).children).toEqual([]);
 });
 
 it('an unknown error has an unknown outcome', async () => {

@@ -132,7 +132,7 @@ describe('every kind has spans', () => {
       break;
     }
     expect(tree(told)).toEqual([
-      ...['start < nothing', 'acquire permits < start', 'hold permits < start'],
+      ...['acquire permits < start', 'start < nothing', 'hold permits < start'],
     ]);
   });
 

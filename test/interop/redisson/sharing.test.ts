@@ -1,7 +1,7 @@
 /** Locks that Holdfast and the real Redisson share, on one server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
-import { trial } from '../../methods/sharing/trial.ts';
+import { crowdedTrial, trial } from '../../methods/sharing/trial.ts';
 import { PATIENCE_MS, RedissonBed, soon, WATCHDOG_MS, WORLDS } from './bed.ts';
 
 /** Long enough that, within a test, only a message can end a wait, in ms. */
@@ -149,4 +149,9 @@ describe.each(WORLDS)('Redisson $version on $program', (world) => {
       for (const times of [...counts.own, ...counts.foreign]) expect(times).toBeGreaterThan(0);
     },
   );
+
+  it('many tasks of one process of ours leave turns to two Java programs', async () => {
+    const lock = { kind: 'mutex', name: 'crowded' };
+    await crowdedTrial(bed.command('own', 'mutex'), bed.command('java', 'mutex'), lock);
+  });
 });

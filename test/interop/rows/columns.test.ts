@@ -75,6 +75,7 @@ const ON_MYSQL: readonly Case[] = [
   ['no key', shedlock, MY.replace(/,\s+PRIMARY KEY \(name\)/, ''), /rows may have the same name/],
   ['no key', documents, MY_DOCUMENTS.replace(' PRIMARY KEY', ''), /rows may have the same name/],
   ['a wider key', spring, widerKey('mysql'), /rows may have the same LOCK_KEY, REGION\./],
+  ['an old engine', shedlock, `${MY} ENGINE = MyISAM`, /its engine, MyISAM, has no transactions\./],
 ];
 
 /** What its first verb says; the last one has been answered then. */

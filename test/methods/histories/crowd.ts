@@ -68,13 +68,13 @@ const TTL_MS = paced(400);
 
 export class Crowd {
   readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-history-'));
-  readonly #program: string;
   readonly #options: CrowdOptions;
   readonly #counters: Counters;
   readonly #ttlMs: number;
   readonly #members = new Set<Member>();
   readonly #broken: Promise<never>;
   #break: (error: Error) => void = () => {};
+  #program = '';
   /** That of the history which is under way. */
   #course = { name: '', logs: new Map<string, string>(), answered: 0 };
   #histories = 0;
@@ -84,6 +84,7 @@ export class Crowd {
   static async start(options: CrowdOptions): Promise<Crowd> {
     const crowd = new Crowd(options);
     try {
+      crowd.#program = await bundledClient(crowd.#folder);
       const { processes = 4 } = options;
       await crowd.#unless(Promise.all(Array.from({ length: processes }, () => crowd.#join())));
       return crowd;
@@ -97,7 +98,6 @@ export class Crowd {
     this.#options = options;
     this.#ttlMs = options.ttlMs ?? TTL_MS;
     this.#counters = Counters.create(join(this.#folder, 'counters.db'));
-    this.#program = bundledClient(this.#folder);
     this.#broken = new Promise((_, reject) => {
       this.#break = reject;
     });

@@ -4,6 +4,7 @@ import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { textFile } from '../../../scripts/text-files.mjs';
 import type { ClientOptions, News, Order } from './client.ts';
 
 export interface MemberOptions {
@@ -17,15 +18,23 @@ export interface MemberOptions {
   onEnd(error: Error): void;
 }
 
+/** Imports of Lua and SQL, as everywhere else. */
+const TEXT_FILES = {
+  name: 'text-files',
+  setup(build: { onLoad(files: object, load: (file: { path: string }) => object): void }): void {
+    build.onLoad({ filter: /\.(lua|sql)$/ }, ({ path }) => ({ contents: textFile(path) }));
+  },
+};
+
 /** The program of the processes as one file in that folder, so that they start again soon. */
-export function bundledClient(folder: string): string {
+export async function bundledClient(folder: string): Promise<string> {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const outfile = join(folder, 'client.mjs');
-  createRequire(import.meta.url)('esbuild').buildSync({
+  await createRequire(import.meta.url)('esbuild').build({
     entryPoints: [fileURLToPath(new URL('client.ts', import.meta.url))],
     ...{ outfile, bundle: true, format: 'esm', platform: 'node', packages: 'external' },
-    loader: { '.lua': 'text', '.sql': 'text' },
+    plugins: [TEXT_FILES],
     tsconfig: join(root, 'tsconfig.json'),
   });
   return outfile;

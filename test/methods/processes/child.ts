@@ -25,6 +25,7 @@ export class Child {
       | 'diner'
       | 'seller'
       | 'finisher'
+      | 'taker'
       | 'booker'
       | 'passer',
     options: object,
@@ -64,15 +65,15 @@ export class Child {
     return this.#heard.filter((message) => message.type === type) as T[];
   }
 
-  /** Waits for the first message of this type. */
-  async next<T>(type: string): Promise<T> {
+  /** Waits for the message of this type that comes after so many others, by default the first. */
+  async next<T>(type: string, after = 0): Promise<T> {
     await until(
       `did the child say ${type}`,
-      () => this.heard(type).length > 0,
+      () => this.heard(type).length > after,
       // What it said last may come after its end.
       () => (this.#ended && !this.process.connected ? `it ended: ${this.#errors}` : undefined),
     );
-    return this.heard<T>(type)[0] as T;
+    return this.heard<T>(type)[after] as T;
   }
 
   exited(): Promise<void> {

@@ -1,9 +1,10 @@
 /** Programs that have nothing left to do, and end although they closed no locks: record 5. */
-import { createLocks, type Store } from 'holdfast';
-import { expect } from 'vitest';
+import { createLocks } from 'holdfast';
+import { expect, onTestFinished } from 'vitest';
 import { paced } from '../../support/this-run.ts';
 import { Child } from './child.ts';
 import type { FinisherOptions } from './children/finisher.ts';
+import { type OpenTerms, opened } from './opened.ts';
 
 /** In ms; longer than a program lives on that nothing holds. */
 const HELD_MS = paced(1500);
@@ -27,14 +28,12 @@ export async function ended(which: string, child: Child): Promise<void> {
 }
 
 /**
- * Expects that all end, whatever they leave, and one that waits no sooner than it was granted.
- *
- * @param store the same as theirs, to hold what one of them waits for.
+ * Expects that all end, whatever they leave, and one that waits no sooner than it was granted: the
+ * test holds what it waits for, in the same store.
  */
-export async function allEnd(
-  store: Store,
-  given: Pick<FinisherOptions, 'url' | 'client'>,
-): Promise<void> {
+export async function allEnd(given: OpenTerms): Promise<void> {
+  const { store, end } = await opened(given);
+  onTestFinished(async () => void (await end?.()));
   await using locks = createLocks(store);
   const name = `waits:${++programs}`;
   const lease = await locks.mutex(name).acquire();

@@ -7,7 +7,9 @@ const SOURCES = new URL('../../../scripts/sources.mjs', import.meta.url).href;
 
 /**
  * On the store that `open(...args)` of this file returns. A lease of 0 is 1000 ms, with heartbeats.
- * Its own command `holds kind name` says whether its lease is held.
+ * Its own commands: `holds kind name` says whether its lease is held.
+ * `crowd tasks kind name file ms` is `count` by so many tasks, which hand the lock to each other
+ * and hold it for a millisecond each.
  */
 export function ownProgram(file: string, ...args: readonly string[]): ForeignCommand {
   return { command: [process.execPath, '--import', SOURCES, PROGRAM, file, ...args] };

@@ -8,12 +8,14 @@ import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type ForeignCommand, ForeignProgram, type ForeignThread } from './foreign-program.ts';
 import { ownProgram } from './own.ts';
-import { countTogether, LONG_TRIAL, trial } from './trial.ts';
+import { countTogether, crowdedTrial, LONG_TRIAL, trial } from './trial.ts';
 
 export interface Pair {
   /** Of the lock, as the foreign program is told. */
   readonly kind: string;
   readonly foreign: () => Promise<ForeignCommand>;
+  /** One that tries again as rarely as the library does by itself. Default: `foreign`. */
+  readonly patient?: () => Promise<ForeignCommand>;
   /** For the `open` of programs/dialects.ts. */
   readonly own: () => readonly [dialect: string, url: string, options?: object];
   /** Its holder deletes or ends its lock by name, also when it has become another's. */
@@ -139,6 +141,11 @@ export function pairSuite(name: string, pair: Pair): void {
       ? await trial(ownCommand(pair), await pair.foreign(), lock)
       : await countTogether(ours!, theirs!, lock);
     for (const turns of Object.values(counts)) expect(Math.max(...turns)).toBeGreaterThan(0);
+  });
+
+  test(`${name}: many tasks of one process of ours leave turns to two of theirs`, async () => {
+    const { foreign, patient = foreign } = pair;
+    await crowdedTrial(ownCommand(pair), await patient(), { kind, name: 'crowded' });
   });
 }
 

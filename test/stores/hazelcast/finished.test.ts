@@ -1,16 +1,16 @@
-import { hazelcastStore } from 'holdfast/hazelcast';
-import { test } from 'vitest';
+import { describe, test } from 'vitest';
 import { allEnd } from '../../methods/processes/finished.ts';
-import { missingHazelcast } from '../../servers/hazelcast-cluster.ts';
-import { startWithClients } from './with-clients.ts';
+import { HazelcastCluster, missingHazelcast } from '../../servers/hazelcast-cluster.ts';
+import { sharedServer } from '../document/service.ts';
 
-const why = await missingHazelcast();
+/** Sessions last as long as the store of fenced locks takes them to. */
+const cluster = sharedServer(await missingHazelcast(), () =>
+  HazelcastCluster.start({ sessionTtlSeconds: 60 }),
+);
 
 // A client that a store has made of a URL keeps the process alive until it is closed.
-test('a program that has nothing left to do ends', async ({ skip, onTestFinished }) => {
-  skip(why !== undefined, why);
-  const { cluster, client, close } = await startWithClients();
-  onTestFinished(() => close());
-  const url = cluster.addresses.join();
-  await allEnd(hazelcastStore(client), { url, client: 'hazelcast' });
+describe('a program that has nothing left to do ends', () => {
+  test.for(['hazelcast', 'fenced locks'] as const)('with %s', async (client) => {
+    await allEnd({ url: cluster().addresses.join(), client });
+  });
 });

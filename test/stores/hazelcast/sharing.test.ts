@@ -8,7 +8,7 @@ import {
 } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
-import { trial } from '../../methods/sharing/trial.ts';
+import { crowdedTrial, trial } from '../../methods/sharing/trial.ts';
 import {
   HAZELCAST,
   HazelcastCluster,
@@ -141,4 +141,9 @@ test('four programs of either kind count in one file, and no number is lost', as
   // The queue in the members is fair: each had its turns.
   expect(Math.min(...own, ...foreign)).toBeGreaterThan(0);
   console.log(`turns of ours: ${own.join(', ')}; of Java: ${foreign.join(', ')}`);
+});
+
+test('many tasks of one process of ours leave turns to two programs in Java', async () => {
+  const terms = { kind: 'mutex', name: newName() };
+  await crowdedTrial(await commands.ours(), await commands.java(), terms);
 });

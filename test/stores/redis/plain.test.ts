@@ -242,6 +242,9 @@ describe('a plain lock', () => {
   it('fails at a name for which there is no key', async () => {
     const store = open({ key: () => '' });
     await expect(createLocks(store).mutex('a').acquire()).rejects.toThrow(/must return text/);
+    for (const verb of ['renew', 'release'] as const) {
+      await expect(store[verb]([claim()])).rejects.toThrow(/must return text/);
+    }
   });
 
   it('refuses a name that would be a key of its own, unsent', async () => {

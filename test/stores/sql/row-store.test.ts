@@ -1,6 +1,8 @@
 /** Which statements a store in a database sends, and until when. */
 import { describe, expect, test } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
+import { markBlocked } from '../../../src/clients/sql/judge.ts';
+import { temporaryFailure } from '../../../src/contract/errors.ts';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
@@ -85,6 +87,19 @@ describe('a free lock', () => {
     rows.free = true;
     expect((await claim('a'))[1]).toBe('take_free');
     expect((await claim('a'))[1]).toBe('take_again');
+  });
+
+  test('whose row others keep is asked for in line; other failures are its own', async () => {
+    let failure = temporaryFailure('Others keep the row.');
+    markBlocked(failure);
+    const store = storeOn((statement, [names = '']) => {
+      if (statement === 'take_free') throw failure;
+      return [`${ID} 8 0 0 - 0 ${JSON.parse(names)[0]}`];
+    });
+    const claims = [claimOf('a', { id: ID })];
+    expect(await store.claim(claims)).toMatchObject([{ state: 'held', token: 8n }]);
+    failure = temporaryFailure('The server stops.');
+    await expect(store.claim(claims)).rejects.toBe(failure);
   });
 
   test('of a name that is new costs one statement, however many there were', async () => {

@@ -107,10 +107,11 @@ test('a row that Holdfast has not written fails the step, and says which', async
     const [before] = database.prepare(`SELECT ${column} AS was FROM holdfast_claim ${where}`).all();
     const set = database.prepare(`UPDATE holdfast_claim SET ${column} = ? ${where}`);
     set.run(value);
-    const error = await a.release([holder]).catch((thrown) => thrown);
+    const error = await a.release([holder]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'failed' });
-    expect(error.message).toMatch(new RegExp(`wrong ${column}: .* Delete it`));
-    expect(error.message).not.toContain(waiter.id);
+    const { message } = error as Error;
+    expect(message).toMatch(new RegExp(`wrong ${column}: .* Delete it`));
+    expect(message).not.toContain(waiter.id);
     set.run((before as { was: string }).was);
   }
   expect(fs.existsSync(join(dirname(file), '..', 'outside'))).toBe(false);

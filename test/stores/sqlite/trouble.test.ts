@@ -99,7 +99,9 @@ test('a lone step that gave up leaves nothing that keeps the next from a commit'
     expect(rows.all(`next ${n}`)).toHaveLength(1);
     other.exec('ROLLBACK');
   }
+  // What gave up has happened at no later time either.
   expect(await store.release([lone])).toEqual([true]);
+  await hold(store, claimOf('job'));
 });
 
 test('a connection that is in a transaction of the program', async () => {

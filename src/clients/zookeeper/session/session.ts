@@ -13,9 +13,10 @@
  * Each server gets the last transaction seen: one that lags behind refuses the connection, so reads
  * never go back in time. Only a pending request keeps the process alive.
  */
+import { Answer } from '../../../base/answer.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { isLockError } from '../../../base/errors.ts';
-import { afterInput } from '../../../base/event-loop.ts';
+import { SharedTimer } from '../../../base/shared-timer.ts';
 import { ClosedError } from '../../../contract/errors.ts';
 import type { Auth, Destination } from '../address.ts';
 import { awake } from '../awake.ts';
@@ -53,6 +54,8 @@ export class Session {
   readonly #auths: Auth[];
   /** Requests that were made while there was no connection. */
   readonly #kept: Exchange[] = [];
+  /** For all requests. */
+  readonly #timer: SharedTimer;
   readonly #changes = new SessionChanges();
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
@@ -69,6 +72,7 @@ export class Session {
     this.#destination = destination;
     this.watches = new NodeWatches(destination.chroot);
     this.#clock = clock;
+    this.#timer = new SharedTimer(clock, true);
     this.#hosts = new Hosts(destination.addresses, clock);
     this.#auths = [...destination.auths];
     void this.#run();
@@ -115,18 +119,21 @@ export class Session {
   }
 
   /**
-   * Sends it over this connection or, before there is one, over the next.
-   * @throws RequestError, ClosedError
+   * Sends what `make` returns over this connection or, before there is one, over the next.
+   * @throws RequestError, ClosedError, and what `make` throws
    */
-  protected ask<T>(request: ZookeeperRequest<T>, asking: Asking = {}): Promise<T> {
-    if (this.#closed) return Promise.reject(new ClosedError('This ZooKeeper session is closed'));
-    return this.#ask(request, asking);
+  protected ask<T>(make: () => ZookeeperRequest<T>, asking: Asking = {}): Answer<T> {
+    return Answer.of<T>(() => {
+      const request = make();
+      if (this.#closed) throw new ClosedError('This ZooKeeper session is closed');
+      return this.#ask(request, asking);
+    });
   }
 
   /** Adds an identity to the session; each later connection sends it. */
   authenticate(auth: Auth): Promise<void> {
     this.#auths.push(auth);
-    return this.#link ? this.ask(authenticate(auth)) : Promise.resolve();
+    return this.#link ? this.ask(() => authenticate(auth)) : Promise.resolve();
   }
 
   /** Leaves it alone: its nodes stay until its timeout has gone. */
@@ -144,28 +151,24 @@ export class Session {
   async #close(): Promise<void> {
     if (this.#greeting && !this.#over.signal.aborted) {
       const timeoutMs = Math.min(CLOSE_MS, this.timeoutMs);
-      await this.#ask(closeSession(), { timeoutMs }).catch(() => {});
+      await Answer.of<void>(() => this.#ask(closeSession(), { timeoutMs })).catch(() => {});
     }
     this.#finish('closed', () => new ClosedError('This ZooKeeper session is closed'));
   }
 
-  async #ask<T>(
-    request: ZookeeperRequest<T>,
-    { timeoutMs = this.timeoutMs, watching }: Asking,
-  ): Promise<T> {
+  /** @throws RequestError if it cannot be sent */
+  #ask<T>(request: ZookeeperRequest<T>, asking: Asking): Answer<T> {
+    const { timeoutMs = this.timeoutMs, watching } = asking;
     // A process that stood still for too long must not go on with a session that has ended.
     if (this.#vigil?.late) this.#expire('clock');
     if (this.#over.signal.aborted) throw this.#why(false);
     const exchange = new Exchange(request, watching);
-    const late = (): void => {
+    const limited = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
       exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
-    };
-    const timer = this.#clock.setTimeout(() => afterInput(late, this.#clock), timeoutMs);
-    const stop = (): void => this.#clock.clearTimeout(timer);
-    exchange.answer.then(stop, stop);
+    });
     if (this.#link) this.#link.send(exchange as Exchange);
     else this.#kept.push(exchange as Exchange);
-    return exchange.answer;
+    return limited;
   }
 
   async #run(): Promise<void> {
@@ -289,5 +292,6 @@ export class Session {
     this.watches.expire();
     const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
     this.#changes.deliver({ to, ...refusal, ...(by && { by }) });
+    this.#timer.close();
   }
 }

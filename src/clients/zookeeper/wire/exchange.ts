@@ -1,6 +1,7 @@
+import { Answer } from '../../../base/answer.ts';
 import { isLockError } from '../../../base/errors.ts';
 import type { Linked } from '../../../base/fifo.ts';
-import { connectionLoss, tooLong } from '../errors.ts';
+import { tooLong } from '../errors.ts';
 import type { Watching } from '../watches.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
 import type { ZookeeperRequest } from './requests.ts';
@@ -16,15 +17,13 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
   readonly request: ZookeeperRequest<T>;
   readonly watching: Watching | undefined;
   readonly frame: Buffer;
-  readonly answer: Promise<T>;
+  readonly answer: Answer<T> = new Answer<T>();
   /** Undefined until it is written. */
   sentAt: number | undefined;
   xid = 0;
   previous: Exchange | undefined;
   next: Exchange | undefined;
   settled = false;
-  #resolve: (value: T) => void = () => {};
-  #reject: (error: Error) => void = () => {};
 
   /** @throws RequestError if it is longer than servers take. */
   constructor(request: ZookeeperRequest<T>, watching: Watching | undefined) {
@@ -38,10 +37,6 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
       const most = `ZooKeeper takes at most ${MAX_REQUEST} (jute.maxbuffer)`;
       throw tooLong(`The request has ${bytes} bytes; ${most}.`);
     }
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   number(xid: number): void {
@@ -49,24 +44,26 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
     this.frame.writeInt32BE(xid, XID_AT);
   }
 
-  /** The body of a successful reply. An unreadable one fails the request, and throws. */
+  /**
+   * The body of a successful reply.
+   * @throws what makes it unreadable: its connection has to end before this fails
+   */
   take(body: JuteReader): void {
+    let value: T;
     try {
-      this.#resolve(this.request.read(body));
-      this.settled = true;
+      value = this.request.read(body);
     } catch (error) {
       // A refused step of a multi is a well-formed reply.
-      if (!isLockError(error)) {
-        this.fail(connectionLoss(error, true));
-        throw error;
-      }
-      this.fail(error);
+      if (isLockError(error)) return this.fail(error);
+      throw error;
     }
+    this.settled = true;
+    this.answer.settle(value);
   }
 
   fail(error: Error): void {
     this.settled = true;
-    this.#reject(error);
+    this.answer.fail(error);
   }
 }
 

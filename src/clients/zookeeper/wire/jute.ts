@@ -41,11 +41,13 @@ export const HEAD: Head = {
   },
 };
 
-const FIRST_SIZE = 128;
+/** Most frames are shorter, in bytes. */
+const FIRST_SIZE = 384;
 
 export class JuteWriter {
   #bytes: Buffer = Buffer.allocUnsafe(FIRST_SIZE);
-  #length = 0;
+  /** The length of the frame comes first. */
+  #length = HEAD.bytes;
 
   int(value: number): this {
     const at = this.#grow(4);
@@ -73,7 +75,11 @@ export class JuteWriter {
   }
 
   text(value: string): this {
-    return this.bytes(Buffer.from(value));
+    const length = Buffer.byteLength(value);
+    this.int(length);
+    const at = this.#grow(length);
+    this.#bytes.write(value, at);
+    return this;
   }
 
   list<T>(values: readonly T[], write: (value: T) => void): this {
@@ -84,10 +90,8 @@ export class JuteWriter {
 
   /** Everything written, behind its length. */
   frame(): Buffer {
-    const frame = Buffer.allocUnsafe(4 + this.#length);
-    frame.writeInt32BE(this.#length, 0);
-    this.#bytes.copy(frame, 4, 0, this.#length);
-    return frame;
+    this.#bytes.writeInt32BE(this.#length - HEAD.bytes, 0);
+    return this.#bytes.subarray(0, this.#length);
   }
 
   #grow(by: number): number {

@@ -30,7 +30,7 @@ export interface ZookeeperRequest<T> {
   readonly path: string;
   /** Whether a majority commits it, even if it is refused. */
   readonly writes: boolean;
-  write(out: JuteWriter): void;
+  write(out: JuteWriter): unknown;
   read(answer: JuteReader): T;
 }
 
@@ -137,25 +137,28 @@ export function look<T>(
   path: string,
   watch: boolean,
 ): ZookeeperRequest<T> {
-  return reading(opcode, path, (out) => (kind ? out.text(path).flag(watch) : out.text(path)), read);
+  const write = (out: JuteWriter): unknown => (kind ? out.text(path).flag(watch) : out.text(path));
+  return { opcode, path, writes: false, write, read };
 }
 
 export function change<T>(step: WireStep, read: (answer: JuteReader) => T): ZookeeperRequest<T> {
-  return writing(opcodeOf(step), step.path, (out) => writeStep(out, step), read);
+  const write = (out: JuteWriter): void => writeStep(out, step);
+  return { opcode: opcodeOf(step), path: step.path, writes: true, write, read };
 }
 
 export function setAcl(path: string, acl: readonly Acl[], version: number): ZookeeperRequest<Stat> {
   const write = (out: JuteWriter): unknown => writeAcl(out.text(path), acl).int(version);
-  return writing(OPCODE.setAcl, path, write, readStat);
+  return { opcode: OPCODE.setAcl, path, writes: true, write, read: readStat };
 }
 
 export function authenticate({ scheme, auth }: Auth): ZookeeperRequest<void> {
   const bytes = typeof auth === 'string' ? Buffer.from(auth) : auth;
-  return reading(OPCODE.auth, '', (out) => out.int(0).text(scheme).bytes(bytes), nothing);
+  const write = (out: JuteWriter): unknown => out.int(0).text(scheme).bytes(bytes);
+  return { opcode: OPCODE.auth, path: '', writes: false, write, read: nothing };
 }
 
 export function closeSession(): ZookeeperRequest<void> {
-  return writing(OPCODE.closeSession, '', () => {}, nothing);
+  return { opcode: OPCODE.closeSession, path: '', writes: true, write: nothing, read: nothing };
 }
 
 /** All steps happen or none; the error names the first refused step. */
@@ -168,7 +171,8 @@ export function multi(steps: readonly WireStep[]): ZookeeperRequest<readonly Ste
     out.int(-1).flag(true).int(-1);
   };
   const path = steps[0]?.path ?? '';
-  return writing(OPCODE.multi, path, write, (answer) => readSteps(answer, steps));
+  const read = (answer: JuteReader): StepAnswer[] => readSteps(answer, steps);
+  return { opcode: OPCODE.multi, path, writes: true, write, read };
 }
 
 function opcodeOf(step: WireStep): number {
@@ -233,26 +237,6 @@ export function readStat(answer: JuteReader): Stat {
     numChildren: answer.int(),
     pzxid: answer.long(),
   };
-}
-
-type JuteWrite = (out: JuteWriter) => unknown;
-
-function reading<T>(
-  opcode: number,
-  path: string,
-  write: JuteWrite,
-  read: (answer: JuteReader) => T,
-): ZookeeperRequest<T> {
-  return { opcode, path, writes: false, write: (out) => void write(out), read };
-}
-
-function writing<T>(
-  opcode: number,
-  path: string,
-  write: JuteWrite,
-  read: (answer: JuteReader) => T,
-): ZookeeperRequest<T> {
-  return { ...reading(opcode, path, write, read), writes: true };
 }
 
 export function nothing(): void {}

@@ -11,6 +11,7 @@
  * and is sent again when that was written meanwhile. Tries of several queues that enter together
  * have one transaction, with the conditions of all.
  */
+import { type Answer, follow, type Soon } from '../../../base/answer.ts';
 import { isLockError } from '../../../base/errors.ts';
 import type {
   Compare,
@@ -122,25 +123,35 @@ export class ClaimAttempt {
     return firstIn(outcome?.answers[3])?.modRevision ?? 0n;
   }
 
-  async settle(
-    outcome: TxnAnswer | undefined,
-    revision: bigint,
-    sentAt: number,
-  ): Promise<ClaimStatus> {
-    return (await this.learn(outcome, revision, sentAt)) ?? this.#tryAgain();
+  settle(outcome: TxnAnswer | undefined, revision: bigint, sentAt: number): Soon<ClaimStatus> {
+    const learned = this.learn(outcome, revision, sentAt);
+    return follow<ClaimStatus | undefined, ClaimStatus>(
+      learned,
+      (status) => status ?? this.#tryAgain(),
+    );
   }
 
   /** Its status; undefined if it is to be sent again. */
-  async learn(
+  learn(
     outcome: TxnAnswer | undefined,
     revision: bigint,
     sentAt: number,
-  ): Promise<ClaimStatus | undefined> {
+  ): Soon<ClaimStatus | undefined> {
     const { answers = [], succeeded = false } = outcome ?? {};
-    const joined = succeeded ? await this.#joined(answers[1], revision) : undefined;
-    // Released meanwhile, which is final.
-    if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
-    if (joined) return this.#entered(joined, sentAt);
+    const joined = succeeded ? this.#joined(answers[1], revision) : undefined;
+    return follow<EtcdView | undefined, ClaimStatus | undefined>(joined, (view) => {
+      // Released meanwhile, which is final.
+      if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
+      return view ? this.#entered(view, sentAt) : this.#refused(outcome, revision, sentAt);
+    });
+  }
+
+  async #refused(
+    outcome: TxnAnswer | undefined,
+    at: bigint,
+    sentAt: number,
+  ): Promise<ClaimStatus | undefined> {
+    const { answers = [] } = outcome ?? {};
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
@@ -160,12 +171,12 @@ export class ClaimAttempt {
       return this.leave(view.misfit(this.#claim.kind) ?? REFUSED);
     }
     // Or else the reason has gone before it asked.
-    if (!queue) this.#seenAt = revision;
+    if (!queue) this.#seenAt = at;
     return undefined;
   }
 
   /** The queue with this claim in it. */
-  async #joined(answer: OperationAnswer | undefined, revision: bigint): Promise<EtcdView> {
+  #joined(answer: OperationAnswer | undefined, revision: bigint): Soon<EtcdView> {
     const { client, keys } = this.#parts;
     const { resource, kind } = this.#claim;
     const { key, lease } = this.own;
@@ -173,32 +184,35 @@ export class ClaimAttempt {
     if (this.way === 'alone') {
       return viewOf([newPlace(this.#claim, { id: key, number: revision, lease: lease.id })], 1);
     }
-    const view = await this.way.viewWith(key);
-    // If it is admitted after all, the note tells how the hold before it ended.
-    if (view && !view.holds(key)) return view;
-    const { answers } = await client.txn({ success: [reading(keys, resource, kind)] });
-    return this.#view(answers[0], kind);
+    return this.way.viewWith(key).then(async (view) => {
+      // If it is admitted after all, the note tells how the hold before it ended.
+      if (view && !view.holds(key)) return view;
+      const { answers } = await client.txn({ success: [reading(keys, resource, kind)] });
+      return this.#view(answers[0], kind);
+    });
   }
 
   /** The key is there; it may have to leave again. */
-  async #entered(seen: EtcdView, sentAt: number): Promise<ClaimStatus> {
+  #entered(seen: EtcdView, sentAt: number): Soon<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
-    let view = await this.#replaced(seen);
-    // One of them may be the note.
-    if (view.waiters > maxWaiters) view = await this.#view(undefined, undefined);
-    const place = view.at(key);
-    // By its own place: those behind it do not count.
-    const ahead = view.find(key) - view.admitted;
-    const unfit =
-      view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
-    if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
-    await client.txn({ success: [{ delete: { key } }] });
-    return this.leave(unfit);
+    return follow<EtcdView, ClaimStatus>(this.#replaced(seen), (left) => {
+      // One of them may be the note.
+      const whole = left.waiters > maxWaiters ? this.#view(undefined, undefined) : left;
+      return follow<EtcdView, ClaimStatus>(whole, (view) => {
+        const place = view.at(key);
+        // By its own place: those behind it do not count.
+        const ahead = view.find(key) - view.admitted;
+        const unfit =
+          view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
+        if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
+        return client.txn({ success: [{ delete: { key } }] }).then(() => this.leave(unfit));
+      });
+    });
   }
 
   /** Without those that it replaces, if it is there and waits. */
-  async #replaced(view: EtcdView): Promise<EtcdView> {
+  #replaced(view: EtcdView): Soon<EtcdView> {
     const waits = this.#claim.ifBusy !== undefined && !view.holds(this.own.key);
     return waits ? replaceOlder(this.#parts, this.#claim) : view;
   }
@@ -218,7 +232,7 @@ export class ClaimAttempt {
     return { target: 'mod', is: '<', ...claims, to: this.#seenAt + 1n };
   }
 
-  #view(answer: OperationAnswer | undefined, kind: Kind | undefined): Promise<EtcdView> {
+  #view(answer: OperationAnswer | undefined, kind: Kind | undefined): Soon<EtcdView> {
     return queueIn(this.#parts, answer, { resource: this.#claim.resource, kind });
   }
 
@@ -233,24 +247,28 @@ export class ClaimAttempt {
  * Sends them in one request, and asks for the reasons of refused ones that lack them. Without a
  * reply, they may be carried out at any time.
  */
-export async function sent(
+export function sent(
   { client }: EtcdParts,
   entries: readonly ClaimAttempt[],
   send: typeof sendTogether = sendTogether,
-): Promise<TogetherReply> {
+): Answer<TogetherReply> {
   const txns = entries.map((entry) => entry.txn());
-  const { revision, outcomes } = await send(client, txns).catch((error: unknown) => {
+  const replied = send(client, txns).or((error): never => {
     const failed = isLockError(error, 'STORE') && (error as StoreError).outcome === 'failed';
     if (!failed) for (const { own } of entries) own.lease.doubt(own.claim.id, own);
     throw error;
   });
-  const asking = entries.filter((entry, i) => entry.asks(outcomes[i]));
-  if (asking.length === 0) return { revision, outcomes };
-  const questions = asking.map((entry) => ({ success: entry.reasons }));
-  const replies = await sendTogether(client, questions);
-  const explained = outcomes.map((outcome, i) => {
-    const { answers } = replies.outcomes[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
-    return { succeeded: outcome.succeeded, answers };
+  return replied.chain((reply): Soon<TogetherReply> => {
+    const { revision, outcomes } = reply;
+    const asking = entries.filter((entry, i) => entry.asks(outcomes[i]));
+    if (asking.length === 0) return reply;
+    const questions = asking.map((entry) => ({ success: entry.reasons }));
+    return sendTogether(client, questions).map((replies) => {
+      const explained = outcomes.map((outcome, i) => {
+        const { answers } = replies.outcomes[asking.indexOf(entries[i] as ClaimAttempt)] ?? outcome;
+        return { succeeded: outcome.succeeded, answers };
+      });
+      return { revision, outcomes: explained };
+    });
   });
-  return { revision, outcomes: explained };
 }

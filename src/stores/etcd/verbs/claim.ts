@@ -4,6 +4,7 @@
  * enters again behind it. A lease that has died meanwhile is buried, and all enter once more with
  * another.
  */
+import { Answer, type Soon } from '../../../base/answer.ts';
 import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import { temporaryFailure } from '../../../contract/errors.ts';
 import { REFUSED } from '../../../contract/gone.ts';
@@ -14,59 +15,65 @@ import type { EtcdParts } from '../own-claims.ts';
 import { sendAsOne } from '../together.ts';
 import { ClaimAttempt, OVERTAKEN, sent } from './attempt.ts';
 
-/** Claims of different resources, on one lease: that of the longest ttl. */
-export async function enterAll(
-  parts: EtcdParts,
-  claims: readonly Claim[],
-  step: typeof enter = enter,
-): Promise<ClaimStatus[]> {
-  const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
-  for (let again = false; ; again = true) {
-    const lease = await parts.leases.lend(ttlMs);
-    const sentAt = parts.clock.now();
-    const entries = claims.map((claim) => new ClaimAttempt(parts, claim, lease));
-    try {
-      return await step(parts, entries, sentAt);
-    } catch (error) {
-      if (again || !isLeaseGone(error)) throw error;
-      await parts.leases.bury(lease, ttlMs);
-      for (const { own } of entries) parts.own.forget(own);
-    }
-  }
-}
-
-/** @throws StoreError */
-async function enter(
+type EnterStep = (
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],
   sentAt: number,
-): Promise<ClaimStatus[]> {
-  if (entries.length === 0) return [];
-  const { outcomes, revision } = await sent(parts, entries);
-  const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
-  for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-  for (const entry of met) entry.way = 'reading';
-  const behind = await enter(parts, met, parts.clock.now()).catch((error: unknown) => {
-    if (isLeaseGone(error)) throw error;
-    return met.map(() => errorStatus(error));
+) => Answer<ClaimStatus[]>;
+
+/** Claims of different resources, on one lease: that of the longest ttl. */
+export function enterAll(
+  parts: EtcdParts,
+  claims: readonly Claim[],
+  step: EnterStep = enter,
+  again = false,
+): Answer<ClaimStatus[]> {
+  const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
+  return parts.leases.lend(ttlMs).chain((lease) => {
+    const sentAt = parts.clock.now();
+    const entries = claims.map((claim) => new ClaimAttempt(parts, claim, lease));
+    return step(parts, entries, sentAt).or(async (error) => {
+      if (again || !isLeaseGone(error)) throw error;
+      await parts.leases.bury(lease, ttlMs);
+      for (const { own } of entries) parts.own.forget(own);
+      return enterAll(parts, claims, step, true);
+    });
   });
-  return Promise.all(
-    entries.map((entry, i) => {
-      const status = behind[met.indexOf(entry)];
-      return status ?? entry.settle(outcomes[i], revision, sentAt).catch(errorStatus);
-    }),
-  );
+}
+
+/** @throws StoreError */
+function enter(
+  parts: EtcdParts,
+  entries: readonly ClaimAttempt[],
+  sentAt: number,
+): Answer<ClaimStatus[]> {
+  if (entries.length === 0) return Answer.all<ClaimStatus>([]);
+  return sent(parts, entries).chain(({ outcomes, revision }) => {
+    const met = entries.filter((entry, i) => entry.meets(outcomes[i]));
+    for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
+    for (const entry of met) entry.way = 'reading';
+    const behind = enter(parts, met, parts.clock.now()).or((error) => {
+      if (isLeaseGone(error)) throw error;
+      return met.map(() => errorStatus(error));
+    });
+    return behind.chain((statuses) => {
+      const statusOf = (entry: ClaimAttempt, i: number): Soon<ClaimStatus> =>
+        statuses[met.indexOf(entry)] ?? entry.settle(outcomes[i], revision, sentAt);
+      return Answer.all(
+        entries.map((entry, i) => Answer.of<ClaimStatus>(() => statusOf(entry, i)).or(errorStatus)),
+      );
+    });
+  });
 }
 
 /** All of these tries, or none. @throws StoreError */
-export async function enterTogether(
+export function enterTogether(
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],
-  since: number,
-): Promise<ClaimStatus[]> {
-  let sentAt = since;
-  for (let tries = 0; tries <= MOST_TRIES; tries++) {
-    const { outcomes, revision } = await sent(parts, entries, sendAsOne);
+  sentAt: number,
+  tries = 0,
+): Answer<ClaimStatus[]> {
+  return sent(parts, entries, sendAsOne).chain(async ({ outcomes, revision }) => {
     for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
     const known = await Promise.all(
       entries.map((entry, i) => entry.learn(outcomes[i], revision, sentAt)),
@@ -75,7 +82,7 @@ export async function enterTogether(
     if (known.some((status) => status)) {
       return entries.map((entry, i) => known[i] ?? entry.leave(REFUSED));
     }
-    sentAt = parts.clock.now();
-  }
-  throw temporaryFailure(OVERTAKEN);
+    if (tries >= MOST_TRIES) throw temporaryFailure(OVERTAKEN);
+    return enterTogether(parts, entries, parts.clock.now(), tries + 1);
+  });
 }

@@ -9,6 +9,7 @@
  * The key of a claim that is not this process's, or no longer, is deleted only if the claim has no
  * tombstone: the hold may have passed on to another id (hand-over.ts).
  */
+import { Answer, type Soon } from '../../../base/answer.ts';
 import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
@@ -20,23 +21,26 @@ import { sendTogether } from '../together.ts';
 import { burial } from './standing.ts';
 
 /** Claims of different resources. */
-export async function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Promise<boolean[]> {
+export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boolean[]> {
   const { client, leases } = parts;
   const doubted = claims.filter(({ unanswered }) => unanswered);
   const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
-  const memo = longest > 0 ? await leases.memo(longest) : undefined;
-  const txns = claims.map((claim) => departure(parts, claim, memo));
-  const known = claims.flatMap((claim) => parts.own.find(claim) ?? []);
-  for (const own of known) parts.own.leave(own);
-  const { outcomes } = await sendTogether(client, txns).catch((error: unknown) => {
-    for (const own of known) own.until = RELEASED;
-    throw error;
+  const memo = longest > 0 ? leases.memo(longest) : undefined;
+  return Answer.of<bigint | undefined>(() => memo).chain((lease) => {
+    const txns = claims.map((claim) => departure(parts, claim, lease));
+    const known = claims.flatMap((claim) => parts.own.find(claim) ?? []);
+    for (const own of known) parts.own.leave(own);
+    const replied = sendTogether(client, txns).or((error): never => {
+      for (const own of known) own.until = RELEASED;
+      throw error;
+    });
+    return replied.chain(({ outcomes }): Soon<boolean[]> => {
+      const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
+      for (const own of known) parts.own.forget(own);
+      const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
+      return absent.length > 0 ? buryAll(parts, absent).then(() => left) : left;
+    });
   });
-  const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
-  for (const own of known) parts.own.forget(own);
-  const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
-  if (absent.length > 0) await buryAll(parts, absent);
-  return left;
 }
 
 /** The claim ends this much later, even if this process dies first. */

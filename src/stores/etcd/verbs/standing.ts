@@ -2,6 +2,7 @@
  * The status of a claim whose key is there, and how its queue is followed. One that has left may
  * have a tombstone: the status for late copies of it, as long as they might live.
  */
+import { follow, type Soon } from '../../../base/answer.ts';
 import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
@@ -18,43 +19,46 @@ export interface FoundPlace {
   readonly sentAt: number;
 }
 
-export async function standing(parts: EtcdParts, found: FoundPlace): Promise<ClaimStatus> {
+export function standing(parts: EtcdParts, found: FoundPlace): Soon<ClaimStatus> {
   const { claim, place, view, sentAt } = found;
   if (place?.sealed) {
     const own = parts.own.find(claim);
     if (own) parts.own.forget(own);
     return place.sealed;
   }
-  const own = await ownOf(parts, found);
-  if (!own) return EXPIRED;
-  // Its key is there, whatever was deleted a moment ago.
-  own.lease.occupants.set(claim.id, own);
-  const waited = own.known && !own.held;
-  const admitted = view.holds(own.key);
-  if (!admitted) own.before ??= view.places[view.find(own.key) - 1];
-  else if (!own.held) await takeOver(parts, { own, view, waited });
-  own.see(view);
-  parts.own.follow(own, !admitted);
-  return own.status(sentAt);
+  return follow<EtcdClaim | undefined, ClaimStatus>(ownOf(parts, found), (own) => {
+    if (!own) return EXPIRED;
+    // Its key is there, whatever was deleted a moment ago.
+    own.lease.occupants.set(claim.id, own);
+    const waited = own.known && !own.held;
+    const admitted = view.holds(own.key);
+    if (!admitted) own.before ??= view.places[view.find(own.key) - 1];
+    const takes = admitted && !own.held ? takeOver(parts, { own, view, waited }) : undefined;
+    return follow<void, ClaimStatus>(takes, () => {
+      own.see(view);
+      parts.own.follow(own, !admitted);
+      return own.status(sentAt);
+    });
+  });
 }
 
 /** Another connection may have made it, on a lease of another process. */
-async function ownOf(parts: EtcdParts, found: FoundPlace): Promise<EtcdClaim | undefined> {
-  const { claim, place } = found;
+function ownOf(parts: EtcdParts, { claim, place }: FoundPlace): Soon<EtcdClaim | undefined> {
   const own = parts.own.find(claim);
   if (!place || own?.lease.id === place.lease) return own;
   const at = parts.clock.now();
-  const ms = await parts.client.timeToLive(place.lease);
-  if (own) parts.own.forget(own);
-  if (ms <= 0) return undefined;
-  return parts.own.add(claim, parts.leases.of(place.lease, { ms, at }), place.id);
+  return parts.client.timeToLive(place.lease).then((ms) => {
+    if (own) parts.own.forget(own);
+    if (ms <= 0) return undefined;
+    return parts.own.add(claim, parts.leases.of(place.lease, { ms, at }), place.id);
+  });
 }
 
 /** Sets how the hold before it ended. */
-async function takeOver(
+function takeOver(
   parts: EtcdParts,
   { own, view, waited }: { own: EtcdClaim; view: EtcdView; waited: boolean },
-): Promise<void> {
+): Soon<void> {
   const watch = waited ? parts.own.watchOf(own.claim.resource) : undefined;
   if (watch) return watch.admitted(own);
   if (waited) return own.succeed(view.note);

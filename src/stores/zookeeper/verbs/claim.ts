@@ -5,12 +5,15 @@
  * (`createProtected`), so a claim that is sent twice is one. A try looks first, and makes a node
  * only if it would be admitted; if another claim was quicker, it leaves again. Until then it blocks
  * other tries, so concurrent tries, and only those, may fail although nothing is held.
+ * A free lock is answered in the turn of the reply; only what has to ask more awaits promises.
  */
+import { Answer, follow, type Soon } from '../../../base/answer.ts';
 import { failedWith, unlessMissing, unlessThere } from '../../../clients/zookeeper/errors.ts';
 import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
 import { type StoreError, temporaryFailure } from '../../../contract/errors.ts';
 import { full, REFUSED, UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
+import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
@@ -24,18 +27,17 @@ const NEAR_OVERFLOW =
   'The numbers of this queue are about to overflow. It starts over once it is empty.';
 
 /** @throws StoreError */
-export async function enter(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
-  const tombstone = parts.tombstones.find(claim);
-  if (tombstone) return tombstone;
+export function enter(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> {
+  // It may be released while it waits for a session, or a copy may enter.
+  const begins = (kept: KeptSession): Soon<ClaimStatus> =>
+    entered(parts, claim) ?? begin(parts, parts.own.add(claim, kept));
+  return entered(parts, claim) ?? parts.sessions.lend(claim.ttlMs).chain(begins);
+}
+
+/** What has become of an earlier request; undefined: there was none. */
+function entered(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> | undefined {
   const known = parts.own.find(claim);
-  if (known) return again(parts, known);
-  const kept = await parts.sessions.lend(claim.ttlMs);
-  // It may have been released meanwhile, or a copy may have entered.
-  const late = parts.tombstones.find(claim);
-  if (late) return late;
-  const twin = parts.own.find(claim);
-  if (twin) return again(parts, twin);
-  return begin(parts, parts.own.add(claim, kept));
+  return parts.tombstones.find(claim) ?? (known && again(parts, known));
 }
 
 /** An earlier request may be under way, carried out or lost. */
@@ -53,85 +55,92 @@ async function again(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimS
   return own.status(at);
 }
 
-function begin(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
-  own.entering = makeNode(parts, own).finally(() => {
+function begin(parts: ZookeeperParts, own: ZookeeperClaim): Answer<ClaimStatus> {
+  const entering = Answer.of<ClaimStatus>(() => makeNode(parts, own));
+  own.entering = entering;
+  return entering.always(() => {
     own.entering = undefined;
   });
-  return own.entering;
 }
 
-async function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimStatus> {
+function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Soon<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
   const sentAt = parts.clock.now();
   if (own.path !== undefined) return settle(parts, own, sentAt);
-  if (!claim.queue && !own.tried) {
-    const view = await queue.look(kept);
-    if (!view.admits(claim)) return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
-  }
-  // Sent together: the look comes after the create.
-  const [listed, made] = await Promise.allSettled([queue.look(kept), create(parts, own)]);
-  if (made.status === 'rejected') {
-    own.tried ||= (made.reason as Partial<StoreError>).outcome === 'unknown';
-    if (!own.tried) parts.own.forget(own);
-    throw made.reason;
-  }
-  own.path = made.value.path;
-  own.number = made.value.stat.czxid;
-  own.version = made.value.stat.version;
-  const view = listed.status === 'fulfilled' ? listed.value : undefined;
-  return settle(parts, own, sentAt, view);
+  const enters = (): Answer<ClaimStatus> => {
+    // Sent together: the look comes after the create.
+    const listed = queue.look(kept).or(() => undefined);
+    const made = create(parts, own).or((error) =>
+      listed.map((): never => {
+        own.tried ||= (error as Partial<StoreError>).outcome === 'unknown';
+        if (!own.tried) parts.own.forget(own);
+        throw error;
+      }),
+    );
+    return made.chain(({ path, stat }) =>
+      listed.chain((view) => {
+        own.path = path;
+        own.number = stat.czxid;
+        own.version = stat.version;
+        return settle(parts, own, sentAt, view);
+      }),
+    );
+  };
+  if (claim.queue || own.tried) return enters();
+  return queue.look(kept).chain((view): Soon<ClaimStatus> => {
+    if (view.admits(claim)) return enters();
+    return forget(parts, own, view.misfit(claim.kind) ?? REFUSED);
+  });
 }
 
 /** Its node is there; it may have to leave again. */
-export async function settle(
+export function settle(
   parts: ZookeeperParts,
   own: ZookeeperClaim,
   sentAt: number,
   listed?: NodeView,
-): Promise<ClaimStatus> {
+): Soon<ClaimStatus> {
   const { claim, kept } = own;
   const queue = parts.own.queue(claim.resource);
   // Its release waits for this, and deletes the node.
   if (own.left) return UNKNOWN;
+  const judge = (view: NodeView): Soon<ClaimStatus> => {
+    const index = view.find(own.id);
+    own.sequence = view.places[index]?.sequence ?? 0;
+    const misfit = view.misfit(claim.kind);
+    if (misfit) return withdraw(parts, own, misfit);
+    if (index < 0) return miss(parts, own);
+    if (overflows(view.places[index])) return startAnew(parts, own);
+    const { maxWaiters, tree } = parts;
+    if (index >= view.admitted && !claim.queue) return withdraw(parts, own, REFUSED);
+    if (index - view.admitted >= maxWaiters && tree.isBounded(claim.resource)) {
+      return withdraw(parts, own, full(maxWaiters));
+    }
+    return follow<void, ClaimStatus>(queue.stand(own, { view }), () => {
+      own.entered = true;
+      return own.status(sentAt);
+    });
+  };
   const seen = listed && listed.find(own.id) >= 0;
-  const first = seen ? listed : await queue.look(kept);
-  const waits = claim.ifBusy !== undefined && !first.holds(own.id);
-  const view = waits ? await replaceOlder(parts, own) : first;
-  const index = view.find(own.id);
-  own.sequence = view.places[index]?.sequence ?? 0;
-  const misfit = view.misfit(claim.kind);
-  if (misfit) return withdraw(parts, own, misfit);
-  if (index < 0) return miss(parts, own);
-  if (overflows(view.places[index])) return startAnew(parts, own);
-  const { maxWaiters, tree } = parts;
-  if (index >= view.admitted && !claim.queue) return withdraw(parts, own, REFUSED);
-  if (index - view.admitted >= maxWaiters && tree.isBounded(claim.resource)) {
-    return withdraw(parts, own, full(maxWaiters));
-  }
-  await queue.stand(own, { view });
-  own.entered = true;
-  return own.status(sentAt);
+  const known: Soon<NodeView> = seen ? listed : queue.look(kept);
+  return follow<NodeView, ClaimStatus>(known, (view) => {
+    if (claim.ifBusy === undefined || view.holds(own.id)) return judge(view);
+    return replaceOlder(parts, own).then(judge);
+  });
 }
 
-async function create(parts: ZookeeperParts, own: ZookeeperClaim): Promise<Created> {
+function create(parts: ZookeeperParts, own: ZookeeperClaim): Answer<Created> {
   const { claim, kept, id, tried } = own;
   const parent = parts.own.queue(claim.resource).path;
-  const terms = {
-    parent,
-    id,
-    name: baseOf(claim, kept.recipe),
-    data: dataOf(claim),
-    ...kept.within,
-  };
-  for (;;) {
-    try {
-      return await kept.session.createProtected({ ...terms, tried });
-    } catch (error) {
-      unlessMissing(error);
-      await makeContainers(parts, own);
+  const name = baseOf(claim, kept.recipe);
+  const terms = { parent, id, name, tried, data: dataOf(claim), ...kept.within };
+  return Answer.from(kept.session.createProtected(terms)).or(async (error) => {
+    unlessMissing(error);
+    await makeContainers(parts, own);
     }
-  }
+    return create(parts, own);
+  });
 }
 
 /** The nodes of its queue, as far as they are missing. */

@@ -8,6 +8,7 @@
  * delayed release stays where it is if its session is sure to live that long without this process;
  * otherwise it goes to a session of its own.
  */
+import { Answer, follow, type Soon } from '../../../base/answer.ts';
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { endingOf, UNKNOWN } from '../../../contract/gone.ts';
@@ -19,30 +20,33 @@ import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
 
 /** @throws StoreError */
-export async function release(
+export function release(
   parts: ZookeeperParts,
   claim: Claim,
   afterMs: number,
-): Promise<boolean> {
-  const own = parts.own.find(claim);
+  own: ZookeeperClaim | undefined = parts.own.find(claim),
+): Soon<boolean> {
   if (!own) {
     parts.tombstones.bury(claim);
     return releaseFromElsewhere(parts, claim);
   }
   if (own.entering) {
     own.left ||= afterMs === 0 || !own.held;
-    await own.entering.catch(() => {});
+    return own.entering.or(() => undefined).chain(() => release(parts, claim, afterMs, own));
   }
   if (own.kept.over) {
     parts.own.forget(own);
     parts.tombstones.bury(claim);
     return false;
   }
-  const later = afterMs > 0 && own.held;
-  if (later && (await leaveLater(parts, own, afterMs))) return true;
-  const left = await leave(parts, own);
-  if (!left || claim.unanswered) parts.tombstones.bury(claim);
-  return left;
+  const later = afterMs > 0 && own.held && leaveLater(parts, own, afterMs);
+  return follow<boolean, boolean>(later, (stays) => {
+    if (stays) return true;
+    return leave(parts, own).map((left) => {
+      if (!left || claim.unanswered) parts.tombstones.bury(claim);
+      return left;
+    });
+  });
 }
 
 /** Another store may have made it. */
@@ -66,18 +70,18 @@ async function releaseFromElsewhere(
 }
 
 /** False: it was not there. @throws StoreError, and tries again in the background */
-export async function leave(parts: ZookeeperParts, own: ZookeeperClaim): Promise<boolean> {
+export function leave(parts: ZookeeperParts, own: ZookeeperClaim): Answer<boolean> {
   own.left = true;
-  try {
-    const left = await remove(parts, own);
-    parts.own.forget(own);
-    return left;
-  } catch (error) {
+  const removed = Answer.of<boolean>(() => remove(parts, own)).or((error): never => {
     // Its release ends its remaining time.
     own.until = Math.min(own.until, parts.clock.now());
     own.kept.sweepSoon();
     throw error;
-  }
+  });
+  return removed.map((left) => {
+    parts.own.forget(own);
+    return left;
+  });
 }
 
 /**
@@ -96,8 +100,14 @@ export async function clear(parts: ZookeeperParts, own: ZookeeperClaim): Promise
   await leave(parts, own);
 }
 
-async function remove({ tree }: ZookeeperParts, own: ZookeeperClaim): Promise<boolean> {
-  const queue = tree.queue(own.claim.resource);
+function remove({ tree }: ZookeeperParts, own: ZookeeperClaim): Soon<boolean> {
+  const { path, claim } = own;
+  const queue = tree.queue(claim.resource);
+  if (path !== undefined && claim.kind !== 'write') return removeAt(own, path, queue);
+  return removeUnsure(own, queue);
+}
+
+async function removeUnsure(own: ZookeeperClaim, queue: string): Promise<boolean> {
   if (own.path === undefined && own.tried) await locate(own, queue);
   const before = own.path;
   if (before === undefined) return false;
@@ -114,16 +124,12 @@ async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
   own.path = found?.path;
 }
 
-async function removeAt(own: ZookeeperClaim, path: string, queue: string): Promise<boolean> {
+function removeAt(own: ZookeeperClaim, path: string, queue: string): Answer<boolean> {
   const { kept, held, died, sealed, number: token, sequence } = own;
   const silent = died && sealed === undefined;
-  try {
-    const note = held && !silent ? { reason: endingOf(sealed), token, sequence } : undefined;
-    await ended(kept, { steps: [{ step: 'delete', path }], queue, note });
-    return true;
-  } catch (error) {
-    return unlessMissing(error) ?? false;
-  }
+  const note = held && !silent ? { reason: endingOf(sealed), token, sequence } : undefined;
+  const removed = ended(kept, { steps: [{ step: 'delete', path }], queue, note });
+  return removed.map(() => true).or((error) => unlessMissing(error) ?? false);
 }
 
 interface NodeEnding {
@@ -134,18 +140,16 @@ interface NodeEnding {
 }
 
 /** Ends a claim and notes how; without the right to write there, it only ends it. */
-export async function ended(
+export function ended(
   { session, within }: KeptSession,
   { steps, queue, note }: NodeEnding,
-): Promise<void> {
+): Answer<unknown> {
   const last = note ? [{ step: 'set', path: queue, data: noteData(note) } as const] : [];
-  try {
-    await session.multi([...steps, ...last], within);
-  } catch (error) {
+  return Answer.from(session.multi([...steps, ...last], within)).or((error) => {
     const forbidden = failedWith(error, 'NOAUTH') && error.step === steps.length;
     if (!forbidden) throw error;
-    await session.multi(steps, within);
-  }
+    return session.multi(steps, within);
+  });
 }
 
 async function leaveLater(

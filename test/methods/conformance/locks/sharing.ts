@@ -41,7 +41,6 @@ export function sharing({ name, of }: LockOf): Topic {
           const greedy = of(bed.locks(), resource);
           const stores = [await bed.connect(), await bed.connect()];
           const modest = stores.map((store) => of(bed.locks({}, store), resource));
-          const turnOfEach = () => Promise.all(modest.map((lock) => lock.run(() => {})));
           const tasks = 32;
           const count = { turns: 0, going: true };
           const task = async (): Promise<void> => {
@@ -51,15 +50,20 @@ export function sharing({ name, of }: LockOf): Topic {
             }
           };
           const all = Promise.all(Array.from({ length: tasks }, task));
-          // Nobody knows of the first.
-          await turnOfEach();
-          const before = count.turns;
-          for (let i = 0; i < 8; i++) await turnOfEach();
+          // None waits for the other, or the other would have fewer turns than it could have.
+          const meanwhile = modest.map(async (lock) => {
+            // Nobody knows of the first.
+            await lock.run(() => {});
+            const before = count.turns;
+            for (let i = 0; i < 8; i++) await lock.run(() => {});
+            return count.turns - before;
+          });
+          const turns = await Promise.all(meanwhile);
           count.going = false;
           await all;
           // Each has at least a tenth of what it would have among them all in turn.
-          const turns = count.turns - before;
-          assert.ok(turns <= 8 * 10 * (tasks + modest.length), `${turns} turns`);
+          const most = 8 * 10 * (tasks + modest.length);
+          assert.ok(Math.max(...turns) <= most, `${turns} turns`);
         },
       },
       {

@@ -1,6 +1,7 @@
 /** Takes our own locks as it is told: see foreign-program.ts. Argument: a file with a store. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createLocks, type Lease, type Lock, type Store } from 'holdfast';
 import { paced } from '../../../support/this-run.ts';
@@ -15,8 +16,8 @@ const locks = createLocks(open(...args));
 const leases = new Map<string, Lease>();
 const threads = new Map<string, Promise<void>>();
 
-function lockOf(kind: string, name: string, ttl: number): Lock {
-  const options = { ttl, fair: true };
+function lockOf(kind: string, name: string, ttl: number, fair = true): Lock {
+  const options = { ttl, fair };
   if (kind === 'read' || kind === 'write') return locks.rwLock(name, options)[kind];
   // As in `permit` and `permit3`.
   const [, limit] = /^permits?(\d*)$/.exec(kind) ?? [];
@@ -49,6 +50,25 @@ async function count(words: readonly string[]): Promise<string> {
   return String(times);
 }
 
+/** How often all of these tasks together counted, which hand the lock to each other. */
+async function crowd(words: readonly string[]): Promise<string> {
+  const [tasks = '', kind = '', name = '', path = '', ms = ''] = words;
+  const lock = lockOf(kind, name, 5000, false);
+  const end = Date.now() + Number(ms);
+  let times = 0;
+  const task = async (): Promise<void> => {
+    for (; Date.now() < end; times++) {
+      await lock.run(async () => {
+        const number = Number(readFileSync(path, 'utf8'));
+        await sleep(1);
+        writeFileSync(path, String(number + 1));
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Number(tasks) }, task));
+  return String(times);
+}
+
 async function command(thread: string, [verb, ...words]: readonly string[]): Promise<string> {
   const key = [thread, ...words].join();
   switch (verb) {
@@ -63,6 +83,8 @@ async function command(thread: string, [verb, ...words]: readonly string[]): Pro
       return String(leases.get(key)?.held ?? false);
     case 'count':
       return count(words);
+    case 'crowd':
+      return crowd(words);
     default:
       throw new Error(`no command: ${verb}`);
   }

@@ -1,4 +1,7 @@
-"""Takes redis.lock.Lock as it is told: see foreign-program.ts. Argument: the server's URL."""
+"""Takes redis.lock.Lock as it is told: see foreign-program.ts.
+
+Arguments: the server's URL, and perhaps the pause between two tries, in seconds.
+"""
 
 import queue
 import sys
@@ -8,6 +11,7 @@ import time
 import redis
 
 client = redis.Redis.from_url(sys.argv[1])
+pause = float(sys.argv[2]) if len(sys.argv) > 2 else 0.01
 saying = threading.Lock()
 
 
@@ -39,7 +43,7 @@ class Thread(threading.Thread):
         raise ValueError(verb)
 
     def acquire(self, name, wait, lease):
-        lock = client.lock(name, timeout=(lease or 8000) / 1000, sleep=0.01)
+        lock = client.lock(name, timeout=(lease or 8000) / 1000, sleep=pause)
         limit = None if wait < 0 else wait / 1000
         got = lock.acquire(blocking=wait != 0, blocking_timeout=limit)
         if got:

@@ -13,8 +13,8 @@ const HAND_OVER = 'test/core/hand-over.test.ts';
 export const CORE_FAULTS: Faults = {
   'the deadline counts from the reply': {
     file: 'src/store-calls/batcher.ts',
-    find: 'undefined, sentAt)',
-    replace: 'undefined, this.#parts.clock.now())',
+    find: 'error, sentAt)',
+    replace: 'error, clock.now())',
     why: 'a slow answer makes two holders',
     by: { seed: 7 },
   },
@@ -61,17 +61,6 @@ export const CORE_FAULTS: Faults = {
     find: 'sentAt < this.#confirmedAt || sentAt < heartbeat.jumpedAt',
     replace: 'sentAt < this.#confirmedAt',
     why: 'in a virtual machine that wakes, somebody begins with what others have by now',
-    by: inTest(
-      DEADLINE_OF_A_CLAIM,
-      'the deadline of a claim',
-      'is in doubt after the clock may have stood still, until a later request',
-    ),
-  },
-  'a lease is handed on although the clock may have stood still': {
-    ...deadline,
-    find: '!this.#isStale() && now',
-    replace: 'now',
-    why: 'the next task begins with a lock that others may have by now',
     by: inTest(
       DEADLINE_OF_A_CLAIM,
       'the deadline of a claim',
@@ -153,17 +142,6 @@ export const CORE_FAULTS: Faults = {
     replace: 'this.#issued',
     why: 'a fence lets in the task before as well',
     by: { seed: 10 },
-  },
-  'the tokens of one claim run into those of the next': {
-    ...localQueue,
-    find: 'return this.#issued < STEP;',
-    replace: 'return true;',
-    why: 'a fence refuses the next holder, or lets in the one before',
-    by: inTest(
-      HAND_OFF,
-      'the local hand-off',
-      'gives each a new token inside STEP, and claims afresh after 1024',
-    ),
   },
   'a downgraded lock is handed on as a write lock': {
     ...localQueue,

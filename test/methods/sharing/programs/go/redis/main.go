@@ -1,4 +1,5 @@
-// Locks of Go's libraries for Redis. Arguments: the library, and the server's address.
+// Locks of Go's libraries for Redis. Arguments: the library, the server's address, and perhaps the
+// pause between two tries.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-const retryEvery = 10 * time.Millisecond
+var retryEvery = 10 * time.Millisecond
 
 // As redsync has it by itself.
 const life = 8 * time.Second
@@ -95,6 +96,13 @@ func nightly(ctx context.Context, client *redis.Client) error {
 }
 
 func main() {
+	if len(os.Args) > 3 {
+		pause, err := time.ParseDuration(os.Args[3])
+		if err != nil {
+			panic(err)
+		}
+		retryEvery = pause
+	}
 	client := redis.NewClient(&redis.Options{Addr: os.Args[2]})
 	if os.Args[1] == "redsync" {
 		driver.Run(sync2{Redsync: redsync.New(goredis.NewPool(client))})

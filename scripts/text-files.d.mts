@@ -1,0 +1,2 @@
+export function textFile(path: string): string | undefined;
+export function stripped(path: string, text: string): string;

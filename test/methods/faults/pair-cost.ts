@@ -1,0 +1,36 @@
+/** What a free lock makes in this process beside its requests. */
+import { createHook } from 'node:async_hooks';
+import type { Store } from 'holdfast';
+import { Answer } from '../../../src/base/answer.ts';
+import { claimOf } from './bed.ts';
+
+export interface PairCost {
+  readonly promises: number;
+  readonly timers: number;
+}
+
+/**
+ * That of so many claims and releases, one after another, by the count of Node. They are heard
+ * without a promise, as core does.
+ */
+export async function costOfPairs(store: Store, pairs: number): Promise<PairCost> {
+  const made = new Map<string, number>();
+  const hook = createHook({
+    init: (_, type) => void made.set(type, (made.get(type) ?? 0) + 1),
+  });
+  const over = new Answer<void>();
+  const next = (left: number): void => {
+    if (left === 0) return over.settle();
+    const claim = claimOf('a');
+    const released = Answer.from(store.claim([claim])).chain(([status]) => {
+      if (status?.state !== 'held') throw new Error(`it is ${status?.state}`);
+      return store.release([claim]);
+    });
+    released.on({ settle: () => next(left - 1), fail: (error) => over.fail(error) });
+  };
+  hook.enable();
+  next(pairs);
+  await over;
+  hook.disable();
+  return { promises: made.get('PROMISE') ?? 0, timers: made.get('Timeout') ?? 0 };
+}
