@@ -9,10 +9,8 @@ export {
 } from './base/errors.ts';
 export { TransactionError, type TransactionFailure } from './clients/sql/errors.ts';
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
-export type { IfBusy } from './contract/newest.ts';
-export type { Holder, Kind, Member, Queue, Store, Takeover } from './contract/store.ts';
+export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';
-export type { Traits } from './contract/traits.ts';
 export type { AcquireOptions } from './core/acquire-options.ts';
 export type { Inspection } from './core/engine.ts';
 export {
@@ -25,6 +23,7 @@ export {
 } from './core/errors.ts';
 export type { Acquisition, HandOff, LockEventName, LockEvents, MissReason } from './core/events.ts';
 export type { Lease, LeaseState } from './core/lease.ts';
+export type { IfBusy } from './core/newest.ts';
 export { ConflictError } from './database-locks/optimistic.ts';
 export { FenceHeadersError, type FenceHeadersFault, StaleTokenError } from './fences/errors.ts';
 export {

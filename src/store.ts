@@ -2,10 +2,8 @@
 export { admissible, limitOf, type Standing, sameQueue } from './contract/admission.ts';
 export { StoreError, toStoreError } from './contract/errors.ts';
 export { type HandOver, IN_TRANSIT } from './contract/hand-over.ts';
-export { type IfBusy, REPLACEABLE } from './contract/newest.ts';
 export { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS, type RecordTerms } from './contract/records.ts';
 export * from './contract/store.ts';
-export type { Traits } from './contract/traits.ts';
 export type { QueueJson } from './queue/json.ts';
 export { ClaimQueue } from './queue/queue.ts';
 export type { Entry, KeptUntil, QueueState, Tombstone } from './queue/state.ts';

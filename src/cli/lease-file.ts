@@ -2,10 +2,9 @@
  * A lease in a file: what `run --hand-over` leaves, and `resume` goes on with.
  *
  * The text is a secret, so no other user can read the file; and it is there whole or not at all,
- * for whoever waits for it. It is made before the command begins, so that no command succeeds for a
- * file that cannot be written.
+ * for whoever waits for it.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isLockError, messageOf } from '../base/errors.ts';
 import type { Lease } from '../core/lease.ts';
 import type { CommandEnding } from './command.ts';
@@ -23,29 +22,25 @@ export async function runUnder(
   taking: () => Promise<Lease>,
 ): Promise<CommandEnding> {
   if (path !== undefined) locks.engine.services.calls.verb('handOver');
-  const made = `${path}.${process.pid}`;
-  if (path !== undefined) writing(path, () => writeFileSync(made, '', { mode: 0o600, flag: 'wx' }));
-  let lease: Lease | undefined;
+  const lease = await taking();
   try {
-    lease = await taking();
     const ending = await runs(lease);
-    if (path === undefined || ending.status !== 0) return ending;
-    const text = await lease.handOver().catch((cause: unknown) => {
-      if (!isLockError(cause, 'LEASE_LOST')) throw cause;
-      throw new ExitError(STATUS.lost, cause.message, { cause });
-    });
-    writing(path, () => writeFileSync(made, `${text}\n`));
-    writing(path, () => renameSync(made, path));
+    if (path !== undefined && ending.status === 0) await leaveIn(path, lease);
     return ending;
   } finally {
-    if (path !== undefined) rmSync(made, { force: true });
-    await lease?.release();
+    await lease.release();
   }
 }
 
-function writing(path: string, write: () => void): void {
+async function leaveIn(path: string, lease: Lease): Promise<void> {
+  const text = await lease.handOver().catch((cause: unknown) => {
+    if (!isLockError(cause, 'LEASE_LOST')) throw cause;
+    throw new ExitError(STATUS.lost, cause.message, { cause });
+  });
   try {
-    write();
+    const made = `${path}.${process.pid}`;
+    writeFileSync(made, `${text}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(made, path);
   } catch (cause) {
     const message = `The file ${quote(path)} cannot be written: ${messageOf(cause)}.`;
     throw new ExitError(STATUS.output, message, { cause });
@@ -57,9 +52,7 @@ export function readLease(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (cause) {
-    const gone = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = gone ? 'it is not there, or no longer' : messageOf(cause);
-    const message = `No lease can be read from ${quote(path)}: ${why}.`;
+    const message = `No lease can be read from ${quote(path)}: ${messageOf(cause)}.`;
     throw new ExitError(STATUS.notAcquired, message, { cause });
   }
 }

@@ -1,9 +1,8 @@
 /** Formats a queue for people and programs. */
 import { styleText } from 'node:util';
 import { IN_TRANSIT } from '../contract/hand-over.ts';
-import { REPLACEABLE } from '../contract/newest.ts';
 import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import { isCandidate, isElection, isInTransit } from '../operators/list.ts';
+import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
 import { plain, quote } from './text.ts';
@@ -16,7 +15,7 @@ export function waitersOf({ waiters }: Queue): readonly Member[] {
 
 /** What a holder does, or a waiter; of a hold that was handed over, where it is. */
 export function stateOf(member: Member, holds: boolean): string {
-  if (isInTransit(member)) return IN_TRANSIT;
+  if (member.holder.mark === IN_TRANSIT) return IN_TRANSIT;
   if (isCandidate(member)) return holds ? 'leads' : 'stands by';
   return holds ? 'holds' : 'waits';
 }
@@ -46,8 +45,7 @@ function memberJson({ number, kind, permits, holder, ttlMs, leftMs }: Member): o
     kind,
     permits: kind === 'permits' ? permits : 1,
     ...holderJson(holder),
-    ...(holder.mark === REPLACEABLE && { replaceable: true }),
-    ...(isInTransit({ holder }) && { inTransit: true }),
+    ...(holder.mark === IN_TRANSIT && { inTransit: true }),
     ttlMs,
     leftMs: Math.round(leftMs),
   };
@@ -128,16 +126,11 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   return [
     plain(resource),
     bounded ? `${used} of ${limit}` : String(used),
-    holder ? `${roleOf(holder)}${whoText(holder)}${more}` : '',
+    holder ? `${isCandidate(holder) ? 'leader ' : ''}${whoText(holder)}${more}` : '',
     age(holder),
     `${waiters.length}${standby ? ' on standby' : ''}`,
     age(standby ? undefined : waiter),
   ];
-}
-
-function roleOf(holder: Member): string {
-  if (isInTransit(holder)) return `${IN_TRANSIT} from `;
-  return isCandidate(holder) ? 'leader ' : '';
 }
 
 /** `api-3 pid 81 (nightly.sh)` */
@@ -177,8 +170,7 @@ export function memberLine(member: Member, queue: Queue): string {
 }
 
 function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Queue): string[] {
-  const part = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
-  const what = holder.mark === REPLACEABLE ? `${part}, ${REPLACEABLE}` : part;
+  const what = kind === 'permits' ? `${permits} of ${queue.limit ?? '?'}` : kind;
   return [
     String(number),
     isCandidate({ holder }) ? CANDIDATE : what,

@@ -1,5 +1,5 @@
 /** What becomes of claims in every store, in the same words. */
-import type { GoneReason, GoneStatus, Kind, Takeover } from './store.ts';
+import type { ClaimStatus, GoneReason, GoneStatus, Kind, Takeover } from './store.ts';
 
 /** The ways in which a hold ends. */
 export const ENDINGS: readonly Takeover['reason'][] = [
@@ -12,7 +12,6 @@ export const ENDINGS: readonly Takeover['reason'][] = [
 /** Why a claim is gone; the most informative reason first. */
 export const GONE_REASONS: readonly GoneReason[] = [
   'evicted',
-  'replaced',
   'mismatch',
   'full',
   'resumed',
@@ -28,8 +27,6 @@ export const GONE_REASONS: readonly GoneReason[] = [
 export const UNKNOWN: GoneStatus = { state: 'gone', why: 'unknown' };
 /** Its TTL passed without a heartbeat. */
 export const EXPIRED: GoneStatus = { state: 'gone', why: 'expired' };
-/** A newer claim has taken its place. */
-export const REPLACED: GoneStatus = { state: 'gone', why: 'replaced' };
 /** Its holder has given it to another, who has not taken it yet. */
 export const HANDED_OVER: GoneStatus = { state: 'gone', why: 'handed-over' };
 /** Another has taken what was handed over. */
@@ -49,7 +46,12 @@ export function mismatch(kind: Kind): GoneStatus {
 
 /** How the hold of a claim ends that took no more heartbeats for this reason, if for any. */
 export function endingOf(sealed: GoneStatus | undefined): Takeover['reason'] {
-  const why = sealed?.why ?? UNKNOWN.why;
-  if (why === UNKNOWN.why) return 'released';
-  return why === HANDED_OVER.why ? 'handed-over' : 'evicted';
+  const why = sealed?.why;
+  return why === 'evicted' || why === 'handed-over' ? why : 'released';
+}
+
+/** What tries that enter together are told if not all of them hold, so that none has entered. */
+export function refusals(statuses: readonly ClaimStatus[]): ClaimStatus[] | undefined {
+  if (statuses.every(({ state }) => state === 'held')) return undefined;
+  return statuses.map((status) => (status.state === 'held' ? REFUSED : status));
 }

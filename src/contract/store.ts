@@ -8,9 +8,10 @@
  */
 import type { StoreError } from './errors.ts';
 import type { HandOver } from './hand-over.ts';
-import type { IfBusy } from './newest.ts';
 import type { Kept, RecordTerms } from './records.ts';
 import type { Traits } from './traits.ts';
+
+export type { Traits } from './traits.ts';
 
 /** The kind of a lock. `read` and `write` share a queue; every other kind has its own. */
 export type Kind = 'mutex' | 'read' | 'write' | 'permits';
@@ -49,8 +50,6 @@ export interface Claim {
   readonly ttlMs: number;
   /** False: enter only if admitted at once. */
   readonly queue: boolean;
-  /** Of a claim that may wait: which earlier ones it ends if it is not admitted at once. */
-  readonly ifBusy?: IfBusy | undefined;
   readonly holder: Holder;
   /**
    * A request for this claim got no reply, so a copy may arrive late: releasing it leaves a
@@ -71,7 +70,6 @@ export type GoneReason =
   | 'mismatch'
   | 'expired'
   | 'evicted'
-  | 'replaced'
   | 'store-reset'
   | 'session'
   | 'handed-over'
@@ -160,6 +158,8 @@ export type Subscribed = (Disposable & AsyncDisposable) | Promise<AsyncDisposabl
 export interface Eviction {
   readonly reason: string;
   readonly now: boolean;
+  /** Only if it still waits, in the same step; heeded with the trait `replaces`. */
+  readonly waiting?: boolean | undefined;
 }
 
 /**

@@ -24,7 +24,7 @@ export interface Traits {
   readonly failover?: 'none' | 'best-effort' | 'linearizable' | undefined;
   /** Has `keep` and `recall`: records that outlive their work. Default false. */
   readonly records?: boolean | undefined;
-  /** Heeds `ifBusy`: a claim may replace earlier ones. Default false. */
+  /** Keeps marks, and ends a claim only if it waits: a claim may replace others. Default false. */
   readonly replaces?: boolean | undefined;
   /** TTLs are rounded up to multiples of this; default 1 ms. */
   readonly ttlStepMs?: number | undefined;

@@ -2,10 +2,10 @@
 import { type Duration, duration } from '../base/duration.ts';
 import { UsageError } from '../base/errors.ts';
 import { asGiven, type Checks, checkOptions, noWork, oneOf, text } from '../base/options.ts';
-import type { IfBusy } from '../contract/newest.ts';
 import type { ClaimStatus, GoneStatus } from '../contract/store.ts';
 import type { Sender } from '../store-calls/batcher.ts';
 import type { Acquisition } from './events.ts';
+import type { IfBusy } from './newest.ts';
 
 /** Where the caller of this function of ours asked, for an error that comes much later. */
 export function siteBelow(own: (...args: never[]) => unknown): { readonly stack?: string } {
@@ -40,8 +40,8 @@ export interface AcquireOptions {
   readonly standby?: true;
   /** @internal Called with the store's reply before a try resolves with null. */
   readonly refused?: (status: GoneStatus) => void;
-  /** @internal For a try of several locks in one step: sends its claim with those of the others. */
-  readonly together?: Sender<ClaimStatus>;
+  /** @internal How its claim begins. */
+  readonly entering?: Sender<ClaimStatus>;
 }
 
 type Acquiring = Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
@@ -60,7 +60,7 @@ export const NO_OPTIONS: AcquireOptions = Object.freeze({});
 /** @throws UsageError for wrong options. */
 export function readAcquire(options: AcquireOptions): AcquireOptions {
   if (options === NO_OPTIONS) return options;
-  type Internal = 'acquisition' | 'site' | 'standby' | 'refused' | 'together';
+  type Internal = 'acquisition' | 'site' | 'standby' | 'refused' | 'entering';
   type Public = Omit<AcquireOptions, Internal>;
   return checkOptions<Public, typeof ACQUIRE>(noWork(options), ACQUIRE, 'an acquisition');
 }

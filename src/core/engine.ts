@@ -41,13 +41,9 @@ export class Engine {
     this.services = { calls, entering, clock, events, heartbeat, keepAlive, loop, settings };
   }
 
-  /**
-   * The queue in which the tasks of this process share one claim, or a new queue.
-   * @throws UnsupportedError if its claim takes over a hold, and the store can pass none.
-   */
+  /** The queue in which the tasks of this process share one claim, or a new queue. */
   queueFor(spec: Spec): LocalQueue {
-    const { resumes, together } = spec;
-    const entering = together ?? (resumes && this.services.calls.resuming(resumes.from));
+    const { entering } = spec;
     const services = entering ? { ...this.services, entering } : this.services;
     return this.queues.get(spec.key) ?? new LocalQueue(services, spec, this.queues);
   }

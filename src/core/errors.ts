@@ -1,6 +1,6 @@
 import { LockError, quote } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { GoneReason } from '../contract/store.ts';
+import type { GoneStatus } from '../contract/store.ts';
 import { type PublishedWait, reasonText, type Waiting } from '../store-calls/waiting.ts';
 
 /** The wait ran out; says why, as `Waiting` does. */
@@ -46,11 +46,14 @@ export type LossReason =
   | 'resumed'
   | 'released';
 
+/** The reason of an eviction for the sake of a newer request. */
+export const REPLACED = 'a newer request has taken its place';
+
 const LOSS: Record<LossReason, string> = {
   expired: 'no heartbeat was confirmed in time',
   stalled: 'this process or machine stood still for too long',
   evicted: 'it was taken away by force',
-  replaced: 'a newer one has taken its place',
+  replaced: REPLACED,
   session: 'the store ended the session',
   'store-reset': 'the store has lost its data',
   'max-hold': 'it was held for longer than maxHold',
@@ -122,6 +125,12 @@ export class QueueFullError extends LockError {
 }
 
 /** Why the lease on a vanished claim was lost. */
-export function lossOf(why: GoneReason): LossReason {
-  return why in LOSS ? (why as LossReason) : 'expired';
+export function lossOf({ why, detail }: GoneStatus): Loss {
+  if (why === 'evicted' && detail === REPLACED) return { reason: 'replaced' };
+  return { reason: why in LOSS ? (why as LossReason) : 'expired', detail };
+}
+
+export function lostBy(resource: string, status: GoneStatus): LeaseLostError {
+  const { reason, detail } = lossOf(status);
+  return new LeaseLostError(resource, reason, { detail });
 }

@@ -23,11 +23,13 @@ import { KINDS } from '../contract/admission.ts';
 import { UnsupportedError } from '../contract/errors.ts';
 import { UNKNOWN } from '../contract/gone.ts';
 import { IN_TRANSIT } from '../contract/hand-over.ts';
-import { type Claim, type Kind, MAX_PERMITS } from '../contract/store.ts';
+import { type Claim, type ClaimStatus, type Kind, MAX_PERMITS } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
+import type { Sender } from '../store-calls/batcher.ts';
 import { checkStatus } from '../store-calls/replies.ts';
+import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
-import { LeaseLostError, lossOf } from './errors.ts';
+import { lostBy } from './errors.ts';
 
 /** The beginning of every text, with the number of its layout. */
 const FORM = 'holdfast.1.';
@@ -44,20 +46,22 @@ interface InTransit {
   readonly nth: number;
 }
 
+const STAYS = 'The work of an election, of once and of refresh ends with the lease of its process.';
+const NO_TOKEN = 'So many leases on this claim have come and gone that it has no token for more.';
+
 /**
  * Prepares to give a hold to another process. What it returns gives it: call it once the lease has
  * ended here. It rejects with LeaseLostError or StoreError; then nobody can resume the hold.
  * @throws UnsupportedError if the store cannot pass it, or if no token is left for it.
  */
 export function offer(
-  { claim, services: { calls } }: LiveClaim,
-  { lineage, nth }: Pick<InTransit, 'lineage' | 'nth'>,
+  { live, lineage, stays }: { live: LiveClaim; lineage: string; stays: boolean },
+  nth: number,
 ): () => Promise<string> {
+  const { claim, services } = live;
+  const { calls } = services;
   const give = calls.verb('handOver');
-  if (nth >= STEP) {
-    const message = `${nth} leases on this claim have come and gone, and it has no token for more.`;
-    throw new UnsupportedError('handOver', message);
-  }
+  if (stays || nth >= STEP) throw new UnsupportedError('handOver', stays ? STAYS : NO_TOKEN);
   const { id, resource, kind, permits, limit, holder } = claim;
   const text = textOf({ resource, kind, permits, limit, lineage, nth });
   const given: Claim = { ...claim, holder: { ...holder, mark: IN_TRANSIT } };
@@ -67,9 +71,9 @@ export function offer(
     try {
       const status = await calls.ask(() => give(given, ids), checkStatus, claim);
       if (status.state === 'error') throw status.error;
-      const { why, detail } = status.state === 'gone' ? status : UNKNOWN;
-      if (why === 'handed-over') return text;
-      throw new LeaseLostError(resource, lossOf(why), { detail });
+      const gone = status.state === 'gone' ? status : UNKNOWN;
+      if (gone.why === 'handed-over') return text;
+      throw lostBy(resource, gone);
     } catch (error) {
       void calls.releases.send({ ...claim, unanswered: true, secret: undefined });
       throw error;
@@ -77,6 +81,20 @@ export function offer(
       calls.releases.underway.end();
     }
   };
+}
+
+/**
+ * Sends the claim that takes the hold with this text. Its takeover is from itself.
+ * @throws UnsupportedError if the store cannot pass it.
+ */
+export function takerOf(calls: StoreCalls, text: string): Sender<ClaimStatus> {
+  const handOver = calls.verb('handOver');
+  const take = async (claim: Claim): Promise<ClaimStatus> => {
+    const status = await handOver(claim, { from: idOf(text), to: claim.id });
+    if (status.state !== 'held') return status;
+    return { ...status, takeover: { reason: 'handed-over', token: status.token } };
+  };
+  return calls.sender((claims) => Promise.all(claims.map(take)), checkStatus);
 }
 
 /** @throws UsageError, without the text, which is a secret. */
@@ -91,13 +109,10 @@ export function readText(text: string): InTransit {
   throw new UsageError('The first argument must be the text that lease.handOver() returned.');
 }
 
-/** The id of the hold in transit to which the text leads. */
-export function idOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS);
+/** The id of the hold in transit to which the text leads: 128 bits, as in every id. */
+function idOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
-
-/** 128 bits, as in every id. */
-const ID_DIGITS = 32;
 
 function textOf(parts: InTransit): string {
   const said = JSON.stringify({ ...parts, secret: randomId() });

@@ -11,25 +11,21 @@
 import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
-import { UnsupportedError } from '../contract/errors.ts';
+import type { StoreError } from '../contract/errors.ts';
 import type { Kind, Takeover } from '../contract/store.ts';
 import type { FencingToken } from '../contract/token.ts';
 import { tokenOf } from '../contract/token.ts';
-import { confirm } from './claim/confirm.ts';
 import type { LiveClaim } from './claim/live-claim.ts';
 import type { Grant } from './claim/state.ts';
 import { LeaseLostError, type Loss } from './errors.ts';
 import type { Acquisition, HandOff, OfLease } from './events.ts';
 import { offer } from './hand-over.ts';
-import type { Spec } from './services.ts';
 
 interface LeaseParts {
   /** A held claim. */
   readonly live: LiveClaim;
   readonly grant: Grant;
   readonly nth: number;
-  /** Set if another process had this hold before, and handed it over. */
-  readonly resumes: Spec['resumes'];
   readonly since: number;
   readonly acquisition: Acquisition | undefined;
 }
@@ -60,11 +56,11 @@ export class Lease implements FencingToken, AsyncDisposable {
   #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor({ live, grant, nth, resumes, since, acquisition }: LeaseParts) {
+  constructor({ live, grant, nth, since, acquisition }: LeaseParts) {
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
-    this.#resumed = resumes !== undefined;
+    this.#resumed = grant.takeover?.token === grant.number;
     this.since = since;
     this.#acquisition = acquisition;
   }
@@ -191,21 +187,17 @@ export class Lease implements FencingToken, AsyncDisposable {
   }
 
   /**
-   * Ends this lease here, and keeps the lock: with the text, `locks.resume` gets a lease on it in
-   * another process, within a ttl. The text is a secret. If this rejects, the lease has ended too,
-   * unless the error is an UnsupportedError.
-   *
+   * Ends this lease here, and keeps the lock: with the text, a secret, `locks.resume` gets a lease
+   * on it in another process, within a ttl. If it rejects, the lease has ended, too.
    * @example
    * await jobs.add({ id: order.id, lease: await lease.handOver() });
-   *
-   * @throws LeaseLostError if it is no longer held, StoreError if the store does not confirm it,
-   *   UnsupportedError if the store cannot, and for leases of elections, `once` and `refresh`.
+   * @throws LeaseLostError, StoreError if the store does not confirm it; UnsupportedError, and the
+   *   lease goes on, if the store cannot, and for leases of elections, `once` and `refresh`.
    */
   get handOver(): () => Promise<string> {
     return async () => {
       this.assertHeld();
-      if (this.stays) throw new UnsupportedError('handOver', STAYS);
-      const give = offer(this.live, { lineage: this.lineage, nth: this.#nth + 1 });
+      const give = offer(this, this.#nth + 1);
       this.#handedOver = new LeaseLostError(this.resource, 'handed-over');
       this.#left = DONE;
       this.live.lose({ reason: 'handed-over' });
@@ -293,6 +285,16 @@ Object.defineProperty(Lease.prototype, Symbol.for('nodejs.util.inspect.custom'),
   value: Lease.prototype.toJSON,
 });
 
-const STAYS = 'The work of an election, of once and of refresh ends with the lease of its process.';
+/** Sends a heartbeat now; resolves with the failure if the store does not confirm the claim. */
+function confirm(live: LiveClaim): Promise<StoreError | undefined> {
+  return new Promise((resolve) => {
+    live.services.calls.renew.send(live.claim, {
+      settle(status, error, sentAt) {
+        live.receive(status, error, sentAt);
+        resolve(error ?? (status?.state === 'error' ? status.error : undefined));
+      },
+    });
+  });
+}
 
 const DONE: Promise<void> = Promise.resolve();

@@ -11,25 +11,24 @@
  * rests after each batch. It never passes on a lease with too little life left.
  * What would break it: handing on a claim whose deadline has passed, or reusing a token.
  */
+import { hostname } from 'node:os';
 import { detached } from '../base/event-loop.ts';
 import { Fifo } from '../base/fifo.ts';
 import { randomId } from '../base/random-id.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Claim, GoneStatus } from '../contract/store.ts';
+import { CANDIDATE, type Claim, type GoneStatus } from '../contract/store.ts';
 import { STEP } from '../contract/token.ts';
 import type { Outlook } from '../store-calls/waiting.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import { LiveClaim } from './claim/live-claim.ts';
 import type { Claimant } from './claim/state.ts';
 import {
-  LeaseLostError,
   type Loss,
   type LossReason,
-  lossOf,
+  lostBy,
   MismatchError,
   QueueFullError,
 } from './errors.ts';
-import { holderOf } from './holder.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
 import type { Services, Spec } from './services.ts';
@@ -45,6 +44,9 @@ const BATCH = { count: 64, ms: 50 };
  * often as it rests could always find the lock taken.
  */
 const REST = { ms: 40, rivalMs: 110, times: 3 };
+
+/** Asked once. */
+export const HOST: string = hostname();
 
 /** Longest pause before a lost place in the queue is claimed again, in ms. */
 const RECLAIM_MS = 25;
@@ -94,7 +96,7 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   granted(now: number): void {
-    this.#issued = this.spec.resumes?.nth ?? 0;
+    this.#issued = this.spec.nth ?? 0;
     this.#askAfterMs = BATCH.ms;
     if (this.#services.calls.store.traits.queue) this.#batch = undefined;
     const { state } = this.#live ?? {};
@@ -105,16 +107,14 @@ export class LocalQueue implements Claimant, Subject {
   gone(status: GoneStatus): void {
     const { resource, kind } = this.spec;
     const { why, detail } = status;
-    const { queue, ifBusy } = this.#live?.claim ?? {};
-    // One that replaces others would not be the newest if it came back.
-    const over = why === 'evicted' || ifBusy !== undefined || this.spec.resumes !== undefined;
+    const tried = this.#live?.claim.queue === false;
     this.#live = undefined;
-    if (why === 'refused' && queue === false) this.#refused(status);
+    if (why === 'refused' && tried) this.#refused(status);
     else if (why === 'mismatch') {
       this.rejectAll(new MismatchError(resource, detail ?? 'another kind is in its queue'));
       this.#services.events.emit('mismatch', { resource, kind, detail: detail ?? '' });
     } else if (why === 'full') this.rejectAll(new QueueFullError(resource, detail ?? 'full'));
-    else if (over) this.rejectAll(new LeaseLostError(resource, lossOf(why), { detail }));
+    else if (why === 'evicted' || this.spec.entering) this.rejectAll(lostBy(resource, status));
     // The place in the queue is lost; a short pause avoids a busy loop on a broken store.
     else this.#claimIn(this.#services.clock.random() * RECLAIM_MS);
   }
@@ -174,6 +174,9 @@ export class LocalQueue implements Claimant, Subject {
   #claim({ tries, options }: Waiter<Lease | null>): void {
     const { resource, kind, permits, limit, ttlMs, minHoldMs } = this.spec;
     this.#open.add(this);
+    const { label = this.#services.settings.label, standby } = options;
+    const who = { host: HOST, pid: process.pid, since: Date.now() };
+    const labelled = label === undefined ? who : { ...who, label };
     const claim: Claim = {
       resource,
       id: randomId(),
@@ -183,8 +186,7 @@ export class LocalQueue implements Claimant, Subject {
       limit,
       ttlMs: Math.max(ttlMs, minHoldMs),
       queue: !tries,
-      ifBusy: options.ifBusy,
-      holder: holderOf(options, this.#services.settings.label),
+      holder: standby ? { ...labelled, mark: CANDIDATE } : labelled,
     };
     this.#live = new LiveClaim(this.#services, claim, this);
   }
@@ -195,12 +197,11 @@ export class LocalQueue implements Claimant, Subject {
     if (live?.state.at !== 'held') return;
     const waiter = this.#line.shift();
     if (!waiter) return this.#leaveIfIdle();
-    const { maxHoldMs, resumes } = this.spec;
+    const { maxHoldMs } = this.spec;
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { grant } = live.state;
     const { acquisition } = waiter.options;
-    const nth = this.#issued++;
-    const lease = new Lease({ live, grant, nth, resumes, since: now, acquisition });
+    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);

@@ -44,8 +44,8 @@ export interface Spec {
   readonly reentrant: boolean;
   /** Equal for the tasks of this process that share a claim; undefined: each has its own. */
   readonly key: string | undefined;
-  /** The hold in transit that its claim takes over; the token is that of the nth lease on it. */
-  readonly resumes?: { readonly from: string; readonly nth: number };
-  /** Sends its claim with those of other locks; default: by itself. */
-  readonly together?: Sender<ClaimStatus> | undefined;
+  /** How its claim begins; default: as any other. Such a claim is not made again. */
+  readonly entering?: Sender<ClaimStatus> | undefined;
+  /** The token is that of the nth lease on its claim; default 0. */
+  readonly nth?: number | undefined;
 }

@@ -1,6 +1,7 @@
 /** What the store showed at the last look, and what is different from the look before. */
+import { IN_TRANSIT } from '../contract/hand-over.ts';
 import { MAX_PERMITS, type Member, type Queue } from '../contract/store.ts';
-import { isElection, isInTransit } from '../operators/list.ts';
+import { isElection } from '../operators/list.ts';
 import type { QueueRow, Seat, Who } from './wire.ts';
 
 /** Most seats of one row; a page that shows more helps no person. */
@@ -108,7 +109,7 @@ function seatOf(member: Member, holds: boolean, now: number): Seat {
     ...{ token: String(number), holds, kind, permits: kind === 'permits' ? permits : 1 },
     ...whoOf(holder),
     ...{ since: holder.since, ttlMs, endsAt: Math.round(now + leftMs) },
-    ...(isInTransit(member) && { inTransit: true as const }),
+    ...(holder.mark === IN_TRANSIT && { inTransit: true as const }),
   };
 }
 

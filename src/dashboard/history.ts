@@ -72,10 +72,7 @@ export class History {
     let concluded: Concluded | undefined;
     if (token !== null) {
       const own = keyOf(isGrant ? 'grant' : 'end', name, token);
-      const seat = seatOf(token);
-      const passes = what === 'handed over' || what === 'resumed';
-      const ends = passes ? passKey(what, name, { ...by, token: seat }) : goneKey(name, seat);
-      const seen = isGrant ? own : ends;
+      const seen = isGrant ? own : goneKey(name, seatOf(token));
       concluded = this.#take(seen);
       this.#know(own, seen);
     } else if (report.detail !== 'taken') {
@@ -142,10 +139,9 @@ export class History {
     for (const seat of after) {
       const was = old.get(seat.token);
       if (was?.holds === seat.holds) {
-        if (was.inTransit === seat.inTransit) continue;
-        const what = seat.inTransit ? 'handed over' : 'resumed';
-        const key = passKey(what, name, seat);
-        if (!this.#reported.has(key)) line(seat, what, null, key);
+        // Only looks show a hold that changes hands.
+        const stays = was.inTransit === seat.inTransit && whoText(was) === whoText(seat);
+        if (!stays) line(seat, seat.inTransit ? 'handed over' : 'resumed', null);
         continue;
       }
       if (!seat.holds) {
@@ -217,15 +213,6 @@ function keyOf(...parts: readonly (string | number)[]): string {
 /** A claim is gone, as looks see it. */
 function goneKey(name: string, seat: string): string {
   return keyOf('gone', name, seat);
-}
-
-/** A hold passes to another process, or has come from one. */
-function passKey(
-  what: string,
-  name: string,
-  { token, host, pid }: Pick<Seat, 'token' | 'host' | 'pid'>,
-): string {
-  return keyOf(what, name, token, host, pid);
 }
 
 function missKey(name: string, { host, pid }: Pick<Who, 'host' | 'pid'>): string {

@@ -1,6 +1,6 @@
 /** What this process's locks report, for the timeline and the figures: exact, with reasons. */
 import type { Engine } from '../core/engine.ts';
-import { HOST } from '../core/holder.ts';
+import { HOST } from '../core/local-queue.ts';
 import { whoOf } from './board.ts';
 import { keepNewest } from './figures.ts';
 import type { Report, Who } from './wire.ts';
@@ -25,23 +25,22 @@ export function listen(
       const { resource, token, takeover } = event;
       const since = releases.get(resource);
       releases.delete(resource);
+      // A hold that changes hands is for looks to show.
+      if (takeover?.reason === 'handed-over' && takeover.token === token - 1n) return;
       // Through the store another process may have held it in between.
       const isOwn = event.handOff === 'local' && since !== undefined;
-      // Other takeovers are from another claim, whose tokens are further away.
-      const resumed = takeover?.reason === 'handed-over' && takeover.token === token - 1n;
-      const ended = takeover && !resumed ? `the holder before was ${takeover.reason}` : null;
       happened({
         resource,
-        what: resumed ? 'resumed' : event.handOff ? 'handed on' : 'granted',
+        what: event.handOff ? 'handed on' : 'granted',
         token: String(token),
-        detail: ended,
+        detail: takeover ? `the holder before was ${takeover.reason}` : null,
         handOffMs: isOwn ? performance.now() - since : null,
       });
     }),
     events.on('released', ({ resource, token, handedOver }) => {
-      if (!handedOver) freed(resource);
-      const what = handedOver ? 'handed over' : 'released';
-      happened({ ...NO_MORE, resource, what, token: String(token) });
+      if (handedOver) return;
+      freed(resource);
+      happened({ ...NO_MORE, resource, what: 'released', token: String(token) });
     }),
     events.on('lost', ({ resource, token, reason, detail }) => {
       freed(resource);

@@ -80,7 +80,7 @@ export interface QueueEvent {
 export interface Report extends Pick<QueueEvent, 'token' | 'detail'> {
   /** The full name, prefix included. */
   readonly resource: string;
-  readonly what: Exclude<Happening, 'waits' | 'gone' | 'left' | 'evicted'>;
+  readonly what: 'granted' | 'handed on' | 'released' | 'lost' | 'missed';
   /** How long after the release, in ms; null if another process may have held it in between. */
   readonly handOffMs: number | null;
 }

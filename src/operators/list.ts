@@ -1,5 +1,4 @@
 import { UsageError } from '../base/errors.ts';
-import { IN_TRANSIT } from '../contract/hand-over.ts';
 import { CANDIDATE, type Member, type Queue } from '../contract/store.ts';
 import type { Engine, Inspection } from '../core/engine.ts';
 import { engineOf, type Locks } from '../locks.ts';
@@ -87,11 +86,6 @@ export async function inTurns<T>(
 /** A candidate in an election leads or stands by; a standby waits for nothing. */
 export function isCandidate({ holder }: Pick<Member, 'holder'>): boolean {
   return holder.mark === CANDIDATE;
-}
-
-/** Its holder has handed it over, and nobody has resumed it yet. */
-export function isInTransit({ holder }: Pick<Member, 'holder'>): boolean {
-  return holder.mark === IN_TRANSIT;
 }
 
 export function isElection({ holders, waiters }: Pick<Queue, 'holders' | 'waiters'>): boolean {

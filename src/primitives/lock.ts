@@ -14,14 +14,10 @@ import { UnsupportedError } from '../contract/errors.ts';
 import type { GoneStatus, Kind } from '../contract/store.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
-import {
-  type AcquireTimeoutError,
-  DeadlockError,
-  type LeaseLostError,
-  MismatchError,
-} from '../core/errors.ts';
+import { type AcquireTimeoutError, DeadlockError, MismatchError } from '../core/errors.ts';
 import { type Events, type MissReason, warnOf } from '../core/events.ts';
 import type { Lease } from '../core/lease.ts';
+import { Newest } from '../core/newest.ts';
 import type { Spec } from '../core/services.ts';
 import { type Waiting, waitingOf } from '../store-calls/waiting.ts';
 import { Lockable, type Scope, type Work } from './lockable.ts';
@@ -123,23 +119,29 @@ export abstract class Lock extends Lockable<Lease> {
       this.engine.checkOpen();
       options.signal?.throwIfAborted();
       const permits = this.permitsOf(options);
-      this.#checkStore(permits, options);
-      const { ifBusy, together } = options;
-      // A claim that others may replace, or that goes with those of other locks, is of one task.
-      const alone = permits !== this.spec.permits || ifBusy || together;
-      const spec = alone ? { ...this.spec, permits, key: undefined, together } : this.spec;
+      this.#checkPermits(permits);
+      const entering = options.entering ?? this.#newest(options);
+      // A claim that begins in a way of its own, or has permits of its own, is of one task.
+      const own = entering || permits !== this.spec.permits;
+      const spec = own ? { ...this.spec, permits, key: undefined, entering } : this.spec;
       return this.engine.queueFor(spec).join(options, waits);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #checkStore(permits: number, { ifBusy }: AcquireOptions): void {
+  /** How a claim begins that replaces earlier ones, if it does. */
+  #newest({ ifBusy }: AcquireOptions): Newest | undefined {
+    const { services } = this.engine;
+    const { name, traits } = services.calls.store;
+    if (!ifBusy) return undefined;
+    if (traits.queue && traits.replaces) return new Newest(services, ifBusy);
+    throw new UnsupportedError('ifBusy', `The ${name} store cannot replace earlier claims.`);
+  }
+
+  #checkPermits(permits: number): void {
     const { kind, limit } = this.spec;
     const { name, traits } = this.engine.services.calls.store;
-    if (ifBusy && !traits.replaces) {
-      throw new UnsupportedError('replaces', `The ${name} store cannot replace earlier claims.`);
-    }
     if (permits >= limit || traits.permits) return;
     const refused = kind === 'read' ? 'readers' : `${permits} of ${limit} permits`;
     const message = `The ${name} store admits one holder at a time, so not ${refused}.`;
@@ -185,7 +187,7 @@ export abstract class Lock extends Lockable<Lease> {
 function reasonOf(error: unknown, signal: AbortSignal | undefined): MissReason {
   if (signal?.aborted && error === signal.reason) return 'aborted';
   if (isLockError(error, 'ACQUIRE_TIMEOUT')) return 'timeout';
-  return (error as Partial<LeaseLostError>)?.reason === 'replaced' ? 'replaced' : 'failed';
+  return (error as { reason?: unknown } | null)?.reason === 'replaced' ? 'replaced' : 'failed';
 }
 
 /** The same scope, with work in the contexts that the listeners of `working` choose. */

@@ -3,9 +3,8 @@ import { checkOptions, noWork } from '../base/options.ts';
 import { ACQUISITION, type AcquireOptions } from '../core/acquire-options.ts';
 import type { Engine } from '../core/engine.ts';
 import { LeaseLostError } from '../core/errors.ts';
-import { idOf, readText } from '../core/hand-over.ts';
+import { readText, takerOf } from '../core/hand-over.ts';
 import type { Lease } from '../core/lease.ts';
-import type { Spec } from '../core/services.ts';
 import { lineageOf } from '../store-calls/replies.ts';
 import { Mutex, Semaphore } from './kinds.ts';
 import { LOCK, type LockOptions, specOf } from './lock-options.ts';
@@ -14,29 +13,26 @@ import { LOCK, type LockOptions, specOf } from './lock-options.ts';
 export type ResumeOptions = Pick<LockOptions, 'ttl' | 'minHold' | 'maxHold' | 'heartbeat'> &
   Pick<AcquireOptions, 'wait' | 'signal' | 'label'>;
 
-const RESUME = {
-  ttl: LOCK.ttl,
-  minHold: LOCK.minHold,
-  maxHold: LOCK.maxHold,
-  heartbeat: LOCK.heartbeat,
-  ...ACQUISITION,
-};
+const { ttl, minHold, maxHold, heartbeat } = LOCK;
+const RESUME = { ttl, minHold, maxHold, heartbeat, ...ACQUISITION };
 
 /** The lease that was handed over with this text; the work of `locks.resume`. */
 export function resume(engine: Engine, text: string, options: ResumeOptions): Promise<Lease> {
   const read = checkOptions<ResumeOptions, typeof RESUME>(noWork(options), RESUME, 'resume');
   const { wait, signal, label, ...terms } = read;
   const { resource, kind, permits, limit, lineage, nth } = readText(text);
-  const of = { ...terms, kind, limit, fair: true, reentrant: false };
-  const resumes = { from: idOf(text), nth };
-  const spec: Spec = { ...specOf(engine, resource, of), resumes };
-  const some = kind === 'permits';
-  const lock = some ? new Semaphore(engine, spec) : new Mutex(engine, spec);
-  const taking = lock.acquire({ wait, signal, label, permits: some ? permits : undefined });
-  return taking.catch((error: unknown) => {
-    if (!isLockError(error, 'LEASE_LOST')) throw error;
-    if ((error as LeaseLostError).reason !== 'expired') throw error;
-    const foreign = lineage !== lineageOf(engine.services.calls.store);
+  const spec = specOf(engine, resource, { ...terms, kind, limit, fair: true, reentrant: false });
+  const { calls } = engine.services;
+  const take = async (): Promise<Lease> => {
+    const taking = { ...spec, entering: takerOf(calls, text), nth };
+    const some = kind === 'permits';
+    const lock = some ? new Semaphore(engine, taking) : new Mutex(engine, taking);
+    return lock.acquire({ wait, signal, label, permits: some ? permits : undefined });
+  };
+  return take().catch((error: unknown) => {
+    const reason = isLockError(error, 'LEASE_LOST') && (error as LeaseLostError).reason;
+    if (reason !== 'expired') throw error;
+    const foreign = lineage !== lineageOf(calls.store);
     const detail = foreign ? 'the store is another, or has lost its data' : 'it was not resumed';
     throw new LeaseLostError(resource, 'expired', { detail });
   });

@@ -1,7 +1,6 @@
 import { Fifo } from '../base/fifo.ts';
 import { admissible, limitOf, sameQueue } from '../contract/admission.ts';
-import { endingOf, REPLACED } from '../contract/gone.ts';
-import { type IfBusy, isReplaced } from '../contract/newest.ts';
+import { endingOf } from '../contract/gone.ts';
 import type { Claim, ClaimStatus, Kind, Member, Queue, Takeover } from '../contract/store.ts';
 import type { Entry, QueueState } from './state.ts';
 
@@ -27,7 +26,7 @@ export class Claims {
   greatest: bigint;
   /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
-  /** To be woken: admitted, first in line, ended by force, or holders with their first waiter. */
+  /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
   woken: Entry[] = [];
   /** How many ms later than `now` it may be: lives are counted from then, and end by `now`. */
   lead = 0;
@@ -74,35 +73,16 @@ export class Claims {
     (entry.admitted ? this.#holders : this.#waiters).remove(entry);
   }
 
-  /** The claims that the newest one replaces. */
-  replacedBy(newest: Entry, ifBusy: IfBusy | undefined): readonly Entry[] {
-    if (!ifBusy || newest.admitted) return NO_CLAIMS;
-    return [...this].filter((entry) => entry !== newest && isReplaced(entry, ifBusy));
-  }
-
-  /** Those that wait leave, and the others take no more heartbeats. */
-  replace(older: readonly Entry[]): void {
-    for (const entry of older) {
-      entry.sealed = REPLACED;
-      this.woken.push(entry);
-      if (!entry.admitted) this.remove(entry);
+  /** The hold is this claim's from now on, in the same place, for a whole TTL. */
+  pass(entry: Entry, { id, ttlMs, holder }: Claim, now: number): Entry {
+    const life = { expiresAt: now + this.lead + ttlMs, lifeMs: ttlMs, beat: entry.beat + 1 };
+    const anew = { sealed: undefined, takeover: undefined, previous: undefined, next: undefined };
+    const passed: Entry = { ...entry, id, ttlMs, holder, ...life, ...anew };
+    for (const each of this.#holders.all()) {
+      this.remove(each);
+      this.push(each === entry ? passed : each);
     }
-  }
-
-  /** Gives the entry a life of this many ms from now, unless it takes none. */
-  live(entry: Entry, now: number, ms: number): void {
-    if (entry.sealed) return;
-    entry.expiresAt = now + this.lead + ms;
-    entry.lifeMs = ms;
-    entry.beat++;
-  }
-
-  /** The hold is that of this claim from now on, for a whole TTL. */
-  pass(entry: Entry, { id, ttlMs, holder }: Claim, now: number): void {
-    this.#byId.delete(entry.id);
-    this.#byId.set(id, entry);
-    Object.assign(entry, { id, ttlMs, holder, sealed: undefined, takeover: undefined });
-    this.live(entry, now, ttlMs);
+    return passed;
   }
 
   /** A waiter keeps its number until it is admitted. */
@@ -221,8 +201,6 @@ export class Claims {
 
 /** How far `ahead` is counted. */
 const COUNTED = 100;
-
-const NO_CLAIMS: readonly Entry[] = [];
 
 /** What a loss of data means to those who ask, in ms. */
 export function lossOf(quarantineMs: number): { readonly quarantineMs?: number } {

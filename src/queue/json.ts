@@ -190,10 +190,4 @@ function malformed(): never {
   throw new StoreError(message, { retryable: false, outcome: 'failed' });
 }
 
-const SEALS: readonly GoneStatus['why'][] = [
-  'evicted',
-  'replaced',
-  'handed-over',
-  'resumed',
-  'unknown',
-];
+const SEALS: readonly GoneStatus['why'][] = ['evicted', 'handed-over', 'resumed', 'unknown'];

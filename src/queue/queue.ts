@@ -15,7 +15,7 @@
 import { endingOf, full, HANDED_OVER, mismatch, RESUMED, UNKNOWN } from '../contract/gone.ts';
 import type { HandOver } from '../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../contract/records.ts';
-import type { Claim, ClaimStatus, GoneStatus, Queue, Takeover } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Eviction, GoneStatus, Queue } from '../contract/store.ts';
 import { Claims, lossOf, type Settling } from './claims.ts';
 import { fromJson, type QueueJson, toJson } from './json.ts';
 import { Remains } from './remains.ts';
@@ -82,7 +82,7 @@ export class ClaimQueue {
     return this.#claims.last;
   }
 
-  get unfinished(): Takeover | undefined {
+  get unfinished(): WholeState['unfinished'] {
     return this.#claims.unfinished;
   }
 
@@ -134,12 +134,7 @@ export class ClaimQueue {
     entry.trusts = trusts;
     claims.push(entry);
     this.#settle(now, { entering: entry });
-    const older = claims.replacedBy(entry, claim.ifBusy);
-    const leaving = older.filter(({ admitted }) => !admitted);
-    if (entry.admitted || (claim.queue && claims.waiting - leaving.length <= maxWaiters)) {
-      claims.replace(older);
-      for (const each of leaving) this.#bury(each, now);
-      if (older.length > 0) this.#settle(now, { entering: entry });
+    if (entry.admitted || (claim.queue && claims.waiting <= maxWaiters)) {
       if (!entry.admitted && claims.waiting === 1) claims.wakeHolders();
       return this.statusOf(entry, now);
     }
@@ -153,17 +148,17 @@ export class ClaimQueue {
 
   /** Gives the claim its TTL again, unless it is to end. */
   beat(claim: Claim, now: number): ClaimStatus {
-    return this.#living(claim, now, (entry) => this.#claims.live(entry, now, claim.ttlMs));
+    return this.#living(claim, now, (entry) => this.#live(entry, now, claim.ttlMs));
   }
 
   /** True if it was there. With `afterMs`, a holder ends that much later. */
   leave(claim: Claim, now: number, afterMs = 0): boolean {
     const entry = this.#alive(claim.id, now);
-    if (!entry || claim.unanswered) this.#bury(claim, now);
+    if (!entry || claim.unanswered) this.#bury(claim, UNKNOWN, now);
     if (!entry) return false;
     if (afterMs <= 0 || !entry.admitted) this.#remove(entry, now);
     else if (!entry.sealed) {
-      this.#claims.live(entry, now, afterMs);
+      this.#live(entry, now, afterMs);
       entry.sealed = UNKNOWN;
       this.#claims.wakeNext();
     }
@@ -187,19 +182,19 @@ export class ClaimQueue {
     });
   }
 
-  /** Ends the claim with this number with its life, or `atOnce`; false if there is none. */
-  evict(
-    number: bigint,
-    now: number,
-    { reason, atOnce }: { readonly reason: string; readonly atOnce: boolean },
-  ): boolean {
+  /** Ends the claim with this number, as the verb of the contract does. */
+  evict(number: bigint, now: number, { reason, now: atOnce, waiting }: Eviction): boolean {
     this.#settle(now);
     for (const entry of this.#claims) {
       if (entry.number !== number) continue;
-      entry.sealed = { state: 'gone', why: 'evicted', detail: reason };
+      if (waiting && entry.admitted) return false;
+      // One that was released ends by itself, as released.
+      if (entry.sealed?.why === 'unknown' && !atOnce) return true;
+      const sealed: GoneStatus = { state: 'gone', why: 'evicted', detail: reason };
+      entry.sealed = sealed;
       this.#claims.woken.push(entry);
       if (!atOnce && entry.admitted) return true;
-      this.#bury(entry, now);
+      this.#bury(entry, sealed, now);
       this.#remove(entry, now);
       return true;
     }
@@ -221,18 +216,18 @@ export class ClaimQueue {
   handOver(claim: Claim, { from, to }: HandOver, now: number): ClaimStatus {
     const entry = this.#alive(from, now);
     const passed = this.#alive(to, now);
-    const late = this.farewell(to, now) ?? (passed && this.statusOf(passed, now));
+    if (passed) return this.statusOf(passed, now);
     const takes = claim.id === to;
+    const late = this.farewell(to, now);
     // After a loss of data, another may have taken it already, and hold.
     const closed = takes && now < this.#closedUntil && !entry?.trusts;
     if (late || !entry || closed) return late ?? this.#missing(from, now);
     const { sealed, admitted } = entry;
-    const passes = takes ? sealed?.why === 'handed-over' : !sealed;
-    if (!admitted || !passes) return sealed ?? UNKNOWN;
-    this.#claims.pass(entry, { ...claim, id: to }, now);
-    if (!takes) entry.sealed = HANDED_OVER;
-    this.#bury({ ...claim, id: from, sealed: takes ? RESUMED : UNKNOWN }, now);
-    return this.statusOf(entry, now);
+    if (!admitted || sealed?.why !== (takes ? 'handed-over' : undefined)) return sealed ?? UNKNOWN;
+    const next = this.#claims.pass(entry, { ...claim, id: to }, now);
+    if (!takes) next.sealed = HANDED_OVER;
+    this.#bury({ ...claim, id: from }, takes ? RESUMED : UNKNOWN, now);
+    return this.statusOf(next, now);
   }
 
   /** Live claims only. */
@@ -271,6 +266,13 @@ export class ClaimQueue {
     return entry && entry.expiresAt > now ? entry : undefined;
   }
 
+  #live(entry: Entry, now: number, lifeMs: number): void {
+    if (entry.sealed) return;
+    entry.expiresAt = now + this.#claims.lead + lifeMs;
+    entry.lifeMs = lifeMs;
+    entry.beat++;
+  }
+
   #missing(id: string, now: number): ClaimStatus {
     const why = now < this.#closedUntil ? 'store-reset' : 'expired';
     return this.farewell(id, now) ?? { state: 'gone', why };
@@ -278,11 +280,11 @@ export class ClaimQueue {
 
   #remove(entry: Entry, now: number): void {
     this.#claims.remove(entry);
-    const ended: Takeover = { reason: endingOf(entry.sealed), token: entry.number };
+    const ended = { reason: endingOf(entry.sealed), token: entry.number };
     this.#settle(now, entry.admitted ? { ended } : NOTHING);
   }
 
-  #bury({ id, ttlMs, sealed: status = UNKNOWN }: Leaving, now: number): void {
+  #bury({ id, ttlMs }: Pick<Claim, 'id' | 'ttlMs'>, status: GoneStatus, now: number): void {
     const until = now + this.#claims.lead + ttlMs;
     this.#remains.bury(id, { status, until }, now);
   }
@@ -291,8 +293,5 @@ export class ClaimQueue {
     this.#claims.settle(now, now >= this.#closedUntil, settling);
   }
 }
-
-/** A claim that leaves a tombstone, which says why it took no more heartbeats. */
-type Leaving = Pick<Claim, 'id' | 'ttlMs'> & Partial<Pick<Entry, 'sealed'>>;
 
 const NOTHING: Settling = {};

@@ -4,14 +4,14 @@ import type { Claim, GoneStatus, Holder, Kind, Takeover } from '../contract/stor
 
 /** A claim in a queue. Times are on the clock that the steps are given. */
 export interface Entry extends Linked<Entry> {
-  id: string;
+  readonly id: string;
   /** Its place and its token; a new one if it was admitted after a greater one had been. */
   number: bigint;
   kind: Kind;
   permits: number;
   readonly limit: number;
-  ttlMs: number;
-  holder: Holder;
+  readonly ttlMs: number;
+  readonly holder: Holder;
   admitted: boolean;
   /** It knows that it is the first waiter. */
   first: boolean;
@@ -22,7 +22,7 @@ export interface Entry extends Linked<Entry> {
   lifeMs: number;
   /** Is admitted even while the queue is closed. */
   trusts: boolean;
-  /** Takes no more heartbeats: evicted, replaced, handed over, or released with `after`. */
+  /** Takes no more heartbeats: evicted, handed over, or released with `after`. */
   sealed: GoneStatus | undefined;
   takeover: Takeover | undefined;
 }

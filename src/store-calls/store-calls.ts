@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventLoop } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
 import { UnsupportedError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
+import type { ClaimStatus, Member, OptionalVerb, Queue, Store } from '../contract/store.ts';
 import { tokenOf } from '../contract/token.ts';
 import { type BatcherParts, type BatchOutcome, type Sender, senderOf } from './batcher.ts';
 import { Releases } from './release.ts';
@@ -25,12 +25,11 @@ export interface StoreCallsParts {
 /** One `Locks`'s calls: claims in batches by verb, questions one by one, all with a time limit. */
 export class StoreCalls {
   readonly store: Store;
-  /** What every sender needs. */
-  readonly parts: Pick<BatcherParts<ClaimStatus>, 'store' | 'clock' | 'loop' | 'limits'>;
   readonly claim: Sender<ClaimStatus>;
   readonly renew: Sender<ClaimStatus>;
   readonly releases: Releases;
   readonly limits: TimeLimits;
+  readonly #parts: Pick<BatcherParts<unknown>, 'store' | 'clock' | 'loop' | 'limits'>;
   readonly #ttlMs: number;
   readonly #looks = new Map<string, Promise<Queue | undefined>>();
 
@@ -38,31 +37,22 @@ export class StoreCalls {
     this.store = store;
     this.#ttlMs = ttlMs;
     this.limits = new TimeLimits(store, clock);
-    this.parts = { store, clock, loop, limits: this.limits };
-    this.claim = this.#sender((claims) => store.claim(claims), checkStatus);
-    this.renew = this.#sender((claims) => store.renew(claims), checkStatus, { done: renewed });
-    const now = this.#sender((claims) => store.release(claims), checkBoolean);
+    this.#parts = { store, clock, loop, limits: this.limits };
+    this.claim = this.sender((claims) => store.claim(claims), checkStatus);
+    this.renew = this.sender((claims) => store.renew(claims), checkStatus, { done: renewed });
+    const now = this.sender((claims) => store.release(claims), checkBoolean);
     const later = (ms: number): Sender<boolean> =>
-      this.#sender((claims) => store.release(claims, { ms }), checkBoolean);
+      this.sender((claims) => store.release(claims, { ms }), checkBoolean);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
-  #sender<R>(
+  /** Sends the claims of one verb, in batches. */
+  sender<R>(
     verb: BatcherParts<R>['verb'],
     check: BatcherParts<R>['check'],
     more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: this.store.portion },
   ): Sender<R> {
-    return senderOf({ ...this.parts, verb, check, ...more });
-  }
-
-  /**
-   * Sends claims that take over the hold which is in transit under this id.
-   * @throws UnsupportedError
-   */
-  resuming(from: string): Sender<ClaimStatus> {
-    const handOver = this.verb('handOver');
-    const take = (claim: Claim): Promise<ClaimStatus> => handOver(claim, { from, to: claim.id });
-    return this.#sender((claims) => Promise.all(claims.map(take)), checkStatus);
+    return senderOf({ ...this.#parts, verb, check, ...more });
   }
 
   /**

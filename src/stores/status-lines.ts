@@ -15,11 +15,10 @@ import type {
   Holder,
   Kind,
   Member,
-  Queue,
   Takeover,
+  Traits,
   WaitingStatus,
 } from '../contract/store.ts';
-import type { Traits } from '../contract/traits.ts';
 
 /** Of a store whose queues are in a server, which decides on its own clock. */
 export const SERVER_QUEUES: Traits = {
@@ -137,31 +136,17 @@ function gone(why: GoneReason, detail: string): ClaimStatus {
   return mismatch(KINDS[detail] as Kind);
 }
 
-/**
- * The queue in the lines of `inspect`: one for each claim and, after a loss of data, `q` and for
- * how long nothing is granted.
- * @throws StoreError
- */
-export function queueIn(reply: unknown, resource: string): Queue {
-  if (!Array.isArray(reply)) throw garbled(reply);
-  const [, ms] = /^q (\d+)$/.exec(String(reply.at(-1))) ?? [];
-  const standings = (ms ? reply.slice(0, -1) : reply).map(standingIn);
-  const members = (held: boolean): readonly Member[] =>
-    standings.filter((each) => each.held === held).map(({ member }) => member);
-  const limits = standings.map(({ limit }) => limit);
-  const limit = limits.length > 0 ? Math.min(...limits) : undefined;
-  const quarantineMs = ms ? Number(ms) : undefined;
-  return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
-}
-
-interface StandingLine {
+export interface StandingLine {
   readonly held: boolean;
   readonly limit: number;
   readonly member: Member;
 }
 
-/** The claim in a line of them. */
-function standingIn(line: unknown): StandingLine {
+/**
+ * The claim in a line of `inspect`.
+ * @throws StoreError
+ */
+export function standingIn(line: unknown): StandingLine {
   try {
     const words = String(line).split(' ');
     const [state, number = '', kind = '', permits, limit, ttl, left] = words;

@@ -1,5 +1,10 @@
-import type { Claim, OptionalVerb, Store } from '../contract/store.ts';
-import type { Traits } from '../contract/traits.ts';
+import {
+  type Claim,
+  OPTIONAL_VERBS,
+  type OptionalVerb,
+  type Store,
+  type Traits,
+} from '../contract/store.ts';
 
 export type Verb = 'claim' | 'renew' | 'release' | 'inspect' | OptionalVerb;
 
@@ -24,9 +29,14 @@ export type Around = <T>(
  * @experimental
  */
 export function aroundStore(store: Store, around: Around, traits: Traits = store.traits): Store {
-  const { claimAll, watch, downgrade, raise, evict, keep, recall, handOver } = store;
   const { list, close, maxTtlMs } = store;
   const partOf = store.partOf?.bind(store);
+  const others = OPTIONAL_VERBS.filter((verb) => verb !== 'list' && store[verb]).map((verb) => {
+    const own = store[verb] as unknown as AnyVerb;
+    const wrapped: AnyVerb = (...args) =>
+      around({ verb, claims: claimsIn(args[0]) }, async () => own.apply(store, args));
+    return [verb, wrapped];
+  });
   return {
     name: store.name,
     traits,
@@ -36,42 +46,11 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
       return store.lineage;
     },
     claim: (claims) => around({ verb: 'claim', claims }, () => store.claim(claims)),
-    ...(claimAll && {
-      claimAll: (claims) =>
-        around({ verb: 'claimAll', claims }, () => claimAll.call(store, claims)),
-    }),
     renew: (claims) => around({ verb: 'renew', claims }, () => store.renew(claims)),
     release: (claims, after) =>
       around({ verb: 'release', claims }, () => store.release(claims, after)),
     inspect: (resource) => around({ verb: 'inspect', claims: [] }, () => store.inspect(resource)),
-    ...(watch && {
-      watch: (claim, wake) =>
-        around({ verb: 'watch', claims: [claim] }, async () => watch.call(store, claim, wake)),
-    }),
-    ...(downgrade && {
-      downgrade: (claim) =>
-        around({ verb: 'downgrade', claims: [claim] }, () => downgrade.call(store, claim)),
-    }),
-    ...(raise && {
-      raise: (claims, numbers) =>
-        around({ verb: 'raise', claims }, () => raise.call(store, claims, numbers)),
-    }),
-    ...(evict && {
-      evict: (resource, number, options) =>
-        around({ verb: 'evict', claims: [] }, () => evict.call(store, resource, number, options)),
-    }),
-    ...(keep && {
-      keep: (claim, record) =>
-        around({ verb: 'keep', claims: [claim] }, () => keep.call(store, claim, record)),
-    }),
-    ...(recall && {
-      recall: (resource) =>
-        around({ verb: 'recall', claims: [] }, () => recall.call(store, resource)),
-    }),
-    ...(handOver && {
-      handOver: (claim, ids) =>
-        around({ verb: 'handOver', claims: [claim] }, () => handOver.call(store, claim, ids)),
-    }),
+    ...Object.fromEntries(others),
     ...(list && {
       async *list(prefix) {
         yield* await around({ verb: 'list', claims: [] }, async () => list.call(store, prefix));
@@ -79,4 +58,12 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     }),
     ...(close && { close: () => close.call(store) }),
   };
+}
+
+type AnyVerb = (...args: unknown[]) => unknown;
+
+/** Those that a verb is about, by what it takes first. */
+function claimsIn(first: unknown): readonly Claim[] {
+  if (Array.isArray(first)) return first;
+  return typeof first === 'object' && first !== null ? [first as Claim] : [];
 }

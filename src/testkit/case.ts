@@ -8,9 +8,9 @@ import {
   type HeldStatus,
   OPTIONAL_VERBS,
   type OptionalVerb,
+  type Traits,
   type WaitingStatus,
 } from '../contract/store.ts';
-import type { Traits } from '../contract/traits.ts';
 import type { FixtureOptions } from './fixture.ts';
 import type { TestBed } from './test-bed.ts';
 

@@ -25,7 +25,6 @@ import { raise } from './contract/raise.ts';
 import { readWrite } from './contract/read-write.ts';
 import { release } from './contract/release.ts';
 import { renew } from './contract/renew.ts';
-import { replace } from './contract/replace.ts';
 import { takeover } from './contract/takeover.ts';
 import { tokens } from './contract/tokens.ts';
 import { tries } from './contract/try.ts';
@@ -69,7 +68,6 @@ export const TOPICS: readonly Topic[] = [
   expiry,
   takeover,
   evict,
-  replace,
   tokens,
   raise,
   keep,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type Clock, sleep, systemClock } from '../base/clock.ts';
-import type { Claim, ClaimStatus, Queue, Store, Wake } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
@@ -10,9 +10,6 @@ import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
 export const LONG_MS = 20_000;
-
-/** Ways to end a hold with one request, or with none. */
-export const ENDS = ['released', 'expired', 'evicted'] as const;
 
 /** The TTL of claims that must die in their case: long enough for a machine under load. */
 const SHORT_MS = 400;
@@ -167,7 +164,7 @@ export class TestBed {
   }
 
   /** Ends the hold like this; a claim that is to expire must live for a short time. */
-  async end(how: (typeof ENDS)[number], claim: Claim, token: bigint): Promise<void> {
+  async end(how: Takeover['reason'], claim: Claim, token: bigint): Promise<void> {
     if (how === 'released') await this.leave(claim);
     else if (how === 'expired') await this.untilDead(claim);
     else await this.evict({ resource: claim.resource, token, now: true });

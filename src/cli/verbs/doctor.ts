@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError } from '../../base/errors.ts';
 import { reasonOf, type ServerFacts } from '../../clients/facts/server-facts.ts';
-import type { Traits } from '../../contract/traits.ts';
+import type { Traits } from '../../contract/store.ts';
 import type { AcquireTimeoutError } from '../../core/errors.ts';
 import type { Locks } from '../../locks.ts';
 import { engineOf } from '../../locks.ts';

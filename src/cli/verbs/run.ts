@@ -1,6 +1,6 @@
-import type { IfBusy } from '../../contract/newest.ts';
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
+import type { IfBusy } from '../../core/newest.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
@@ -103,15 +103,6 @@ function termsOf(given: Arguments, name: string): RunTerms {
     if (reads) return locks.rwLock(name, options).read;
     return writes ? locks.rwLock(name, options).write : locks.mutex(name, options);
   };
-  const waitMs = waitOf(given);
-  return { waitMs, permits, ifBusy: ifBusyOf(given, waitMs), lockOn };
-}
-
-/** `--replace` and `--replace-waiting`. */
-function ifBusyOf(given: Arguments, waitMs: number | undefined): IfBusy | undefined {
-  const flags = (['replace', 'replace-waiting'] as const).filter((flag) => given.has(flag));
-  const [ifBusy] = flags;
-  if (flags.length > 1) throw misuse('Give only one of --replace and --replace-waiting');
-  if (ifBusy && waitMs === 0) throw misuse(`--${ifBusy} waits for its turn, and --try does not`);
-  return ifBusy;
+  const [ifBusy] = (['replace', 'replace-waiting'] as const).filter((flag) => given.has(flag));
+  return { waitMs: waitOf(given), permits, ifBusy, lockOn };
 }

@@ -1,5 +1,4 @@
 import type { Member, Queue } from '../../contract/store.ts';
-import { isInTransit } from '../../operators/list.ts';
 import { type CliVerb, COMMON } from '../arguments.ts';
 import { live, redraw, screen } from '../live.ts';
 import { openLocks } from '../open-locks.ts';
@@ -37,8 +36,7 @@ function jsonLines(): Show {
   let last = '';
   return async (queue) => {
     const { holders, waiters } = queue;
-    const named = (member: Member): string => `${member.number} ${isInTransit(member)}`;
-    const who = [holders, waiters].map((part) => part.map(named)).join(';');
+    const who = [holders, waiters].map((part) => part.map(({ number }) => number)).join(';');
     if (who !== last) await printJson({ at: new Date().toISOString(), ...queueJson(queue) });
     last = who;
   };

@@ -124,7 +124,7 @@ export class ZookeeperSession extends Session {
     const { name, id, data, acl, kind = 'ephemeral-sequential' } = terms;
     const allMs = terms.timeoutMs ?? this.timeoutMs;
     const deadline = this.now() + allMs;
-    const path = protectedPath(terms.parent, id, name);
+    const path = childOf(terms.parent, protectedName(id, name));
     let unsure = terms.tried === true;
     let trouble: unknown;
     const attempt = (): Answer<requests.Created> => {
@@ -267,11 +267,6 @@ export class ZookeeperSession extends Session {
 
 function childOf(parent: string, name: string): string {
   return `${parent === '/' ? '' : parent}/${name}`;
-}
-
-/** The path of a protected node, without the number that the server adds. */
-export function protectedPath(parent: string, id: string, name: string): string {
-  return childOf(parent, protectedName(id, name));
 }
 
 function protectedName(id: string, name: string): string {

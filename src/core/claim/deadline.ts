@@ -123,7 +123,7 @@ export class Deadline {
    */
   lasts(ms: number, leftMs: number, now: number): boolean {
     const full = 2 * ms > this.#ttlMs && leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
-    return full || this.#at - now >= ms;
+    return ms === 0 || full || this.#at - now >= ms;
   }
 
   /** Requests have failed for a whole TTL, in which this process did not stand still. */

@@ -178,8 +178,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       this.#state = { ...state, waiters: Math.max(least, status.waiters) };
       return;
     }
-    const { minHoldMs } = this.#claimant.spec;
-    if (minHoldMs > 0 && !this.deadline.lasts(minHoldMs, status.leftMs, now)) {
+    if (!this.deadline.lasts(this.#claimant.spec.minHoldMs, status.leftMs, now)) {
       this.#wait(undefined);
       // With a pause, because a store may never confirm so much.
       return this.#timer.set(() => this.beat(), 1);
@@ -240,7 +239,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
 
   #gone(status: GoneStatus): void {
     if (this.#state.at === 'held') {
-      if (this.check()) this.lose({ reason: lossOf(status.why), detail: status.detail });
+      if (this.check()) this.lose(lossOf(status));
       return;
     }
     this.#end();

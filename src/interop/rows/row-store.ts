@@ -26,8 +26,7 @@ import { connectionOf, type SqlConnection } from '../../clients/sql/connection.t
 import { storeErrorOf } from '../../clients/sql/errors.ts';
 import { permanentFailure } from '../../contract/errors.ts';
 import { EXPIRED, REFUSED } from '../../contract/gone.ts';
-import type { Claim, ClaimStatus, HeldStatus, Queue, Store } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
+import type { Claim, ClaimStatus, HeldStatus, Queue, Store, Traits } from '../../contract/store.ts';
 import { each } from '../../stores/batch.ts';
 import { OwnTombstones } from '../../stores/own-tombstones.ts';
 import { needsOf, type RowLayout } from './layout.ts';

@@ -4,7 +4,7 @@ import type { GoneStatus, Holder } from '../../contract/store.ts';
 /** Attempts, when others keep changing the same claim or record. */
 export const MOST_TRIES = 8;
 
-const SEALS = ['unknown', 'evicted', 'replaced', 'handed-over', 'resumed'] as const;
+export const SEALS = ['unknown', 'evicted', 'handed-over', 'resumed'] as const;
 
 /** Why a claim takes no more heartbeats. */
 export interface Seal {
@@ -50,14 +50,6 @@ export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: PlaceTerms)
     ...(detail !== undefined && { detail }),
   };
   return { ttlMs: ttl, lastsMs: lasts, holder, sealed: gone };
-}
-
-/** What the tombstone of a claim says, in a word and perhaps a detail. */
-export function epitaphIn(text: string): GoneStatus {
-  const space = text.indexOf(' ');
-  const why = SEALS.find((seal) => seal === text.slice(0, space)) ?? 'unknown';
-  const detail = text.slice(space + 1);
-  return { state: 'gone', why, ...(detail !== '' && { detail }) };
 }
 
 export function foreignLife(holder: Holder): PlaceLife {

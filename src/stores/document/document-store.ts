@@ -7,10 +7,16 @@ import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type { Claim, ClaimStatus, Eviction, Queue, Store, Wake } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
+import type {
+  Claim,
+  ClaimStatus,
+  Eviction,
+  Queue,
+  Store,
+  Traits,
+  Wake,
+} from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import type { Entry } from '../../queue/state.ts';
 import { each } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
@@ -156,9 +162,7 @@ class DocumentStore implements Store {
   }
 
   async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    const { reason, now: atOnce } = eviction;
-    const step: QueueStep<boolean> = (queue, { now }) =>
-      queue.evict(number, now, { reason, atOnce });
+    const step: QueueStep<boolean> = (queue, { now }) => queue.evict(number, now, eviction);
     return this.#of(resource).change(step, { lasts: true });
   }
 
@@ -260,13 +264,8 @@ function standingOf(queue: ClaimQueue, id: string, now: number): QueueStanding |
 
 function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): QueueStanding {
   const first = queue.find(id)?.first === true;
-  const ending = first ? [...queue.claims].filter(endsItself).length : 0;
-  return { status, first, ending };
-}
-
-/** A hold that ends without another heartbeat. */
-function endsItself({ admitted, sealed }: Entry): boolean {
-  return admitted && sealed !== undefined;
+  const all = first ? [...queue.claims] : [];
+  return { status, first, ending: all.filter((each) => each.admitted && each.sealed).length };
 }
 
 function closed(): ClosedError {

@@ -22,9 +22,9 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { errorStatus, grouped } from '../batch.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';

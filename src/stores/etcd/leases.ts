@@ -2,7 +2,7 @@
  * The leases of a process: one for all claims of one TTL in whole seconds (lease.ts). Delayed
  * releases have others, without keep-alives. So have tombstones, notes and records, but many of
  * about one length share one: it is granted for longer than they need, and used while it has
- * enough left. A hold that changes hands has one to itself.
+ * enough left.
  */
 import { Answer, follow, type Soon } from '../../base/answer.ts';
 import type { EtcdContext } from './layout.ts';
@@ -64,14 +64,6 @@ export class Leases {
     const current = await known?.catch(() => undefined);
     const same = current === lease && this.#bySeconds.get(seconds) === known;
     if (same) this.#bySeconds.delete(seconds);
-  }
-
-  /**
-   * One for a single claim.
-   * @throws StoreError
-   */
-  async alone(ttlMs: number): Promise<EtcdLease> {
-    return this.#know(await this.#grant(Math.ceil(ttlMs / 1000)));
   }
 
   /**

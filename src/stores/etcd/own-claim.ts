@@ -9,14 +9,6 @@ import { type EtcdPlace, type EtcdView, noteOf } from './places.ts';
 /** The end of a claim whose release failed: its lease lives on for others. */
 export const RELEASED: number = Number.NEGATIVE_INFINITY;
 
-interface EtcdClaimParts {
-  readonly keys: KeySpace;
-  readonly lease: EtcdLease;
-  readonly until: number;
-  /** Default: a key of its own. A hold that was taken over has the one that it was made with. */
-  readonly key?: string | undefined;
-}
-
 export class EtcdClaim extends OwnClaim implements Occupant {
   readonly lease: EtcdLease;
   readonly #noteKey: string;
@@ -30,7 +22,7 @@ export class EtcdClaim extends OwnClaim implements Occupant {
 
   constructor(
     claim: Claim,
-    { keys, lease, until, key = keys.claim(claim.resource, claim.id) }: EtcdClaimParts,
+    { keys, lease, until, key }: { keys: KeySpace; lease: EtcdLease; until: number; key: string },
   ) {
     super(claim, key, until);
     this.#noteKey = keys.note(claim.resource);

@@ -8,6 +8,7 @@ import type { EtcdContext } from './layout.ts';
 import type { EtcdLease } from './lease.ts';
 import type { Leases } from './leases.ts';
 import { EtcdClaim } from './own-claim.ts';
+import { type EtcdPlace, type EtcdView, isOf } from './places.ts';
 
 /** A hold is followed after this long; most locks are not held so long. */
 const HOLDS_MS = 10;
@@ -41,8 +42,8 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     this.#timer = new SharedTimer(parts.clock);
   }
 
-  /** `key` is that of a place that another claim has made. */
-  add(claim: Claim, lease: EtcdLease, key?: string): EtcdClaim {
+  /** `key` is that of its place: a hold that has passed on stays where it was. */
+  add(claim: Claim, lease: EtcdLease, key: string = this.keyOf(claim)): EtcdClaim {
     const now = this.clock.now();
     if (now >= this.#sweepAt) this.#sweep(now);
     const { keys } = this.#parts;
@@ -55,6 +56,12 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   /** The key of the claim's place. */
   keyOf(claim: Claim): string {
     return this.find(claim)?.key ?? this.#parts.keys.claim(claim.resource, claim.id);
+  }
+
+  /** The claim's place in this view, unless its hold has passed on to another. */
+  placeIn(view: EtcdView, claim: Claim): EtcdPlace | undefined {
+    const place = view.at(this.keyOf(claim));
+    return place && isOf(place, claim.id) ? place : undefined;
   }
 
   /** It is about to be deleted, and needs no more wakes. */

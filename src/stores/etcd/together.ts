@@ -24,14 +24,15 @@ export function sendTogether(client: EtcdClient, txns: readonly Txn[]): Answer<T
   });
 }
 
-/** As one transaction: all conditions have to hold, or nothing is done. @throws StoreError */
+/** As one transaction: unless all conditions hold, each only fails. @throws StoreError */
 export function sendAsOne(client: EtcdClient, txns: readonly Txn[]): Answer<TogetherReply> {
   const compare = txns.flatMap((txn) => txn.compare ?? []);
-  const success = txns.map((txn): Operation => ({ txn: { success: txn.success } }));
-  return Answer.from(client.txn({ compare, success })).map(({ revision, succeeded, answers }) => {
-    const outcomes = txns.map((_, i) => {
-      const answer = answers[i];
-      return { succeeded, answers: answer && 'txn' in answer ? answer.txn.answers : [] };
+  const all = (part: 'success' | 'failure'): Operation[] =>
+    txns.map((txn) => ({ txn: { success: txn[part] ?? [] } }));
+  const asked = client.txn({ compare, success: all('success'), failure: all('failure') });
+  return Answer.from(asked).map(({ revision, succeeded, answers }): TogetherReply => {
+    const outcomes = answers.map((answer) => {
+      return { succeeded, answers: 'txn' in answer ? answer.txn.answers : [] };
     });
     return { revision, outcomes };
   });

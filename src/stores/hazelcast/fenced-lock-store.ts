@@ -20,9 +20,9 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { each } from '../batch.ts';
 import { ClaimWakes } from '../subscription.ts';
 import { CpSession, type CpSessionParts } from './cp-session.ts';

@@ -10,6 +10,7 @@ import { Answer } from '../../base/answer.ts';
 import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
+import { refusals } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -20,10 +21,9 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
-import { look, refusals } from '../../queue/all-or-none.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
 import { ClaimWakes } from '../subscription.ts';
@@ -94,16 +94,22 @@ class Memory implements MemoryStore {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#steps(claims, (queue, now, claim) =>
-      queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: this.#options.maxWaiters }),
-    );
+    return this.#steps(claims, this.#enter);
   }
 
+  readonly #enter = (queue: ClaimQueue, now: number, claim: Claim): ClaimStatus => {
+    const { maxWaiters: most } = this.#options;
+    return queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: most });
+  };
+
   async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const looks = claims.map((claim) =>
-      this.#step(claim.resource, (queue, now) => look(claim, queue, { now })),
+    // On copies first, because one that is refused may have changed its queue.
+    const statuses = claims.map((claim) =>
+      this.#step(claim.resource, (queue, now) =>
+        this.#enter(ClaimQueue.from(queue.toJSON()), now, claim),
+      ),
     );
-    return refusals(looks) ?? this.claim(claims);
+    return refusals(statuses) ?? this.claim(claims);
   }
 
   renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -133,8 +139,7 @@ class Memory implements MemoryStore {
   }
 
   async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    const { reason, now: atOnce } = eviction;
-    return this.#step(resource, (queue, now) => queue.evict(number, now, { reason, atOnce }));
+    return this.#step(resource, (queue, now) => queue.evict(number, now, eviction));
   }
 
   async keep(claim: Claim, record: RecordTerms): Promise<boolean> {

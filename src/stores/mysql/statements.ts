@@ -59,23 +59,17 @@ LEFT JOIN ${lock} l ON l.name IN (${listOf(names)})`;
 }
 
 /**
- * The same in a transaction of its own, in which others cannot change the rows; those that are
- * missing are made. Where a program stands still in it, the server ends its session.
+ * The same in a transaction of its own, in which others cannot change the rows. Where a program
+ * stands still in it, the server ends its session.
  */
 export function lockRows(
   tables: MysqlTables,
   names: readonly string[],
   known: KnownHistory,
 ): string {
-  const { lock } = tables;
-  const locked = `SELECT COUNT(*) INTO @holdfast FROM ${lock} ${BY_NAME} WHERE ${isOf(names)}
-FOR UPDATE NOWAIT`;
-  const rows = [...names].sort().map((name) => `SELECT ${literal(name)} AS name`);
   return `SET SESSION wait_timeout = 2; START TRANSACTION;
-${locked};
-INSERT IGNORE INTO ${lock} (name, rev, last, until, crowd)
-SELECT n.name, ${NOW}, 0, ${NOW}, '' FROM (${rows.join(' UNION ALL ')}) AS n WHERE ${WRITABLE};
-${locked};
+SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} ${BY_NAME} WHERE ${isOf(names)}
+FOR UPDATE NOWAIT;
 ${read(tables, names, known)}`;
 }
 

@@ -96,7 +96,7 @@ export class Verbs {
       });
     },
     read: async ([list = '[]']) => columnOf(await this.#read(statements.read, list)),
-    lock: async ([list = '[]']) => columnOf((await this.#read(statements.lockRows, list)).slice(5)),
+    lock: async ([list = '[]']) => columnOf((await this.#read(statements.lockRows, list)).slice(3)),
     settle: async () => {
       const { tables, maxTtlMs } = this.#common;
       this.#known = await settle(this.#connection, tables, maxTtlMs);

@@ -43,18 +43,9 @@ function read(tables: PostgresTables): string {
   return reading(tables, `${tables.lock} l ON l.name = ANY ($1::text[])`);
 }
 
-/**
- * The same, in line for the rows, which others cannot change before the end of the transaction.
- * Those that are missing are made, once the others are locked.
- */
+/** The same, in line for the rows, which others cannot change before the end of the transaction. */
 function lockRows(tables: PostgresTables): string {
   return `
-INSERT INTO ${tables.lock} (name, rev, last, until)
-SELECT a.name, ${NOW}, 0, ${NOW} FROM unnest($1::text[]) AS a (name), (
-  SELECT count(*) AS n FROM (
-    SELECT FROM ${tables.lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
-  ) AS l
-) AS held WHERE held.n >= 0 ORDER BY a.name COLLATE "C" ON CONFLICT DO NOTHING;
 WITH l AS MATERIALIZED (
   SELECT * FROM ${tables.lock} WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
 )${reading(tables, 'l ON true')}`;

@@ -3,7 +3,7 @@
  * come only as keys and arguments, and every key that a script touches is among its keys.
  */
 import { createHash } from 'node:crypto';
-import type { Traits } from '../../contract/traits.ts';
+import type { Traits } from '../../contract/store.ts';
 import { SERVER_QUEUES } from '../status-lines.ts';
 import change from './lua/change.lua';
 import claim from './lua/claim.lua';

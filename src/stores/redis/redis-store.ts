@@ -29,11 +29,11 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { holderJson } from '../holder-json.ts';
-import { garbled, letterOf, queueIn, statusOf } from '../status-lines.ts';
+import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
 import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
@@ -113,7 +113,7 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, (claim) => this.#terms(claim, wayOf(claim)));
+    return this.#statuses('claim', claims, (claim) => this.#terms(claim, claim.queue ? 'q' : 't'));
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -139,7 +139,16 @@ export class RedisStore implements Store {
   async inspect(resource: string): Promise<Queue> {
     const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
     if (typeof lines === 'string' && lines.startsWith('e ')) throw refused(lines.slice(2));
-    return queueIn(lines, resource);
+    if (!Array.isArray(lines)) throw garbled(lines);
+    const [, ms] = /^q (\d+)$/.exec(String(lines.at(-1))) ?? [];
+    if (ms) lines.pop();
+    const quarantineMs = ms ? Number(ms) : undefined;
+    const standings = lines.map(standingIn);
+    const members = (held: boolean) =>
+      standings.filter((each) => each.held === held).map(({ member }) => member);
+    const limits = standings.map(({ limit }) => limit);
+    const limit = limits.length > 0 ? Math.min(...limits) : undefined;
+    return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
   }
 
   watch(claim: Claim, wake: Wake): Subscribed {
@@ -158,8 +167,9 @@ export class RedisStore implements Store {
     );
   }
 
-  async evict(resource: string, number: bigint, { reason, now }: Eviction): Promise<boolean> {
-    const when = now ? 'now' : 'later';
+  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+    const { reason, now, waiting } = eviction;
+    const when = waiting ? 'waiting' : now ? 'now' : 'later';
     return isDone(await this.#changeOne(resource, 'evict', String(number), reason, when));
   }
 
@@ -182,16 +192,15 @@ export class RedisStore implements Store {
     return { text, leftMs };
   }
 
-  handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
+  async handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
     const { form, places } = this.#parts;
-    const { resource, ttlMs, holder } = claim;
-    const how = claim.id === to ? 'take' : 'give';
+    const { id, resource, ttlMs, holder } = claim;
     // Who gives it wants no more messages about it.
-    const [address = '-', tag = '-'] = how === 'take' ? this.#wakes.tagOf(claim).split(' ') : [];
-    const terms = [how, String(Math.ceil(ttlMs)), address, tag, holderJson(holder)];
-    const [keys, args] = [places.lookOf(resource), ['handOver', from, to, ...terms]];
-    const call = { script: form.change, keys, args, spread: this.#spreadOf([claim]) };
-    return this.#runner.run(call, ([reply]) => this.#statusIn(claim, reply));
+    const [how, tag] = id === to ? ['take', this.#wakes.tagOf(claim)] : ['give', '- -'];
+    const args = ['handOver', from, to, how, `${Math.ceil(ttlMs)} ${tag} ${holderJson(holder)}`];
+    const call = { script: form.change, keys: places.lookOf(resource), args };
+    const [reply] = await this.#runner.run({ ...call, spread: this.#spreadOf([claim]) });
+    return this.#statusIn(claim, reply);
   }
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
@@ -219,7 +228,7 @@ export class RedisStore implements Store {
     return this.#parts.link.close();
   }
 
-  #terms(claim: Claim, way: string): string {
+  #terms(claim: Claim, way: 'q' | 't' | 'a'): string {
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
     return `${id}${way}${what} ${this.#wakes.tagOf(claim)} ${holderJson(holder)}`;
@@ -263,12 +272,6 @@ export class RedisStore implements Store {
     const [answer = null] = await this.#change(this.#parts.places.lookOf(resource), ...args);
     return answer;
   }
-}
-
-/** How it enters, in the letters of lua/claim.lua. */
-function wayOf({ queue, ifBusy }: Claim): string {
-  if (!queue) return 't';
-  return ifBusy === undefined ? 'q' : ifBusy === 'replace' ? 'R' : 'r';
 }
 
 function isDone(reply: RedisReply): boolean {

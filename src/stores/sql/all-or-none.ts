@@ -1,9 +1,9 @@
 /**
  * Several tries in one transaction: all of their rows are written, or none.
  *
- * Invariant: the rows that are written are as they were read. The transaction locks all of them
- * before it reads, and makes those that are missing, so that each has one to lock; until it ends,
- * no other session changes them. If one try would not hold, all is rolled back.
+ * Invariant: the rows that are written are as they were read, because the transaction locks all of
+ * them before it reads. A row that is missing cannot be locked, so it is first made, empty, in a
+ * write of its own. If one try does not hold, none of the rows is written.
  * A row that another session has locked ends the transaction with nothing done; it is made again
  * for as long as a step waits for a locked row.
  * What would break it: a row that is read before it is locked.
@@ -12,73 +12,66 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { StoreError, temporaryFailure } from '../../contract/errors.ts';
+import { refusals } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { look, refusals } from '../../queue/all-or-none.ts';
-import {
-  changeOf,
-  type FoundRows,
-  KEPT_BUSY,
-  type LockWrite,
-  lockedMs,
-  type Rows,
-} from './applying.ts';
-import { type Crowd, crowdOf, type RowMoment } from './row.ts';
+import * as applying from './applying.ts';
+import { type Crowd, columnsOf, crowdOf, type RowMoment } from './row.ts';
 
 interface TogetherTerms {
-  readonly rows: Pick<Rows, 'exchange'>;
+  readonly rows: Pick<applying.Rows, 'exchange' | 'write'>;
   readonly clock: Clock;
-  readonly trusts: boolean;
   /** The step of a claim that enters. */
   readonly enter: (claim: Claim, crowd: Crowd, moment: RowMoment) => ClaimStatus;
 }
 
+type Writes = readonly applying.LockWrite[];
+
 /** The mean pause before a locked row is asked for again, in ms. */
 const PAUSE_MS = 10;
+const HALF = 'The database wrote some of the rows that it had locked, and not others.';
 
 /** @throws StoreError */
 export async function enterAll(
   claims: readonly Claim[],
-  terms: TogetherTerms,
+  { rows, clock, enter }: TogetherTerms,
 ): Promise<readonly ClaimStatus[]> {
-  const { clock } = terms;
   const ttlMs = Math.min(...claims.map((claim) => claim.ttlMs));
   const since = clock.now();
-  for (;;) {
-    const withinMs = since + ttlMs - clock.now();
-    const statuses = await attempt(claims, terms, withinMs).catch(unlessBlocked);
-    if (statuses) return statuses;
-    if (clock.now() >= since + lockedMs(ttlMs)) throw temporaryFailure(KEPT_BUSY);
-    await sleep(clock, PAUSE_MS * (0.5 + clock.random()));
-  }
-}
-
-async function attempt(
-  claims: readonly Claim[],
-  { rows, trusts, enter }: TogetherTerms,
-  withinMs: number,
-): Promise<readonly ClaimStatus[]> {
   const named = claims.map((claim) => ({ claim, name: toText(claim.resource) }));
+  const names = named.map(({ name }) => name);
   let statuses: readonly ClaimStatus[] = [];
-  let writes: readonly LockWrite[] = [];
-  const make = ({ moment, rows: found }: FoundRows): readonly LockWrite[] => {
-    const all = named.map(({ claim, name }) => {
+  let writes: Writes = [];
+  let missing: Writes = [];
+  const make = ({ moment, rows: found }: applying.FoundRows): Writes => {
+    const tried = named.map(({ claim, name }) => {
       const row = found.find((each) => each.name === name);
-      return { claim, name, crowd: crowdOf(row, moment), at: { row, moment } };
+      const crowd = crowdOf(row, moment);
+      const status = enter(claim, crowd, moment);
+      return { name, row, status, write: applying.changeOf(name, crowd, { row, moment }) };
     });
-    const looking = { now: moment.now / 1000, trusts };
-    const refused = refusals(all.map(({ claim, crowd }) => look(claim, crowd.queue, looking)));
-    statuses = refused ?? all.map(({ claim, crowd }) => enter(claim, crowd, moment));
-    const entered = refused ? [] : all;
-    writes = entered.flatMap(({ name, crowd, at }) => changeOf(name, crowd, at) ?? []);
+    const known = tried.map(({ status }) => status);
+    const refused = refusals(known);
+    statuses = refused ?? known;
+    const columns = columnsOf(crowdOf(undefined, moment), moment.now);
+    const absent = refused ? [] : tried.filter(({ row }) => !row);
+    missing = absent.map(({ name }) => ({ name, rev: 0, columns, wakes: [] }));
+    writes = refused || absent.length > 0 ? [] : tried.flatMap(({ write }) => write ?? []);
     return writes;
   };
-  const names = named.map(({ name }) => name);
-  const written = await rows.exchange(names, make, { lane: 'claims', withinMs });
-  if (written.length === writes.length) return statuses;
-  const message = 'The database wrote some of the rows that it had locked, and not others.';
-  throw new StoreError(message, { retryable: true, outcome: 'unknown' });
-}
-
-function unlessBlocked(error: unknown): undefined {
-  if (!isBlocked(error)) throw error;
+  for (;;) {
+    const terms = { lane: 'claims', withinMs: since + ttlMs - clock.now() } as const;
+    try {
+      const written = await rows.exchange(names, make, terms);
+      if (written.length < writes.length) {
+        throw new StoreError(HALF, { retryable: true, outcome: 'unknown' });
+      }
+      if (missing.length === 0) return statuses;
+      await rows.write(missing, terms);
+    } catch (error) {
+      if (!isBlocked(error)) throw error;
+      const late = clock.now() >= since + applying.lockedMs(ttlMs);
+      if (late) throw temporaryFailure(applying.KEPT_BUSY);
+      await sleep(clock, PAUSE_MS * (0.5 + clock.random()));
+    }
+  }
 }

@@ -231,10 +231,10 @@ interface Made {
 }
 
 /** Makes the steps of these tasks on the row. */
-function madeOf(name: string, tasks: readonly Task[] = [], { row, moment }: RowAsRead): Made {
-  const crowd = crowdOf(row, moment);
-  const replies = tasks.map((task) => attempt(task, crowd, moment));
-  return { write: changeOf(name, crowd, { row, moment }), replies };
+function madeOf(name: string, tasks: readonly Task[] = [], at: RowAsRead): Made {
+  const crowd = crowdOf(at.row, at.moment);
+  const replies = tasks.map((task) => attempt(task, crowd, at.moment));
+  return { write: changeOf(name, crowd, at), replies };
 }
 
 /** How long a step waits for a row that others keep locked, in ms. */

@@ -25,9 +25,9 @@ import {
   type Queue,
   type Store,
   type Subscribed,
+  type Traits,
   type Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
@@ -116,10 +116,9 @@ export class SqlRowStore implements Store {
   };
 
   async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const { clock, trust: trusts } = this.#parts;
-    this.#sweeper.due();
-    const terms = { rows: this.#table, clock, trusts, enter: this.#enter };
+    const terms = { rows: this.#table, clock: this.#parts.clock, enter: this.#enter };
     const statuses = await enterAll(claims, terms);
+    this.#sweeper.due();
     return claims.map((claim, i) => this.#saw(claim, statuses[i] ?? statusOf(undefined)));
   }
 
@@ -169,7 +168,7 @@ export class SqlRowStore implements Store {
 
   async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
     // Databases take no NUL in a text, and no code compares reasons.
-    const options = { reason: eviction.reason.replaceAll('\0', '\ufffd'), atOnce: eviction.now };
+    const options = { ...eviction, reason: eviction.reason.replaceAll('\0', '\ufffd') };
     return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );

@@ -14,8 +14,6 @@ export function firsts(claims: readonly Claim[]): Claim[] {
 export function runs(claims: readonly Claim[], maxWaiters: number): Claim[] {
   return byLock(claims).flatMap((those) => {
     const end = those.findIndex((claim, n) => {
-      // Only a step ends other claims.
-      if (claim.ifBusy) return true;
       const again = those.findIndex(({ id }) => id === claim.id) < n;
       return n > 0 && (again || n > maxWaiters || !follows(claim, those[0] as Claim));
     });

@@ -139,7 +139,7 @@ export class QueuePart {
     return row && addressIn(row);
   }
 
-  /** Writes what a step has changed; `address` is that of new claims, and of their new ids. */
+  /** Writes what a step has changed; `address` is that of new claims. */
   write(address: string): void {
     const { name, now } = this.#extent;
     const { queue } = this;
@@ -151,30 +151,22 @@ export class QueuePart {
         continue;
       }
       if (left) entry.expiresAt = Math.min(entry.expiresAt, now / 1000);
-      if (entry.id !== row[ID]) {
-        this.#sql.remove.run(name, row[0]);
-        this.#enter(entry, address);
-        continue;
-      }
       const changing = changingOf(entry);
       if (!isAsRead(row, changing)) this.#sql.change.run(...changing, name, row[0]);
     }
-    for (const entry of queue.claims) if (!this.#rows.has(entry)) this.#enter(entry, address);
+    for (const entry of queue.claims) {
+      if (this.#rows.has(entry)) continue;
+      const { id, limit, ttlMs, holder } = entry;
+      const seq = Number(entry.number);
+      const values = [seq, seq, id, limit, toUs(ttlMs), originOf(address, holder)] as const;
+      this.#sql.enter.run(name, ...values, ...changingOf(entry));
+    }
     for (const [id, tombstone] of queue.state.tombstones) {
       if (this.#tombstones.get(id) === tombstone) continue;
       this.#sql.bury.run(id, fromGone(tombstone.status), toUs(tombstone.until));
     }
   }
-
-  #enter(entry: Entry, address: string): void {
-    const { id, limit, ttlMs, holder } = entry;
-    const seq = Number(entry.number);
-    const values = [seq, seq, id, limit, toUs(ttlMs), originOf(address, holder)] as const;
-    this.#sql.enter.run(this.#extent.name, ...values, ...changingOf(entry));
-  }
 }
-
-const ID = 2;
 
 interface FoundPart {
   readonly base: number;

@@ -15,9 +15,9 @@ import { toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
 import type { Machine } from '../../clients/sqlite/machine.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
+import { refusals } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Claim, ClaimStatus, Eviction, Queue } from '../../contract/store.ts';
-import { look, refusals } from '../../queue/all-or-none.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
 import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
@@ -83,11 +83,13 @@ export class Queues {
   base = 0;
   /** When the transaction began, in µs. */
   now = 0;
+  readonly #connection: FileConnection;
   readonly #parts: QueuesParts;
   readonly #quiet: Quiet;
   readonly #sql: Readonly<Record<keyof typeof SQL, SqliteStatement>>;
 
   constructor(connection: FileConnection, parts: QueuesParts) {
+    this.#connection = connection;
     this.#parts = parts;
     this.address = parts.address;
     this.#quiet = new Quiet(connection);
@@ -137,13 +139,14 @@ export class Queues {
 
   /** All of these tries, or none. */
   claimAll(claims: readonly Claim[]): ClaimStatus[] {
-    // A look, which admits none, does not show that it missed a waiter behind the front.
-    const looks = claims.map((claim) =>
-      this.#on(claim.resource, { ...ALL, ids: [claim.id] }, (queue, { now }) =>
-        look(claim, queue, { now }),
-      ),
-    );
-    return refusals(looks) ?? this.claim(claims);
+    this.#connection.exec('SAVEPOINT tries');
+    const statuses = this.claim(claims);
+    const refused = refusals(statuses);
+    if (!refused) return statuses;
+    this.#connection.exec('ROLLBACK TO tries');
+    this.wakes = [];
+    for (const { id } of claims) this.known.delete(id);
+    return refused;
   }
 
   renew(claims: readonly Claim[]): ClaimStatus[] {
@@ -184,7 +187,9 @@ export class Queues {
   }
 
   inspect(resource: string): Queue {
-    return this.#on(resource, WHOLE, (queue, { now }) => queue.describe(resource, now));
+    return this.#on(resource, { ...ALL, holders: true }, (queue, { now }) =>
+      queue.describe(resource, now),
+    );
   }
 
   downgrade(claim: Claim): ClaimStatus {
@@ -205,10 +210,8 @@ export class Queues {
     return this.#about(claim, (queue, { now }) => queue.keep(claim, now, { text: '', ms: 0 }));
   }
 
-  evict(resource: string, number: bigint, { reason, now: atOnce }: Eviction): boolean {
-    return this.#on(resource, ALL, (queue, { now }) =>
-      queue.evict(number, now, { reason, atOnce }),
-    );
+  evict(resource: string, number: bigint, eviction: Eviction): boolean {
+    return this.#on(resource, ALL, (queue, { now }) => queue.evict(number, now, eviction));
   }
 
   /** The texts of resources with live claims, in order, from one on. */
@@ -236,9 +239,7 @@ export class Queues {
     });
     for (const [resource, those] of grouped(open, ({ claim }) => claim.resource)) {
       const ids = those.map(({ claim }) => claim.id);
-      // Marks are in what else is for people.
-      const extent = those.some(({ claim }) => claim.ifBusy) ? WHOLE : {};
-      this.#on(resource, { ...extent, ids }, (queue, moment) => {
+      this.#on(resource, { ids }, (queue, moment) => {
         for (const { claim, at } of those) answers[at] = step(claim, queue, moment);
       });
     }
@@ -289,4 +290,3 @@ export class Queues {
 }
 
 const ALL = { front: Number.MAX_SAFE_INTEGER };
-const WHOLE = { ...ALL, holders: true };

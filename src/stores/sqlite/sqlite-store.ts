@@ -16,9 +16,9 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { LockDatabase, type LockDatabaseParts, type OpenedDatabase } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';

@@ -1,8 +1,8 @@
 /**
  * Paths in ZooKeeper: a queue is `<root>/<name>`, a container that the server deletes when it has
  * been empty for a while. Beside the queues is `<root>/%`, which is no name: its data names the
- * lineage of tokens, its children are the tombstones of claims that were ended by force. Records of
- * finished work are below `<root>/%kept`, no name either, in folders, so that no list is long.
+ * lineage of tokens, its children are the tombstones of evicted claims. The records of finished
+ * work are below `<root>/%kept`, no name either, in folders, so that no list is long.
  */
 import { randomBytes } from 'node:crypto';
 import { unlessMissing, unlessThere } from '../../clients/zookeeper/errors.ts';

@@ -23,9 +23,9 @@ import type {
   Queue,
   Store,
   Subscribed,
+  Traits,
   Wake,
 } from '../../contract/store.ts';
-import type { Traits } from '../../contract/traits.ts';
 import { errorStatus } from '../batch.ts';
 import type { Tree } from './layout.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
@@ -33,7 +33,6 @@ import { ZookeeperClaims, type ZookeeperParts } from './own-claims.ts';
 import { Sessions } from './sessions.ts';
 import { downgrade, evict } from './verbs/change.ts';
 import { enter } from './verbs/claim.ts';
-import { enterAll } from './verbs/claim-all.ts';
 import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
 import { clear, release } from './verbs/release.ts';
@@ -106,8 +105,10 @@ export class ZookeeperStore implements Store {
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
+    const latch = this.#parts.tree.recipe === 'latch';
     const statuses = claims.map((given) => {
-      const claim = this.#claimOf(given);
+      // All kinds are the same latch, which one at a time holds.
+      const claim: Claim = latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
       const last = runs.get(claim.resource);
       const run: Run =
         last && follows(last.claim, claim)
@@ -120,19 +121,6 @@ export class ZookeeperStore implements Store {
       return status;
     });
     return Answer.all(statuses);
-  }
-
-  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return enterAll(
-      this.#parts,
-      claims.map((claim) => this.#claimOf(claim)),
-    );
-  }
-
-  /** All kinds are the same latch, which one at a time holds. */
-  #claimOf(given: Claim): Claim {
-    const latch = this.#parts.tree.recipe === 'latch';
-    return latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {

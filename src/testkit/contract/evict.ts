@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { check, gone, held, hold, type Topic } from '../case.ts';
+import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { watchAll } from './hints.ts';
 
 export const evict: Topic = {
@@ -64,6 +64,26 @@ export const evict: Topic = {
       gone(await bed.beat(b), 'evicted');
       await bed.leave(a);
       held(await bed.beat(c));
+    }),
+    check('evicted only if it waits, a holder stays', ['queue', 'replaces'], async (bed) => {
+      const [a, b, c] = await bed.entered({}, {}, {});
+      const { holders, waiters } = await bed.look();
+      const eviction = { reason: 'test', now: false, waiting: true };
+      const evicts = (number = 0n) => bed.store.evict?.(a.resource, number, eviction);
+      assert.equal(await evicts(holders[0]?.number), false);
+      assert.equal(await evicts(waiters[0]?.number), true);
+      held(await bed.beat(a));
+      gone(await bed.beat(b), 'evicted');
+      gone(await bed.enter(b), 'evicted');
+      waiting(await bed.beat(c));
+    }),
+    check('released with `after` before, it ends as released', ['queue'], async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const [b] = await bed.entered({});
+      await bed.leave(a, { ms: bed.ttlMs });
+      assert.equal(await bed.evict({ token, now: false }), true);
+      const { takeover } = await bed.untilHeld(b);
+      assert.notEqual(takeover?.reason, 'evicted');
     }),
     check('evicting a claim that is not there returns false and harms no other', async (bed) => {
       const { claim: a, token } = await hold(bed);

@@ -8,8 +8,8 @@
  * following.ts) and the claim will wait, the watch tells its place. A try writes nothing unless it
  * is admitted: first if the queue is empty; then, having read the queue, if it fits and nothing was
  * written since. Departures meanwhile do no harm. Each compares the mark of its lease (lease.ts),
- * and is sent again when that was written meanwhile. Tries of several queues that enter together
- * have one transaction, with the conditions of all.
+ * and is sent again when that was written meanwhile. Tries that enter together have one
+ * transaction, with the conditions of all.
  */
 import { type Answer, follow, type Soon } from '../../../base/answer.ts';
 import { isLockError } from '../../../base/errors.ts';
@@ -32,7 +32,6 @@ import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdView, isOf, newPlace, placeOf, textOf } from '../places.ts';
 import { firstIn, isExclusive, queueIn, reading, viewOf } from '../reading.ts';
 import { sendTogether, type TogetherReply } from '../together.ts';
-import { replaceOlder } from './change.ts';
 import { epitaph, standing } from './standing.ts';
 
 export const OVERTAKEN = 'Other claims kept coming in before this try.';
@@ -42,6 +41,9 @@ export const OVERTAKEN = 'Other claims kept coming in before this try.';
  * shows that it will wait; or by the condition that nothing is there.
  */
 type ClaimWay = 'reading' | 'alone' | QueueWatch;
+
+/** Undefined if it is to be sent again. */
+type Learned = ClaimStatus | undefined;
 
 export class ClaimAttempt {
   readonly own: EtcdClaim;
@@ -91,9 +93,9 @@ export class ClaimAttempt {
     };
   }
 
-  /** Whether it was refused and has yet to learn why. */
-  asks(outcome: TxnAnswer | undefined): boolean {
-    return !outcome?.succeeded && !outcome?.answers.length && !this.meets(outcome);
+  /** Whether a refused claim asks for the reasons separately. */
+  get asks(): boolean {
+    return this.#claim.queue && this.way !== 'alone';
   }
 
   /** Whether its queue was not empty, as it took it to be. */
@@ -125,53 +127,38 @@ export class ClaimAttempt {
 
   settle(outcome: TxnAnswer | undefined, revision: bigint, sentAt: number): Soon<ClaimStatus> {
     const learned = this.learn(outcome, revision, sentAt);
-    return follow<ClaimStatus | undefined, ClaimStatus>(
-      learned,
-      (status) => status ?? this.#tryAgain(),
-    );
+    return follow<Learned, ClaimStatus>(learned, (status) => status ?? this.#tryAgain());
   }
 
-  /** Its status; undefined if it is to be sent again. */
-  learn(
-    outcome: TxnAnswer | undefined,
-    revision: bigint,
-    sentAt: number,
-  ): Soon<ClaimStatus | undefined> {
+  learn(outcome: TxnAnswer | undefined, revision: bigint, sentAt: number): Soon<Learned> {
     const { answers = [], succeeded = false } = outcome ?? {};
     const joined = succeeded ? this.#joined(answers[1], revision) : undefined;
-    return follow<EtcdView | undefined, ClaimStatus | undefined>(joined, (view) => {
+    return follow<EtcdView | undefined, Learned>(joined, (view) => {
       // Released meanwhile, which is final.
       if (!this.#parts.own.find(this.#claim)) return UNKNOWN;
       return view ? this.#entered(view, sentAt) : this.#refused(outcome, revision, sentAt);
     });
   }
 
-  async #refused(
-    outcome: TxnAnswer | undefined,
-    at: bigint,
-    sentAt: number,
-  ): Promise<ClaimStatus | undefined> {
+  async #refused(outcome: TxnAnswer | undefined, at: bigint, sentAt: number): Promise<Learned> {
     const { answers = [] } = outcome ?? {};
     const [kv, tombstone] = [firstIn(answers[0]), firstIn(answers[1])];
     const { kind, queue } = this.#claim;
     const view = await this.#view(answers[2], queue ? kind : undefined);
-    const found = kv && placeOf(kv);
-    if (found && isOf(found, this.#claim.id)) {
-      const left = await this.#replaced(view);
-      const place = left.at(this.own.key) ?? found;
-      return standing(this.#parts, { claim: this.#claim, place, view: left, sentAt });
+    const place = kv && placeOf(kv);
+    if (place && isOf(place, this.#claim.id)) {
+      return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
     }
-    if (found || tombstone) return this.leave(epitaph(tombstone));
+    if (place || tombstone) return this.leave(epitaph(tombstone));
     const mark = this.#markIn(outcome);
     if (mark !== this.#mark) {
       this.own.lease.marked(mark);
       return undefined;
     }
-    if (!queue && !view.admits(this.#claim)) {
-      return this.leave(view.misfit(this.#claim.kind) ?? REFUSED);
-    }
-    // Or else the reason has gone before it asked.
-    if (!queue) this.#seenAt = at;
+    // The reason has gone before it asked.
+    if (queue) return undefined;
+    if (!view.admits(this.#claim)) return this.leave(view.misfit(this.#claim.kind) ?? REFUSED);
+    this.#seenAt = at;
     return undefined;
   }
 
@@ -196,25 +183,17 @@ export class ClaimAttempt {
   #entered(seen: EtcdView, sentAt: number): Soon<ClaimStatus> {
     const { client, maxWaiters } = this.#parts;
     const { key } = this.own;
-    return follow<EtcdView, ClaimStatus>(this.#replaced(seen), (left) => {
-      // One of them may be the note.
-      const whole = left.waiters > maxWaiters ? this.#view(undefined, undefined) : left;
-      return follow<EtcdView, ClaimStatus>(whole, (view) => {
-        const place = view.at(key);
-        // By its own place: those behind it do not count.
-        const ahead = view.find(key) - view.admitted;
-        const unfit =
-          view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
-        if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
-        return client.txn({ success: [{ delete: { key } }] }).then(() => this.leave(unfit));
-      });
+    // One of them may be the note.
+    const whole = seen.waiters > maxWaiters ? this.#view(undefined, undefined) : seen;
+    return follow<EtcdView, ClaimStatus>(whole, (view) => {
+      const place = view.at(key);
+      // By its own place: those behind it do not count.
+      const ahead = view.find(key) - view.admitted;
+      const unfit =
+        view.misfit(this.#claim.kind) ?? (ahead >= maxWaiters ? full(maxWaiters) : undefined);
+      if (!unfit) return standing(this.#parts, { claim: this.#claim, place, view, sentAt });
+      return client.txn({ success: [{ delete: { key } }] }).then(() => this.leave(unfit));
     });
-  }
-
-  /** Without those that it replaces, if it is there and waits. */
-  #replaced(view: EtcdView): Soon<EtcdView> {
-    const waits = this.#claim.ifBusy !== undefined && !view.holds(this.own.key);
-    return waits ? replaceOlder(this.#parts, this.#claim) : view;
   }
 
   async #tryAgain(): Promise<ClaimStatus> {
@@ -260,7 +239,7 @@ export function sent(
   });
   return replied.chain((reply): Soon<TogetherReply> => {
     const { revision, outcomes } = reply;
-    const asking = entries.filter((entry, i) => entry.asks(outcomes[i]));
+    const asking = entries.filter(({ asks }, i) => asks && !outcomes[i]?.succeeded);
     if (asking.length === 0) return reply;
     const questions = asking.map((entry) => ({ success: entry.reasons }));
     return sendTogether(client, questions).map((replies) => {

@@ -15,17 +15,11 @@ import type { EtcdParts } from '../own-claims.ts';
 import { sendAsOne } from '../together.ts';
 import { ClaimAttempt, OVERTAKEN, sent } from './attempt.ts';
 
-type EnterStep = (
-  parts: EtcdParts,
-  entries: readonly ClaimAttempt[],
-  sentAt: number,
-) => Answer<ClaimStatus[]>;
-
-/** Claims of different resources, on one lease: that of the longest ttl. */
+/** Claims of different resources, on one lease: `again` after it has died. */
 export function enterAll(
   parts: EtcdParts,
   claims: readonly Claim[],
-  step: EnterStep = enter,
+  step: typeof enter = enter,
   again = false,
 ): Answer<ClaimStatus[]> {
   const ttlMs = Math.max(...claims.map((claim) => claim.ttlMs));
@@ -73,11 +67,10 @@ export function enterTogether(
   sentAt: number,
   tries = 0,
 ): Answer<ClaimStatus[]> {
-  return sent(parts, entries, sendAsOne).chain(async ({ outcomes, revision }) => {
+  return sent(parts, entries, sendAsOne).chain<ClaimStatus[]>(async ({ outcomes, revision }) => {
     for (const [i, entry] of entries.entries()) entry.checkLease(outcomes[i]);
-    const known = await Promise.all(
-      entries.map((entry, i) => entry.learn(outcomes[i], revision, sentAt)),
-    );
+    const learning = entries.map((entry, i) => entry.learn(outcomes[i], revision, sentAt));
+    const known = await Promise.all(learning);
     // If nothing is known of any, all would be held now.
     if (known.some((status) => status)) {
       return entries.map((entry, i) => known[i] ?? entry.leave(REFUSED));

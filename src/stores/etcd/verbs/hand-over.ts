@@ -11,67 +11,57 @@
  */
 import type { Operation } from '../../../clients/etcd/client.ts';
 import { temporaryFailure } from '../../../contract/errors.ts';
-import { HANDED_OVER, UNKNOWN } from '../../../contract/gone.ts';
+import { UNKNOWN } from '../../../contract/gone.ts';
 import type { HandOver } from '../../../contract/hand-over.ts';
 import type { Claim, ClaimStatus } from '../../../contract/store.ts';
-import { lifeOf, MOST_TRIES } from '../../consensus/terms.ts';
+import { MOST_TRIES, type Seal } from '../../consensus/terms.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { isOf, textOf } from '../places.ts';
-import { firstIn, readQueue, viewOf } from '../reading.ts';
+import { firstIn, queueIn, reading } from '../reading.ts';
 import { BUSY, unchanged } from './change.ts';
 import { burial, epitaph, standing } from './standing.ts';
 
 export async function handOver(
   parts: EtcdParts,
   claim: Claim,
-  ids: HandOver,
+  { from, to }: HandOver,
 ): Promise<ClaimStatus> {
   const { client, keys, leases } = parts;
   const { resource, ttlMs, holder } = claim;
-  const takes = claim.id === ids.to;
-  const look = (id: string): Operation => ({ range: { key: keys.tombstone(id) } });
+  const takes = claim.id === to;
+  const graves = [to, from].map((id): Operation => ({ range: { key: keys.tombstone(id) } }));
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
-    const { view } = await readQueue(parts, resource);
-    const passed = view.places.find((each) => isOf(each, ids.to));
+    const { answers } = await client.txn({ success: [reading(keys, resource), ...graves] });
+    const [queue, ...tombstones] = answers;
+    const [late, gone] = tombstones.map(firstIn);
+    const view = await queueIn(parts, queue, { resource });
+    const passed = view.places.find((each) => isOf(each, to));
     if (passed) return standing(parts, { claim, place: passed, view, sentAt });
-    const place = view.places.find((each) => isOf(each, ids.from));
-    if (!place) {
-      const { answers } = await client.txn({ success: [look(ids.to), look(ids.from)] });
-      return epitaph(firstIn(answers[0]) ?? firstIn(answers[1]));
-    }
-    const ready = takes ? place.sealed?.why === 'handed-over' : !place.sealed;
-    if (!ready || !view.holds(place.id)) return place.sealed ?? UNKNOWN;
-    const { id: key } = place;
-    const granted = await leases.alone(ttlMs);
-    const lease = granted.id;
-    const terms = { as: ids.to, ...(!takes && ({ sealed: 'handed-over' } as const)) };
-    const value = textOf({ ...place, ttlMs, holder }, terms);
-    const tombstone = keys.tombstone(ids.from);
+    const place = view.places.find((each) => isOf(each, from));
+    if (late || !place) return epitaph(late ?? gone);
+    const { id: key, sealed } = place;
+    const ready = view.holds(key) && sealed?.why === (takes ? 'handed-over' : undefined);
+    if (!ready) return sealed ?? UNKNOWN;
+    const lease = await leases.ending(ttlMs);
+    const memo = await leases.memo(ttlMs);
+    const seal: Partial<Seal> = takes ? {} : { sealed: 'handed-over' };
+    const value = textOf({ ...place, ttlMs, holder, as: to }, seal);
     const own = parts.own.find(claim);
-    const { succeeded, answers, revision } = await client.txn({
+    const { succeeded } = await client.txn({
       compare: [
         unchanged(place),
-        { target: 'version', is: '=', key: keys.tombstone(ids.to), to: 0n },
+        { target: 'version', is: '=', key: keys.tombstone(to), to: 0n },
       ],
       success: [
         { put: { key, value, lease } },
-        burial(tombstone, await leases.memo(ttlMs), { sealed: takes ? 'resumed' : 'unknown' }),
+        burial(keys.tombstone(from), memo, takes ? 'resumed' : 'unknown'),
         // On the hold before its own: nobody is to be told of that again.
         ...(own?.noted ? [{ delete: { key: keys.note(resource) } }] : []),
       ],
-      failure: [look(ids.to)],
     });
-    const late = succeeded ? undefined : firstIn(answers[0]);
-    if (late) return epitaph(late);
-    if (!succeeded) continue;
-    if (own) parts.own.forget(own);
-    if (!takes) return HANDED_OVER;
-    parts.own.add(claim, granted, key);
-    const life = lifeOf({ ttl: ttlMs, holder });
-    const taken = { ...place, ...life, revision, lease, as: claim.id };
-    const places = view.places.map((each) => (each === place ? taken : each));
-    return standing(parts, { claim, place: taken, view: viewOf(places, view.total), sentAt });
+    if (succeeded && own) parts.own.forget(own);
+    if (succeeded && takes) parts.own.add(claim, leases.of(lease, { ms: ttlMs, at: sentAt }), key);
   }
   throw temporaryFailure(BUSY);
 }

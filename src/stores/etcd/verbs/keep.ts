@@ -18,7 +18,7 @@ import { isLeaseGone } from '../../../clients/etcd/errors.ts';
 import type { Kept, RecordTerms } from '../../../contract/records.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { type EtcdPlace, isOf } from '../places.ts';
+import type { EtcdPlace } from '../places.ts';
 import { firstIn, readQueue } from '../reading.ts';
 
 /** How much longer a lease lives, so that later records can share it. */
@@ -57,8 +57,8 @@ function knownHold({ own: all, clock }: EtcdParts, claim: Claim): EtcdHold | und
 async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undefined> {
   const { own, clock } = parts;
   const { view } = await readQueue(parts, claim.resource);
-  const place = view.holder(own.keyOf(claim));
-  if (!place || place.sealed || !isOf(place, claim.id)) return undefined;
+  const place = own.placeIn(view, claim);
+  if (!place || place.sealed || !view.holds(place.id)) return undefined;
   // It was not renewed for its ttl: it is about to be deleted.
   if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
   return { number: place.number, lease: place.lease };

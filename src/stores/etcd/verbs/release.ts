@@ -6,8 +6,8 @@
  * that was not there, or that was ever unanswered, leaves a tombstone for its TTL. A delayed
  * release puts the claim on a lease of its own without keep-alives, which this process ends when
  * its time is over. By itself it ends later: leases last whole seconds, and two at least.
- * The key of a claim that is not this process's, or no longer, is deleted only if the claim has no
- * tombstone: the hold may have passed on to another id (hand-over.ts).
+ * The key of a claim that this process does not know, or no longer, is deleted only if the claim
+ * has no tombstone: the hold may have passed on (hand-over.ts).
  */
 import { Answer, type Soon } from '../../../base/answer.ts';
 import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
@@ -15,7 +15,7 @@ import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import { isOf, noteOf, textOf } from '../places.ts';
+import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { sendTogether } from '../together.ts';
 import { burial } from './standing.ts';
@@ -48,12 +48,12 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
   const { client, clock, keys, leases } = parts;
   const endsAt = clock.now() + ms;
   const { view } = await readQueue(parts, claim.resource);
-  const key = parts.own.keyOf(claim);
-  const place = view.holder(key);
-  if (!place || !isOf(place, claim.id)) {
+  const place = parts.own.placeIn(view, claim);
+  if (!place || !view.holds(place.id)) {
     const [left = false] = await leaveAll(parts, [claim]);
     return left;
   }
+  const { id: key } = place;
   const own = parts.own.find(claim);
   if (!place.sealed) {
     const lease = await leases.ending(ms);
@@ -61,7 +61,7 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
     const same = { target: 'lease', is: '=', key, to: place.lease } as const;
     const success: Operation[] = [{ put: { key, value, lease } }];
     if (claim.unanswered) {
-      success.push(burial(keys.tombstone(claim.id), await leases.memo(claim.ttlMs)));
+      success.push(burial(keys.tombstone(claim.id), await leases.memo(claim.ttlMs), 'unknown'));
     }
     const { succeeded } = await client.txn({ compare: [same], success });
     if (!succeeded) return leaveLater(parts, claim, ms);
@@ -80,7 +80,7 @@ function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Tx
   const notes = note(parts, own);
   const buried = claim.unanswered && memo !== undefined;
   if (own && notes.length === 0 && !buried) return { success: [leave] };
-  const burials = buried ? [burial(tombstone, memo)] : [];
+  const burials = buried ? [burial(tombstone, memo, 'unknown')] : [];
   return {
     compare: [own ? { target: 'version', is: '>', key, to: 0n } : isAbsent(tombstone)],
     success: [leave, ...notes, ...burials],
@@ -117,7 +117,7 @@ async function buryAll(
   const txns = claims.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);
     const tombstone = keys.tombstone(claim.id);
-    const bury = burial(tombstone, lease);
+    const bury = burial(tombstone, lease, 'unknown');
     const success = [{ delete: { key } }, bury];
     return { compare: [isAbsent(tombstone)], success, failure: [bury] };
   });

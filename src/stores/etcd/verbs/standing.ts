@@ -6,7 +6,7 @@ import { follow, type Soon } from '../../../base/answer.ts';
 import type { KeyValue, Operation } from '../../../clients/etcd/client.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
-import { epitaphIn, type Seal } from '../../consensus/terms.ts';
+import { SEALS, type Seal } from '../../consensus/terms.ts';
 import type { EtcdClaim } from '../own-claim.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace, EtcdView } from '../places.ts';
@@ -68,15 +68,17 @@ function takeOver(
   if (alone && view.note?.reason !== 'released') own.takeover = view.note;
 }
 
-export function burial(
-  key: string,
-  lease: bigint,
-  { sealed, detail = '' }: Seal = { sealed: 'unknown' },
-): Operation {
-  return { put: { key, lease, value: `${sealed} ${detail}` } };
+type EtcdEnding = Seal['sealed'];
+
+export function burial(key: string, lease: bigint, why: EtcdEnding, detail = ''): Operation {
+  return { put: { key, lease, value: `${why} ${detail}` } };
 }
 
 /** The status that the tombstone has; without one, its life is over. */
 export function epitaph(tombstone: KeyValue | undefined): GoneStatus {
-  return tombstone ? epitaphIn(tombstone.value) : EXPIRED;
+  if (!tombstone) return EXPIRED;
+  const space = tombstone.value.indexOf(' ');
+  const detail = tombstone.value.slice(space + 1);
+  const why = SEALS.find((seal) => seal === tombstone.value.slice(0, space)) ?? 'unknown';
+  return { state: 'gone', why, ...(detail !== '' && { detail }) };
 }

@@ -36,6 +36,9 @@ end
 function verbs.evict(number, reason, when)
   for _, claim in ipairs(all(q)) do
     if claim.number == tonumber(number) then
+      if when == 'waiting' and claim.admitted then return 0 end
+      -- One that was released ends by itself, as released.
+      if claim.sealed == 'unknown' and when ~= 'now' then return 1 end
       claim.sealed, claim.detail = 'evicted', reason
       q.head.number = nil
       q.dirty[claim.id], q.changed = true, true
@@ -52,30 +55,28 @@ end
 
 -- Passes a hold from one id to the other: it is taken or else given. After a loss of data, another
 -- may have taken it already, and hold.
-function verbs.handOver(from, to, how, ttl, address, tag, holder)
-  local claim, passed = live(q, from), live(q, to)
-  local late = buried(q, to) or passed and status(q, passed)
+function verbs.handOver(from, to, how, words)
+  local claim, passed, takes = live(q, from), live(q, to), how == 'take'
+  local late = passed and status(q, passed) or buried(q, to)
   if late then return late end
-  local takes = how == 'take'
   if takes and claim and not open then return 'g store-reset ' end
   if not claim then return missing(q, from) end
-  local given = claim.sealed == 'handed-over'
-  if not claim.admitted or takes ~= given or claim.sealed and not given then
+  if not claim.admitted or claim.sealed ~= (takes and 'handed-over' or nil) then
     return claim.sealed and status(q, claim) or 'g unknown '
   end
-  ttl = tonumber(ttl)
   q.claims[from], q.dirty[from], q.left[#q.left + 1] = false, nil, from
-  claim.id, claim.ttl, claim.expires, claim.holder = to, ttl, now + ttl, holder
-  claim.address, claim.tag, claim.ended, claim.endedBy = address, tag, nil, nil
-  claim.sealed = not takes and 'handed-over' or nil
   q.claims[to], q.dirty[to], q.changed = claim, true, true
+  local ttl, address, tag, holder = string.match(words, '^(%d+) (%S+) (%S+) (.*)$')
+  claim.id, claim.ttl, claim.expires = to, tonumber(ttl), now + ttl
+  claim.address, claim.tag, claim.holder, claim.ended = address, tag, holder, nil
+  claim.sealed = not takes and 'handed-over' or nil
   local head = q.head
   if head.count == 1 then
     head.only, head.death, head.number = to, claim.expires, takes and claim.number or nil
   else
     head.death = math.min(head.death, claim.expires)
   end
-  bury(q, from, ttl, takes and 'resumed' or 'unknown')
+  bury(q, from, claim.ttl, takes and 'resumed' or 'unknown')
   return status(q, claim)
 end
 

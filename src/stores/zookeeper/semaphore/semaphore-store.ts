@@ -18,20 +18,18 @@ import {
   MAX_PERMITS,
   type Queue,
   type Store,
+  type Traits,
   type Wake,
 } from '../../../contract/store.ts';
-import type { Traits } from '../../../contract/traits.ts';
 import { errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
 
-const LACKS = { queue: false, records: false, replaces: false, sequential: false };
-
 export class SemaphoreStore implements Store {
   readonly name = 'zookeeper-semaphore';
-  readonly traits: Traits = { ...TRAITS, ...LACKS };
+  readonly traits: Traits = { ...TRAITS, queue: false, records: false, sequential: false };
   readonly #store: Store;
   readonly #claims = new Map<string, SemaphoreClaim>();
 

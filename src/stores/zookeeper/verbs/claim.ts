@@ -18,7 +18,6 @@ import type { ZookeeperClaim } from '../own-claim.ts';
 import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodePlace, type NodeView } from '../places.ts';
 import { readDetails } from '../reading.ts';
-import { replaceOlder } from './change.ts';
 import { leave } from './release.ts';
 
 /** At this number, queues that Curator may share are closed: their numbers soon overflow. */
@@ -95,7 +94,7 @@ function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Soon<ClaimStatus>
 }
 
 /** Its node is there; it may have to leave again. */
-export function settle(
+function settle(
   parts: ZookeeperParts,
   own: ZookeeperClaim,
   sentAt: number,
@@ -123,11 +122,7 @@ export function settle(
     });
   };
   const seen = listed && listed.find(own.id) >= 0;
-  const known: Soon<NodeView> = seen ? listed : queue.look(kept);
-  return follow<NodeView, ClaimStatus>(known, (view) => {
-    if (claim.ifBusy === undefined || view.holds(own.id)) return judge(view);
-    return replaceOlder(parts, own).then(judge);
-  });
+  return seen ? judge(listed) : queue.look(kept).chain(judge);
 }
 
 function create(parts: ZookeeperParts, own: ZookeeperClaim): Answer<Created> {
@@ -137,21 +132,12 @@ function create(parts: ZookeeperParts, own: ZookeeperClaim): Answer<Created> {
   const terms = { parent, id, name, tried, data: dataOf(claim), ...kept.within };
   return Answer.from(kept.session.createProtected(terms)).or(async (error) => {
     unlessMissing(error);
-    await makeContainers(parts, own);
+    for (const path of parts.tree.containers(claim.resource)) {
+      const container = { kind: 'container', ...kept.within } as const;
+      await kept.session.create(path, container).catch(unlessThere);
     }
     return create(parts, own);
   });
-}
-
-/** The nodes of its queue, as far as they are missing. */
-export async function makeContainers(
-  { tree }: ZookeeperParts,
-  { claim, kept }: ZookeeperClaim,
-): Promise<void> {
-  for (const path of tree.containers(claim.resource)) {
-    const container = { kind: 'container', ...kept.within } as const;
-    await kept.session.create(path, container).catch(unlessThere);
-  }
 }
 
 /** It is there, but must not stay. */

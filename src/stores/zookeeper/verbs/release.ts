@@ -11,7 +11,7 @@
 import { Answer, follow, type Soon } from '../../../base/answer.ts';
 import { failedWith, unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
-import { endingOf, UNKNOWN } from '../../../contract/gone.ts';
+import { UNKNOWN } from '../../../contract/gone.ts';
 import type { Claim } from '../../../contract/store.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { ZookeeperClaim } from '../own-claim.ts';
@@ -127,7 +127,8 @@ async function locate(own: ZookeeperClaim, parent: string): Promise<void> {
 function removeAt(own: ZookeeperClaim, path: string, queue: string): Answer<boolean> {
   const { kept, held, died, sealed, number: token, sequence } = own;
   const silent = died && sealed === undefined;
-  const note = held && !silent ? { reason: endingOf(sealed), token, sequence } : undefined;
+  const reason = sealed?.why === 'evicted' ? 'evicted' : 'released';
+  const note = held && !silent ? ({ reason, token, sequence } as const) : undefined;
   const removed = ended(kept, { steps: [{ step: 'delete', path }], queue, note });
   return removed.map(() => true).or((error) => unlessMissing(error) ?? false);
 }

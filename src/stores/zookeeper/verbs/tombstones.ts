@@ -3,15 +3,14 @@
  *
  * A request belongs to its session and a claim to its process, which looks for its node before it
  * makes another (`createProtected`). So this process remembers its own releases in memory for the
- * ttl. An end by force concerns another process: its tombstone is a node with the reason, until
- * that process has read it. Later ones delete those of dead processes.
+ * ttl. An eviction concerns another process: its tombstone is a node with the reason, until that
+ * process has read it. Later evictions delete those of dead processes.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { unlessMissing } from '../../../clients/zookeeper/errors.ts';
 import type { MultiStep } from '../../../clients/zookeeper/zookeeper-session.ts';
 import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, GoneStatus } from '../../../contract/store.ts';
-import { epitaphIn, type Seal } from '../../consensus/terms.ts';
 import { OwnTombstones } from '../../own-tombstones.ts';
 import type { KeptSession } from '../kept-session.ts';
 import type { Tree } from '../layout.ts';
@@ -43,16 +42,15 @@ export class Tombstones {
     const path = this.#tree.tombstone(uuidOf(claim));
     const found = await session.getData(path, within).catch(unlessMissing);
     if (!found) return EXPIRED;
-    const status = epitaphIn(found.data.toString());
+    const status: GoneStatus = { state: 'gone', why: 'evicted', detail: found.data.toString() };
     this.bury(claim, status);
     // The only process that it concerns has read it.
     session.delete(path, within).catch(() => {});
     return status;
   }
 
-  burial(uuid: string, { sealed, detail = '' }: Seal): MultiStep {
-    const data = Buffer.from(`${sealed} ${detail}`);
-    return { step: 'create', path: this.#tree.tombstone(uuid), data };
+  burial(uuid: string, reason: string): MultiStep {
+    return { step: 'create', path: this.#tree.tombstone(uuid), data: Buffer.from(reason) };
   }
 
   /**
