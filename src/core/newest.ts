@@ -12,7 +12,6 @@
  * What would break it: a claim that is made again after it lost its place, for then it would
  * replace newer ones; two claims with one mark.
  */
-import { sleep } from '../base/clock.ts';
 import { randomId } from '../base/random-id.ts';
 import type { Claim, ClaimStatus, Eviction, Member } from '../contract/store.ts';
 import type { Caller, Sender } from '../store-calls/batcher.ts';
@@ -59,7 +58,10 @@ export class Newest implements Sender<ClaimStatus> {
       try {
         if (await this.#evictOlder(claim)) return;
       } catch {
-        await sleep(this.#services.clock, claim.ttlMs / TRIES_PER_TTL);
+        const { clock } = this.#services;
+        await new Promise<void>((again) => {
+          clock.setTimeout(again, claim.ttlMs / TRIES_PER_TTL).unref();
+        });
       }
     }
   }

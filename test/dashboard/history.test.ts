@@ -106,21 +106,6 @@ describe('reports and looks', () => {
     }
   });
 
-  it('tell once of a hand-over, and of the end of the hold in another process', () => {
-    const scene = new Scene();
-    const inTransit = member(BigInt(N), 10_000, 'in transit');
-    scene.look([n]);
-    scene.report(N, 'granted', N);
-    scene.report(N, 'handed over', N);
-    scene.look([inTransit]);
-    scene.look([n]);
-    scene.look([]);
-    expect(scene.told).toEqual([
-      ...[`granted ${N}`, `handed over ${N}`, `resumed ${N}`],
-      `gone ${N} its time may have run out`,
-    ]);
-  });
-
   it('tell of a holder that died after hand-offs in its process', () => {
     const scene = new Scene();
     scene.look([n]);

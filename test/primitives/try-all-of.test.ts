@@ -50,7 +50,7 @@ describe('a try of several locks', () => {
     store.onClaim = ({ resource }) => held({ leftMs: resource === 'a' ? 100 : 10_000 });
     const tried = watchOutcome(tryAllOf([locks.mutex('a'), locks.mutex('b')]));
     await clock.advance(1_000);
-    expect(tried).toEqual({ done: true, value: null });
+    expect(tried.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
     expect(left().map(({ resource }) => resource).sort()).toEqual(['a', 'b']);
     expect(store.sent('claimAll')).toHaveLength(1);
     expect(store.entered).toEqual([]);

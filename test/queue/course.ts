@@ -1,4 +1,4 @@
-import { type Claim, type ClaimQueue, type Kind, REPLACEABLE } from 'holdfast/store';
+import type { Claim, ClaimQueue, Kind } from 'holdfast/store';
 import { Chance } from '../methods/simulation/chance.ts';
 
 const KINDS: readonly Kind[] = ['mutex', 'read', 'write', 'permits'];
@@ -16,11 +16,6 @@ export class Course {
     this.#kinds = kind === 'read' ? ['read', 'write'] : [kind];
   }
 
-  /** The time of the last step. */
-  get now(): number {
-    return this.#now;
-  }
-
   /** Does one thing, and returns all that can be seen of it. */
   step(queue: ClaimQueue): unknown {
     const chance = this.#chance;
@@ -34,9 +29,6 @@ export class Course {
 
   enter(queue: ClaimQueue): unknown {
     const chance = this.#chance;
-    const ifBusy = chance.one([undefined, undefined, 'replace-waiting', 'replace'] as const);
-    const mark = ifBusy && { mark: REPLACEABLE };
-    const label = chance.share(0.5) && { label: 'é "\0' };
     const claim: Claim = {
       resource: 'r',
       id: `${this.#claims.length}`,
@@ -45,8 +37,7 @@ export class Course {
       limit: chance.between(3, 4),
       ttlMs: chance.between(1, 200),
       queue: chance.share(0.8),
-      ifBusy,
-      holder: { host: 'h', pid: 1, since: 0, ...label, ...mark },
+      holder: { host: 'h', pid: 1, since: 0, ...(chance.share(0.5) && { label: 'é "\0' }) },
     };
     this.#claims.push(claim);
     return queue.enter(claim, this.#now, { number: BigInt(chance.below(50)), maxWaiters: 4 });
@@ -66,7 +57,8 @@ export class Course {
     if (draw < 96) return this.#pass(queue, claim);
     const { holders, waiters } = queue.describe('r', now);
     const number = chance.one([...holders, ...waiters])?.number ?? 0n;
-    return queue.evict(number, now, { reason: 'test', atOnce: chance.share(0.5) });
+    const waiting = chance.share(0.3);
+    return queue.evict(number, now, { reason: 'test', now: chance.share(0.5), waiting });
   }
 
   /** Gives what the claim holds, or takes what it gave. */

@@ -36,7 +36,7 @@ describe('the queue as a value', () => {
   it('tells who is first by now, also when one asks that was evicted', () => {
     const short = claimOf('short', { ttlMs: 50 });
     const queue = queueOf(a);
-    expect(queue.evict(1n, 0, { reason: 'a test', atOnce: true })).toBe(true);
+    expect(queue.evict(1n, 0, { reason: 'a test', now: true })).toBe(true);
     for (const claim of [b, short, c]) queue.enter(claim, 0, TERMS);
     told(queue);
     expect(queue.enter(a, 60, TERMS)).toMatchObject({ state: 'gone', why: 'evicted' });

@@ -7,7 +7,15 @@ import {
   StoreError,
   type Traits,
 } from 'holdfast';
-import type { Claim, ClaimStatus, HandOver, HeldStatus, WaitingStatus, Wake } from 'holdfast/store';
+import type {
+  Claim,
+  ClaimStatus,
+  Eviction,
+  HandOver,
+  HeldStatus,
+  WaitingStatus,
+  Wake,
+} from 'holdfast/store';
 import { FakeClock } from './fake-clock.ts';
 
 type Verb =
@@ -70,7 +78,7 @@ export class ScriptedStore implements Store {
     claim.id === ids.from ? { state: 'gone', why: 'handed-over' } : held({ leftMs: claim.ttlMs });
   onWatch: () => Promise<void> = () => Promise.resolve();
   onInspect: () => Promise<Omit<Queue, 'resource'>> = async () => ({ holders: [], waiters: [] });
-  onEvict: () => Promise<boolean> = async () => true;
+  onEvict: (number: bigint, eviction: Eviction) => Promise<boolean> = async () => true;
   readonly #clock: FakeClock;
   #last = 0n;
 
@@ -131,9 +139,9 @@ export class ScriptedStore implements Store {
     return { resource, ...(await this.onInspect()) };
   }
 
-  evict(): Promise<boolean> {
+  evict(_: string, number: bigint, eviction: Eviction): Promise<boolean> {
     this.#record('evict', []);
-    return this.onEvict();
+    return this.onEvict(number, eviction);
   }
 
   async close(): Promise<void> {

@@ -9,23 +9,6 @@ export const BROKEN_HINTS: readonly BrokenStore[] = [
     break: () => ({ watch: async () => ({ [Symbol.asyncDispose]: async () => {} }) }),
   },
   {
-    fault: 'a hold that is released with `after` wakes no waiter',
-    noticed: /^(release: the first waiter behind a hold|permits: permits released with)/,
-    break(store) {
-      let silent = false;
-      return {
-        watch: async (claim, wake) =>
-          (await store.watch?.(claim, (hint) => !silent && wake(hint))) ?? Promise.reject(),
-        async release(claims, after) {
-          silent = after !== undefined;
-          const answers = await store.release(claims, after);
-          silent = false;
-          return answers;
-        },
-      };
-    },
-  },
-  {
     fault: 'every release wakes everybody',
     noticed: /^hints: a release tells exactly/,
     break(store) {

@@ -1,5 +1,5 @@
 import type { Store } from 'holdfast';
-import { type Claim, type ClaimStatus, REPLACEABLE } from 'holdfast/store';
+import type { Claim, ClaimStatus } from 'holdfast/store';
 import type { BrokenStore } from './broken-stores.ts';
 
 /** Several turns of the queue of microtasks, in which others get their turn. */
@@ -120,29 +120,11 @@ export const BROKEN_STEPS: readonly BrokenStore[] = [
     }),
   },
   {
-    fault: 'a claim replaces none',
-    noticed: /^replace: the newest takes the place/,
+    fault: 'a waiter is evicted, whatever has become of it',
+    noticed: /^evict: evicted only if it waits/,
     break: (store) => ({
-      claim: (claims) => store.claim(claims.map((claim) => ({ ...claim, ifBusy: undefined }))),
-    }),
-  },
-  {
-    fault: 'a claim replaces those that hold, whatever it asks for',
-    noticed: /^replace: of many that come at once/,
-    break: (store) => ({
-      claim: (claims) =>
-        store.claim(claims.map((claim) => ({ ...claim, ...(claim.ifBusy && REPLACE) }))),
-    }),
-  },
-  {
-    fault: 'a claim replaces those that do not wait for the newest',
-    noticed: /^replace: the newest takes the place/,
-    break: (store) => ({
-      claim: (claims) =>
-        store.claim(claims.map((claim) => ({ ...claim, holder: { ...claim.holder, ...MARKED } }))),
+      evict: async (resource, number, { reason, now }) =>
+        (await store.evict?.(resource, number, { reason, now })) ?? false,
     }),
   },
 ];
-
-const REPLACE = { ifBusy: 'replace' } as const;
-const MARKED = { mark: REPLACEABLE };

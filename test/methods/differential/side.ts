@@ -76,7 +76,8 @@ export class Side {
       case 'evict': {
         const { holders, waiters } = await store.inspect(resource);
         const member = [...holders, ...waiters][step.at];
-        const options = { reason: `by ${step.by}`, now: step.now };
+        const { now, waiting } = step;
+        const options = { reason: `by ${step.by}`, now, waiting };
         return member ? [await store.evict?.(resource, member.number, options)] : ['nobody'];
       }
     }

@@ -1,5 +1,4 @@
 /** What happens to a few resources, drawn from a seed. */
-import type { IfBusy } from '../../../src/contract/newest.ts';
 import { type Kind, MAX_PERMITS } from '../../../src/contract/store.ts';
 import type { Chance } from '../simulation/chance.ts';
 
@@ -15,7 +14,6 @@ export interface Terms {
   readonly limit: number;
   readonly ttlMs: number;
   readonly queue: boolean;
-  readonly ifBusy?: IfBusy;
 }
 
 /** `which` are numbers of claims, `at` a place in a queue, `by` one of two processes. */
@@ -40,6 +38,7 @@ export type Step = { readonly by: number } & (
       readonly resource: number;
       readonly at: number;
       readonly now: boolean;
+      readonly waiting: boolean;
     }
   | {
       readonly verb: 'keep';
@@ -59,17 +58,10 @@ const KINDS: readonly (readonly Kind[])[] = [
 
 const READERS = MAX_PERMITS;
 
-const IF_BUSY: readonly IfBusy[] = ['replace-waiting', 'replace-waiting', 'replace'];
-
 /** One of so many claims gives what it holds, mostly one that came lately; or a new one takes. */
 export function passing(chance: Chance, claims: number): Step {
   const which = [chance.between(Math.max(0, claims - 8), claims - 1)] as const;
   return { by: chance.below(2), verb: 'handOver', which, takes: chance.share(0.5) };
-}
-
-interface StepsTerms {
-  readonly replaces: boolean;
-  readonly together: boolean;
 }
 
 export class Steps {
@@ -78,14 +70,11 @@ export class Steps {
   readonly #seats: number;
   /** Share of the resources that are used at all, so that some are crowded. */
   readonly #resources: number;
-  /** Some claims replace others. */
-  readonly #replaces: boolean;
-  /** Some claims are tries of several resources in one step. */
+  /** Some claims are tries of several resources in one step, and some evictions of waiters only. */
   readonly #together: boolean;
 
-  constructor(chance: Chance, { replaces, together }: StepsTerms) {
+  constructor(chance: Chance, together: boolean) {
     this.#chance = chance;
-    this.#replaces = replaces;
     this.#together = together;
     this.#seats = chance.one([1, 3, 4, 30]);
     this.#resources = chance.between(1, RESOURCES);
@@ -115,7 +104,8 @@ export class Steps {
     const resource = this.#resource();
     if (draw < 94) return { by, verb: 'inspect', resource };
     if (draw < 97) return { by, verb: 'recall', resource };
-    return { by, verb: 'evict', resource, at: chance.below(5), now: chance.share(0.5) };
+    const [at, now] = [chance.below(5), chance.share(0.5)];
+    return { by, verb: 'evict', resource, at, now, waiting: this.#together && by === 1 && !now };
   }
 
   /** Mostly those who came lately, each once. */
@@ -142,9 +132,7 @@ export class Steps {
     const chance = this.#chance;
     const kind = chance.one(KINDS[resource] ?? []);
     const ttlMs = chance.between(1, MAX_TTL_MS / UNIT_MS) * UNIT_MS;
-    const queue = chance.share(0.8);
-    const busy = this.#replaces && queue && chance.share(0.25);
-    const rest = { resource, kind, ttlMs, queue, ...(busy && { ifBusy: chance.one(IF_BUSY) }) };
+    const rest = { resource, kind, ttlMs, queue: chance.share(0.8) };
     if (kind === 'mutex') return { ...rest, permits: 1, limit: 1 };
     if (kind === 'read') return { ...rest, permits: 1, limit: READERS };
     if (kind === 'write') return { ...rest, permits: READERS, limit: READERS };

@@ -1,6 +1,5 @@
 /** The same steps on two stores, and whether anybody could tell them apart. */
 import { randomBytes } from 'node:crypto';
-import { REPLACEABLE } from '../../../src/contract/newest.ts';
 import type { Claim, Store } from '../../../src/contract/store.ts';
 import { AGAIN } from '../../support/this-run.ts';
 import { Chance } from '../simulation/chance.ts';
@@ -76,9 +75,7 @@ export class World {
     this.#lacks = new Set(OPTIONAL.filter((verb) => !has(verb)));
     this.#follows = sides.some((stores) => stores[0]?.traits.liveness === 'session');
     // Their worlds are chosen, and would be others.
-    const replaces = !this.#follows && sides.flat().every(({ traits }) => traits.replaces);
-    const together = !this.#follows && has('claimAll');
-    this.#steps = new Steps(new Chance(seed), { replaces, together });
+    this.#steps = new Steps(new Chance(seed), !this.#follows && has('claimAll'));
     this.#estimates = estimates;
     this.#now = now;
   }
@@ -170,8 +167,7 @@ export class World {
 
   #make(by: number, terms: Omit<Claim, 'id' | 'secret' | 'holder'>): Claim {
     const label = `${this.#claims.length}`;
-    const mark = terms.ifBusy && { mark: REPLACEABLE };
-    const holder = { host: 'test', pid: 1, since: 0, label, ...mark };
+    const holder = { host: 'test', pid: 1, since: 0, label };
     const id = randomBytes(16).toString('hex');
     const claim = { ...terms, id, secret: randomBytes(16).toString('hex'), holder };
     this.#claims.push(claim);

@@ -323,7 +323,7 @@ export class Checks {
     // A late copy of a claim whose life a jump of the clock has cut short stands as a new one.
     if (reason === 'store-reset') return grants.reset || !inModel;
     if (reason === 'evicted') return grants.evictions.has(resource);
-    if (reason === 'replaced') return grants.replacing.get(resource) === 'replace';
+    if (reason === 'replaced') return grants.replacements.has(resource);
     if (reason === 'closed') return process.closing;
     if (reason === 'stalled') return process.stoodStill;
     return reason === 'expired' || reason === 'max-hold';

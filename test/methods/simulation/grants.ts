@@ -7,13 +7,7 @@
  * a loss of all data. The rest, what processes believe, is in checks.ts.
  */
 import type { Kind } from 'holdfast';
-import {
-  type Claim,
-  type ClaimStatus,
-  type HandOver,
-  type IfBusy,
-  REPLACEABLE,
-} from 'holdfast/store';
+import type { Claim, ClaimStatus, HandOver } from 'holdfast/store';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
 import type { Trace } from './trace.ts';
@@ -56,8 +50,8 @@ export class Grants {
   listener: GrantListener | undefined;
   /** Resources of which somebody was asked to be evicted. */
   readonly evictions: Set<string> = new Set();
-  /** How far claims on these resources have asked to replace others. */
-  readonly replacing: Map<string, IfBusy> = new Map();
+  /** Resources of which a holder was replaced by a newer claim. */
+  readonly replacements: Set<string> = new Set();
   readonly #schedule: Schedule;
   readonly #trace: Trace;
   readonly #byId = new Map<string, Grant>();
@@ -107,10 +101,8 @@ export class Grants {
 
   /** A request to claim has reached the server. */
   claimed(claims: readonly Claim[]): void {
-    for (const { id, resource, ifBusy } of claims) {
-      if (this.#byId.get(id)?.released) this.#trace.count('late copy of a released claim');
-      const before = this.replacing.get(resource);
-      if (ifBusy && before !== 'replace') this.replacing.set(resource, ifBusy);
+    for (const claim of claims) {
+      if (this.#byId.get(claim.id)?.released) this.#trace.count('late copy of a released claim');
     }
   }
 
@@ -171,6 +163,18 @@ export class Grants {
     }
     grant.sealed = true;
     if (now) grant.excused = true;
+  }
+
+  /** A newer claim ends the one with this number; one that holds is ended as a holder, or stays. */
+  replaced(resource: string, number: bigint, waiting: boolean): void {
+    const grant = this.#byNumber.get(`${this.#epoch}/${number}`);
+    this.#trace.count('replaced');
+    if (grant?.claim.resource !== resource) {
+      this.#unseen.set(resource, (this.#unseen.get(resource) ?? 0) + 1);
+    } else if (!waiting) {
+      grant.sealed = true;
+      this.replacements.add(resource);
+    }
   }
 
   /** The server has passed a hold on, or has said why it does not. */
@@ -267,11 +271,7 @@ export class Grants {
     const { resource, kind } = grant.claim;
     const unseen = this.#unseen.get(resource) ?? 0;
     if (grant.sealed || !this.#lives(grant)) return;
-    const replaced = why === 'replaced' && grant.claim.holder.mark === REPLACEABLE;
-    if (replaced && (!grant.held || this.replacing.get(resource) === 'replace')) {
-      this.#trace.count('replaced');
-      grant.sealed = true;
-    } else if (why === 'evicted' && unseen > 0) {
+    if (why === 'evicted' && unseen > 0) {
       this.#unseen.set(resource, unseen - 1);
       grant.sealed = true;
     } else this.#trace.fail(`a ${kind} claim on ${resource} disappeared: ${why}`);

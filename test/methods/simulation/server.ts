@@ -5,7 +5,8 @@
  */
 import { type Store, StoreError } from 'holdfast';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
-import { type Claim, type ClaimStatus, MAX_BATCH, REPLACEABLE } from 'holdfast/store';
+import { type Claim, type ClaimStatus, MAX_BATCH } from 'holdfast/store';
+import { REPLACED } from '../../../src/core/errors.ts';
 import type { Grants } from './grants.ts';
 import type { Process } from './process.ts';
 import type { Schedule } from './schedule.ts';
@@ -117,18 +118,6 @@ export class Server {
     this.#parts.grants.age(ms);
   }
 
-  /** Of those that replace each other, one waits at most. */
-  async #newest(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const answers = await this.memory.claim(claims);
-    for (const { resource, ifBusy } of claims) {
-      if (!ifBusy) continue;
-      const { waiters } = await this.memory.inspect(resource);
-      const marked = waiters.filter(({ holder }) => holder.mark === REPLACEABLE);
-      if (marked.length > 1) this.#parts.trace.fail(`${marked.length} newest wait for ${resource}`);
-    }
-    return answers;
-  }
-
   connect(process: Process): Store {
     const { memory } = this;
     const { grants } = this.#parts;
@@ -156,8 +145,7 @@ export class Server {
       },
       claim: (claims) => {
         grants.claimed(claims);
-        const newest = claims.some(({ ifBusy }) => ifBusy);
-        return statuses(claims, (all) => (newest ? this.#newest(all) : memory.claim(all)));
+        return statuses(claims, (all) => memory.claim(all));
       },
       claimAll: (claims) => {
         grants.claimed(claims);
@@ -187,7 +175,9 @@ export class Server {
       inspect: (resource) => reach(() => memory.inspect(resource)),
       evict: (resource, number, options) =>
         reach(() => {
-          grants.evicted(resource, number, options.now);
+          const { reason, now, waiting = false } = options;
+          if (reason === REPLACED) grants.replaced(resource, number, waiting);
+          else grants.evicted(resource, number, now);
           return memory.evict!(resource, number, options);
         }),
       watch: (claim, wake) => {

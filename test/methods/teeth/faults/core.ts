@@ -33,8 +33,8 @@ export const CORE_FAULTS: Faults = {
   },
   'who resumes a lease has the token of who gave it': {
     file: 'src/core/lease.ts',
-    find: 'nth: this.#nth + 1',
-    replace: 'nth: this.#nth',
+    find: 'offer(this, this.#nth + 1)',
+    replace: 'offer(this, this.#nth)',
     why: 'the fence lets late writes of the giver in',
     by: inTest(HAND_OVER, 'resuming', 'gets the lock with the next token, and knows how it came'),
   },
@@ -128,7 +128,7 @@ export const CORE_FAULTS: Faults = {
   },
   'minHold begins with an old claim': {
     ...liveClaim,
-    find: 'if (minHoldMs > 0 && !this.deadline.lasts(minHoldMs, status.leftMs, now)) {',
+    find: 'if (!this.deadline.lasts(this.#claimant.spec.minHoldMs, status.leftMs, now)) {',
     replace: 'if (!this.claim) {',
     why: 'a job that must not run again for an hour may do so sooner',
     by: inTest(

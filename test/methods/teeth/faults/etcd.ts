@@ -49,8 +49,8 @@ export const ETCD_FAULTS: Faults = {
     replace: '[place].map(unchanged)',
     why: 'one that has just been admitted is ended at once, and two hold',
     by: inTest(
-      'test/stores/etcd/newest.test.ts',
-      'a waiter whose turn comes before it is replaced stays, as a holder',
+      'test/stores/etcd/evictions.test.ts',
+      'a waiter whose turn has come is a holder; waiting: true',
     ),
   },
   'etcd: a claim enters alone whatever is in its queue': {
@@ -108,7 +108,7 @@ export const ETCD_FAULTS: Faults = {
     why: 'a late release of the giver ends the hold of the taker',
     by: inTest(
       'test/stores/etcd/conformance/etcd.test.ts',
-      'hand-over: the old id does nothing any more',
+      'hand-over: the old id does nothing any more, and the new one may pass it on',
     ),
   },
   'etcd: a claim that was admitted once counts as admitted for ever': {

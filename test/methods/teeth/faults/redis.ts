@@ -74,7 +74,7 @@ export const REDIS_FAULTS: Faults = {
   },
   'Redis: of several tries in one step each is written by itself': {
     ...claim,
-    find: 'if together then copies[key] = q else save(q) end',
+    find: 'if together then queues[key] = q else save(q) end',
     replace: 'save(q)',
     why: 'a try that is refused keeps some of the locks',
     by: inTest(IOREDIS, 'all or none: if one is not free, none is held, and nothing stays of them'),
@@ -104,12 +104,12 @@ export const REDIS_FAULTS: Faults = {
     why: 'a waiter takes the lock away from its holder, and the queue with it',
     by: inTest(IOREDIS, 'claim: the second claim waits'),
   },
-  'Redis: a newer claim ends those that hold, whatever it asks for': {
-    ...claim,
-    find: "(way == 'R' or not claim.admitted)",
-    replace: '(way or not claim.admitted)',
-    why: 'the rebuild that runs is aborted by each that only wants to be the next',
-    by: inTest(IOREDIS, 'replace: of many that come at once, one waits, and the holder stays'),
+  'Redis: a waiter is evicted although its turn has come': {
+    file: 'src/stores/redis/lua/change.lua',
+    find: "if when == 'waiting' and claim.admitted then return 0 end",
+    replace: '',
+    why: 'the rebuild that has just begun is aborted by one that only wants to be the next',
+    by: inTest(IOREDIS, 'evict: evicted only if it waits, a holder stays'),
   },
   'Redis: tombstones are not looked at': {
     ...claim,

@@ -1,5 +1,4 @@
 /** A waiter whose turn comes while it is to be ended: by then it is a holder. */
-import { type Claim, REPLACEABLE } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient, Txn } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
@@ -9,11 +8,6 @@ import { Bed } from './fault-bed.ts';
 
 const server = await startEtcd();
 afterAll(() => server.close());
-
-function marked(): Claim {
-  const holder = { host: 'test', pid: process.pid, since: 0, mark: REPLACEABLE };
-  return claimOf('a', { ifBusy: 'replace-waiting', holder });
-}
 
 /** A client that does something before it deletes this key for the first time. */
 function before(key: string, act: () => Promise<unknown>): EtcdClient {
@@ -33,19 +27,7 @@ function before(key: string, act: () => Promise<unknown>): EtcdClient {
   };
 }
 
-test('a waiter whose turn comes before it is replaced stays, as a holder', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [first, second, newest] = [claimOf('a'), marked(), marked()];
-  await store.claim([first]);
-  await store.claim([second]);
-  const key = bed.keys.claim('a', second.id);
-  const other = bed.storeOf(before(key, () => store.release([first])));
-  expect(await other.claim([newest])).toMatchObject([{ state: 'waiting', ahead: 1 }]);
-  expect(await store.renew([second])).toMatchObject([{ state: 'held' }]);
-});
-
-test('a waiter whose turn comes before it is evicted keeps others out until its TTL', async () => {
+test.each([true, false])('a waiter whose turn has come is a holder; waiting: %s', async (waiting) => {
   await using bed = new Bed(server);
   const store = bed.store(server);
   const [first, second] = [claimOf('a'), claimOf('a')];
@@ -54,7 +36,10 @@ test('a waiter whose turn comes before it is evicted keeps others out until its 
   const [{ number } = { number: 0n }] = (await store.inspect('a')).waiters;
   const key = bed.keys.claim('a', second.id);
   const other = bed.storeOf(before(key, () => store.release([first])));
-  expect(await other.evict?.('a', number, { reason: 'test', now: false })).toBe(true);
+  const evicted = await other.evict?.('a', number, { reason: 'test', now: false, waiting });
+  expect(evicted).toBe(!waiting);
+  // If it is evicted, it keeps others out until its TTL.
   expect((await store.inspect('a')).holders).toMatchObject([{ number }]);
-  expect(await store.renew([second])).toMatchObject([{ state: 'gone', why: 'evicted' }]);
+  const [status] = await store.renew([second]);
+  expect(status?.state).toBe(waiting ? 'held' : 'gone');
 });
