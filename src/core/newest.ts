@@ -7,7 +7,8 @@
  * or with their TTL, and their holders are told in time. All other claims are waited for.
  * Invariant: none replaces the last to come, because each claim evicts only those before its own
  * place; and one whose turn has come meanwhile is not evicted as a waiter (`Eviction.waiting`). As
- * a queue grows at its end only, a claim looks again only after a failure, or if such a turn came.
+ * a queue grows at its end only, a claim looks again only after a failure, or if such a turn came;
+ * then after a while, so that a store which never ends one of them is not asked all the time.
  * A newcomer that dies has replaced some of them, or none.
  * What would break it: a claim that is made again after it lost its place, for then it would
  * replace newer ones; two claims with one mark.
@@ -54,15 +55,10 @@ export class Newest implements Sender<ClaimStatus> {
   /** Never rejects. */
   async #replace(claim: Claim, isWanted: () => boolean): Promise<void> {
     this.#begun = true;
-    while (isWanted()) {
-      try {
-        if (await this.#evictOlder(claim)) return;
-      } catch {
-        const { clock } = this.#services;
-        await new Promise<void>((again) => {
-          clock.setTimeout(again, claim.ttlMs / TRIES_PER_TTL).unref();
-        });
-      }
+    const { clock } = this.#services;
+    const pauseMs = claim.ttlMs / TRIES_PER_TTL;
+    while (isWanted() && !(await this.#evictOlder(claim).catch(() => false))) {
+      await new Promise<void>((again) => clock.setTimeout(again, pauseMs).unref());
     }
   }
 

@@ -94,6 +94,8 @@ describe('a claim that replaces others', () => {
       return number === 5n ? (outcomes.shift()?.() ?? Promise.resolve(true)) : Promise.resolve(true);
     };
     watchOutcome(bed.locks.mutex('a').acquire(NEWEST));
+    await bed.clock.advance(3_000);
+    expect(bed.store.sent('inspect')).toHaveLength(1);
     await bed.clock.advance(4_000);
     expect(evicted.map(([number]) => number)).toEqual([3n, 5n, 3n, 5n, 3n, 5n]);
     expect(bed.store.sent('inspect')).toHaveLength(3);

@@ -104,5 +104,7 @@ function termsOf(given: Arguments, name: string): RunTerms {
     return writes ? locks.rwLock(name, options).write : locks.mutex(name, options);
   };
   const [ifBusy] = (['replace', 'replace-waiting'] as const).filter((flag) => given.has(flag));
-  return { waitMs: waitOf(given), permits, ifBusy, lockOn };
+  const waitMs = waitOf(given);
+  if (waitMs === 0 && ifBusy) throw misuse(`--try takes no --${ifBusy}: it never waits`);
+  return { waitMs, permits, ifBusy, lockOn };
 }

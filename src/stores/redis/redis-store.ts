@@ -113,7 +113,7 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, (claim) => this.#terms(claim, claim.queue ? 'q' : 't'));
+    return this.#statuses('claim', claims, this.#wordsOf);
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -227,6 +227,8 @@ export class RedisStore implements Store {
   close(): Promise<void> {
     return this.#parts.link.close();
   }
+
+  readonly #wordsOf: WordsOf = (claim) => this.#terms(claim, claim.queue ? 'q' : 't');
 
   #terms(claim: Claim, way: 'q' | 't' | 'a'): string {
     const { id, kind, permits, limit, ttlMs, holder } = claim;

@@ -27,7 +27,7 @@ function before(key: string, act: () => Promise<unknown>): EtcdClient {
   };
 }
 
-test.each([true, false])('a waiter whose turn has come is a holder; waiting: %s', async (waiting) => {
+test.each([true, false])('whose turn has come holds; only if it waits: %s', async (waiting) => {
   await using bed = new Bed(server);
   const store = bed.store(server);
   const [first, second] = [claimOf('a'), claimOf('a')];

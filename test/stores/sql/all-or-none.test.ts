@@ -17,17 +17,20 @@ function scene() {
   const clock = new FakeClock();
   const rows = new Map<string, LockRow>();
   const trouble = { busy: false, loses: '' };
+  async function write(writes: readonly LockWrite[]): Promise<readonly string[]> {
+    const fit = writes.filter(({ name, rev }) => (rows.get(name)?.rev ?? 0) === rev);
+    for (const { name, rev, columns } of fit) rows.set(name, { name, ...columns, rev: rev + 1 });
+    return fit.map(({ name }) => name);
+  }
   async function exchange(names: readonly string[], make: Make): Promise<readonly string[]> {
     if (trouble.busy) throw blocked();
     const found = names.flatMap((name) => rows.get(name) ?? []);
     const writes = make({ moment: { now: 1, openAt: 0, highest: 0 }, rows: found });
-    const fit = writes.filter(({ name }) => name !== trouble.loses);
-    for (const { name, rev, columns } of fit) rows.set(name, { name, ...columns, rev: rev + 1 });
-    return fit.map(({ name }) => name);
+    return write(writes.filter(({ name }) => name !== trouble.loses));
   }
   const enter = (claim: Claim, { queue }: Crowd): ClaimStatus =>
     queue.enter(claim, 0, { number: 1n, maxWaiters: 10 });
-  const terms = { rows: { exchange }, clock, trusts: false, enter };
+  const terms = { rows: { exchange, write }, clock, enter };
   const tried = async (...names: string[]): Promise<string[]> => {
     const claims = names.map((name) => claimOf(name, { queue: false, ttlMs: TTL_MS }));
     return (await enterAll(claims, terms)).map(({ state }) => state);
@@ -47,7 +50,19 @@ test('the rows of all are written, or none', async () => {
   expect(await tried('a', 'b')).toEqual(['held', 'held']);
   expect(await tried('c', 'b', 'd')).toEqual(['gone', 'gone', 'gone']);
   expect([...rows.keys()]).toEqual(['a', 'b']);
-  expect(rows.get('b')?.rev).toBe(1);
+  // First it was made, empty.
+  expect(rows.get('b')?.rev).toBe(2);
+});
+
+test('a row that another has made meanwhile is looked at', async () => {
+  const { rows, tried } = scene();
+  await tried('b');
+  const made = rows.get('b') as LockRow;
+  rows.delete('b');
+  const trying = tried('a', 'b');
+  rows.set('b', made);
+  expect(await trying).toEqual(['gone', 'gone']);
+  expect(rows.get('a')?.id).toBeNull();
 });
 
 test('a row that is locked for a moment is asked for again', async () => {

@@ -1,11 +1,6 @@
 /** Queues of which a step reads no more than it looks at. */
 import { expect, test } from 'vitest';
-import {
-  type Claim,
-  MAX_PERMITS,
-  type Store,
-  type WaitingStatus,
-} from '../../../src/contract/store.ts';
+import type { Claim, Store, WaitingStatus } from '../../../src/contract/store.ts';
 import { claimOf, newFile, one, open } from './bed.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -74,21 +69,4 @@ test('who has left and come again by another way is found where it is', async ()
   expect(await one(a.renew([moved]))).toMatchObject({ state: 'waiting', ahead: 7 });
   expect(await a.release([moved])).toEqual([true]);
   expect(await one(b.renew([moved]))).toMatchObject({ state: 'gone' });
-});
-
-test('tries that go together are refused for who waits behind those who are read', async () => {
-  const machine = new FakeMachine('first');
-  const store = open(newFile(), { machine, front: 1 });
-  const limit = MAX_PERMITS;
-  const reader = { kind: 'read', permits: 1, limit } as const;
-  const writer = { kind: 'write', permits: limit, limit } as const;
-  await store.claim([claimOf('job', { ...writer, ttlMs: 1_000 })]);
-  const waiters = [reader, reader, reader, writer].map((terms) => claimOf('job', terms));
-  for (const claim of waiters) await store.claim([claim]);
-  // The first one is dead: the readers hold as soon as a step looks, and the writer waits.
-  machine.pass(1_000_000);
-  const tries = [claimOf('other'), claimOf('job', reader)];
-  const statuses = await store.claimAll(tries.map((claim) => ({ ...claim, queue: false })));
-  expect(statuses).toMatchObject([{ why: 'refused' }, { why: 'refused' }]);
-  expect((await store.inspect('other')).holders).toEqual([]);
 });

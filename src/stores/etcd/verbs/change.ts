@@ -48,13 +48,13 @@ export async function evict(
     const place = view.places.find((one) => one.number === number);
     if (!place) return false;
     const { id: key, as = idIn(key), sealed } = place;
-    const holds = view.holds(key);
-    if (waiting && holds) return false;
+    const known = now ? [] : view.barring(place);
+    const bars = known.length > MOST_COMPARED ? [] : known;
+    if (waiting && bars.length === 0) return false;
     if (sealed && sealed.why !== 'handed-over' && !now) return true;
-    const bars = now ? [] : view.barring(place);
     const ttlMs = place.ttlMs ?? (await client.timeToLive(place.lease));
     const success: Operation[] = [];
-    if (!now && (bars.length === 0 || bars.length > MOST_COMPARED)) {
+    if (!now && bars.length === 0) {
       // A lease without heartbeats, which outlives what the holder may count on.
       const lease = await leases.ending(ttlMs);
       const value = textOf(place, { sealed: 'evicted', detail: reason });
@@ -65,7 +65,7 @@ export async function evict(
       success.push(burial(keys.tombstone(as), lease, 'evicted', reason));
       // For the claim that takes over, now or later.
       const value = noteOf({ reason: 'evicted', token: number });
-      const noted = holds && (view.admitted === 1 || view.waiters > 0);
+      const noted = view.holds(key) && (view.admitted === 1 || view.waiters > 0);
       if (noted) success.push({ put: { key: keys.note(resource), lease, value } });
     }
     const compare = [place, ...bars].map(unchanged);

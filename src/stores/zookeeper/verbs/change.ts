@@ -62,10 +62,10 @@ export async function evict(
     const [place, details] = found;
     const path = `${queue}/${place.name}`;
     const holds = view.places.indexOf(place) < view.admitted;
-    if (waiting && holds) return false;
+    const bars = now ? [] : view.barring(place);
+    if (waiting && bars.length === 0) return false;
     const { id, foreign, sequence } = place;
     const { version, ttlMs = 0, holder, sealed } = details;
-    const bars = now ? [] : view.barring(place);
     if (!now && bars.length === 0) {
       if (parts.tree.recipe === 'latch') throw permanentFailure(NO_WRITE);
       if (sealed) return true;

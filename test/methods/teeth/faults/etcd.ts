@@ -50,7 +50,7 @@ export const ETCD_FAULTS: Faults = {
     why: 'one that has just been admitted is ended at once, and two hold',
     by: inTest(
       'test/stores/etcd/evictions.test.ts',
-      'a waiter whose turn has come is a holder; waiting: true',
+      'whose turn has come holds; only if it waits: true',
     ),
   },
   'etcd: a claim enters alone whatever is in its queue': {
