@@ -22,13 +22,7 @@ import type { Outlook } from '../store-calls/waiting.ts';
 import type { AcquireOptions } from './acquire-options.ts';
 import { LiveClaim } from './claim/live-claim.ts';
 import type { Claimant } from './claim/state.ts';
-import {
-  type Loss,
-  type LossReason,
-  lostBy,
-  MismatchError,
-  QueueFullError,
-} from './errors.ts';
+import { type Loss, type LossReason, lostBy, MismatchError, QueueFullError } from './errors.ts';
 import { Lease } from './lease.ts';
 import type { OpenQueues } from './open-queues.ts';
 import type { Services, Spec } from './services.ts';

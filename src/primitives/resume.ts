@@ -24,7 +24,7 @@ export function resume(engine: Engine, text: string, options: ResumeOptions): Pr
   const spec = specOf(engine, resource, { ...terms, kind, limit, fair: true, reentrant: false });
   const { calls } = engine.services;
   const take = async (): Promise<Lease> => {
-    const taking = { ...spec, entering: takerOf(calls, text), nth };
+    const taking = { ...spec, permits, entering: takerOf(calls, text), nth };
     const some = kind === 'permits';
     const lock = some ? new Semaphore(engine, taking) : new Mutex(engine, taking);
     return lock.acquire({ wait, signal, label, permits: some ? permits : undefined });

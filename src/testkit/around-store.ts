@@ -35,7 +35,7 @@ export function aroundStore(store: Store, around: Around, traits: Traits = store
     const own = store[verb] as unknown as AnyVerb;
     const wrapped: AnyVerb = (...args) =>
       around({ verb, claims: claimsIn(args[0]) }, async () => own.apply(store, args));
-    return [verb, wrapped];
+    return [verb, wrapped] as const;
   });
   return {
     name: store.name,

@@ -56,10 +56,7 @@ export const claimAll: Topic = {
     check('kinds mix, beside other holders, and a misfit says so', ['permits'], async (bed) => {
       const permits = { resource: of(bed, 'p'), kind: 'permits', limit: 3 } as const;
       held(await bed.enter(bed.claim(permits)));
-      const both = () => [
-        bed.claim({ ...permits, permits: 2, queue: false }),
-        ...tries(bed, 'm'),
-      ];
+      const both = () => [bed.claim({ ...permits, permits: 2, queue: false }), ...tries(bed, 'm')];
       for (const status of await enterAll(bed, both())) held(status);
       await allGone(bed, both());
       const [, misfit] = await allGone(bed, tries(bed, 'a', 'p'));

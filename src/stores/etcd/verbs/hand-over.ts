@@ -49,10 +49,7 @@ export async function handOver(
     const value = textOf({ ...place, ttlMs, holder, as: to }, seal);
     const own = parts.own.find(claim);
     const { succeeded } = await client.txn({
-      compare: [
-        unchanged(place),
-        { target: 'version', is: '=', key: keys.tombstone(to), to: 0n },
-      ],
+      compare: [unchanged(place), { target: 'version', is: '=', key: keys.tombstone(to), to: 0n }],
       success: [
         { put: { key, value, lease } },
         burial(keys.tombstone(from), memo, takes ? 'resumed' : 'unknown'),

@@ -104,6 +104,16 @@ export const CORE_FAULTS: Faults = {
       'lets a lease die in a suspended machine',
     ),
   },
+  'silence is judged before input is read': {
+    file: 'src/base/event-loop.ts',
+    find: 'clock.setImmediate(judge);',
+    replace: 'if (clock) judge();',
+    why: 'each pause of the event loop costs the connection and what is under way on it',
+    by: inTest(
+      'test/clients/kept-connection.test.ts',
+      'an answer that came while the process stood still is no silence',
+    ),
+  },
   'a claim given up while under way is released without saying so': {
     ...liveClaim,
     find: "if (this.#state.at === 'asking') this.#markUnanswered();",
@@ -134,6 +144,17 @@ export const CORE_FAULTS: Faults = {
     by: inTest(
       DEADLINE_OF_A_CLAIM,
       'a grant of old age is renewed before it is handed out with minHold',
+    ),
+  },
+  'a release that failed is not repeated': {
+    file: 'src/store-calls/release.ts',
+    find: 'if (this.#closed) return;\n    const now',
+    replace: 'if (claim) return;\n    const now',
+    why: 'one lost packet keeps everybody waiting for a TTL',
+    by: inTest(
+      'test/primitives/run.test.ts',
+      'release',
+      'waits for one try, and goes on in the background until the TTL',
     ),
   },
   'the token does not grow with a local hand-off': {
