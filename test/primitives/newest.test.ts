@@ -3,7 +3,14 @@ import { allOf, type Member } from 'holdfast';
 import type { Eviction, GoneReason, GoneStatus } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { REPLACED } from '../../src/core/errors.ts';
-import { type Bed, failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import {
+  type Bed,
+  failure,
+  held,
+  setUp,
+  waiting,
+  watchOutcome,
+} from '../support/scripted-store.ts';
 
 const NEWEST = { ifBusy: 'replace-waiting' } as const;
 const REPLACES = { replaces: true } as const;
@@ -89,9 +96,10 @@ describe('a claim that replaces others', () => {
     const bed = setUp(REPLACES);
     const evicted = crowded(bed);
     const outcomes = [async () => false, () => Promise.reject(failure()), async () => true];
-    bed.store.onEvict = (number, eviction) => {
+    bed.store.onEvict = async (number, eviction) => {
       evicted.push([number, eviction]);
-      return number === 5n ? (outcomes.shift()?.() ?? Promise.resolve(true)) : Promise.resolve(true);
+      if (number !== 5n) return true;
+      return outcomes.shift()?.() ?? true;
     };
     watchOutcome(bed.locks.mutex('a').acquire(NEWEST));
     await bed.clock.advance(3_000);
