@@ -132,9 +132,9 @@ export abstract class Lock extends Lockable<Lease> {
 
   /** How a claim begins that replaces earlier ones, if it does. */
   #newest({ ifBusy }: AcquireOptions): Newest | undefined {
+    if (!ifBusy) return undefined;
     const { services } = this.engine;
     const { name, traits } = services.calls.store;
-    if (!ifBusy) return undefined;
     if (traits.queue && traits.replaces) return new Newest(services, ifBusy);
     throw new UnsupportedError('ifBusy', `The ${name} store cannot replace earlier claims.`);
   }

@@ -122,8 +122,8 @@ export class Deadline {
    * a reply with nearly the whole TTL will do: of a slow store, none might ever have enough.
    */
   lasts(ms: number, leftMs: number, now: number): boolean {
-    const full = 2 * ms > this.#ttlMs && leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
-    return ms === 0 || full || this.#at - now >= ms;
+    if (ms === 0 || this.#at - now >= ms) return true;
+    return 2 * ms > this.#ttlMs && leftMs >= this.#ttlMs * (1 - MIN_VALIDITY);
   }
 
   /** Requests have failed for a whole TTL, in which this process did not stand still. */
