@@ -4,7 +4,7 @@ import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textFile } from '../../../scripts/text-files.mjs';
+import { textFile } from '../../../scripts/text-files.mjs.mts';
 import type { ClientOptions, News, Order } from './client.ts';
 
 export interface MemberOptions {

@@ -1,6 +1,6 @@
 /** What of a file in Lua or SQL the build, the tests and programs from sources import. */
 import { expect, it } from 'vitest';
-import { stripped } from '../../../scripts/text-files.mjs';
+import { stripped } from '../../../scripts/text-files.mjs.mts';
 
 it.each([
   ['a comment at the start', "-- It's one.\nreturn 1\n", 'return 1\n'],
