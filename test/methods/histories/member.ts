@@ -4,7 +4,8 @@ import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textFile } from '../../../scripts/text-files.mjs.mts';
+// biome-ignore lint/correctness/useImportExtensions: its types are in the other file.
+import { textFile } from '../../../scripts/text-files.mjs';
 import type { ClientOptions, News, Order } from './client.ts';
 
 export interface MemberOptions {

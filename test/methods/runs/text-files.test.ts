@@ -1,6 +1,7 @@
 /** What of a file in Lua or SQL the build, the tests and programs from sources import. */
 import { expect, it } from 'vitest';
-import { stripped } from '../../../scripts/text-files.mjs.mts';
+// biome-ignore lint/correctness/useImportExtensions: its types are in the other file.
+import { stripped } from '../../../scripts/text-files.mjs';
 
 it.each([
   ['a comment at the start', "-- It's one.\nreturn 1\n", 'return 1\n'],
