@@ -144,7 +144,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/methods/faults/scene.ts',
   },
   {
-    step: tests('sharing', { seconds: 440 }),
+    step: tests('sharing', { seconds: 560 }),
     what: 'locks shared with programs in Java, Go and Python',
     from: 'test/methods/sharing/pair-suite.ts',
   },

@@ -13,21 +13,22 @@ const STILL_MS = TTL_MS + 500;
 
 /**
  * A command with children of all kinds: with a living parent, with none any more, and, thanks to
- * `timeout`, in a process group of its own. Each notes its pid, and what it was sent unless `deaf`.
+ * `timeout`, in a process group of its own. Each notes its pid, and unless `deaf` that it was asked
+ * to end; the last of them perhaps twice, for `timeout` passes on what it was sent itself.
  */
 const FAMILY = `
   exec 2> /dev/null
   each() {
-    if [ $deaf = 1 ]; then trap '' TERM; else trap 'echo TERM >> log; exit' TERM; fi
+    if [ $deaf = 1 ]; then trap '' TERM; else trap "echo $1 >> log; exit" TERM; fi
     sh -c 'echo $PPID' >> pids
     while [ -e "$PWD" ]; do sleep 0.02; done
   }
-  each &
-  (each &)
-  timeout 60 sh -c 'echo $$ >> pids; trap "echo TERM >> log; exit" TERM
+  each child &
+  (each orphan &)
+  timeout 60 sh -c 'echo $$ >> pids; trap "echo group >> log; exit" TERM
     [ $deaf = 0 ] || trap "" TERM
     while [ -e "$PWD" ]; do sleep 0.02; done' &
-  each
+  each parent
 `;
 
 function run(place: Place, script: string, grace = '5s', env: NodeJS.ProcessEnv = {}): Program {
@@ -62,7 +63,8 @@ it.each([
   expect(fate.err).toMatch(/^holdfast: Lease lost on "a": .* Ending the command\.\n$/);
   expect(pids.filter(alive)).toEqual([]);
   // Each was asked; none had to be killed, for the grace is a day.
-  expect(place.read('log')).toBe('TERM\n'.repeat(4));
+  const asked = new Set(place.read('log').trim().split('\n'));
+  expect(asked).toEqual(new Set(['parent', 'child', 'orphan', 'group']));
   expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
 });
 

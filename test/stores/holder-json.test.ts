@@ -7,7 +7,10 @@ it('has all of the holder, whichever came before', () => {
   for (const each of [
     ...[holder, { ...holder, since: 2 }, labelled, { ...labelled, since: 3 }, holder],
     ...[{ ...holder, pid: 2 }, { ...labelled, mark: 'candidate' }, labelled],
-    ...[{ ...labelled, label: '' }, { ...labelled, host: 'b' }],
+    ...[
+      { ...labelled, label: '' },
+      { ...labelled, host: 'b' },
+    ],
   ]) {
     expect(JSON.parse(holderJson(each))).toEqual(each);
   }

@@ -159,8 +159,8 @@ export class Verbs {
   }
 
   async #write(args: Args, ask: (text: string) => Promise<readonly TextRow[]>): Promise<Args> {
-    type Given = [statements.RowWrite[], statements.RowWake[]];
-    const [rows, wakes] = args.map((text) => JSON.parse(text)) as Given;
+    type RowsAndWakes = [statements.RowWrite[], statements.RowWake[]];
+    const [rows, wakes] = args.map((text) => JSON.parse(text)) as RowsAndWakes;
     const done = await ask(statements.write(this.#tables, rows, this.#wakes.others(wakes)));
     const written = statements.writtenIn(rows, done.slice(1));
     this.#wakes.all(wakes.filter(({ name }) => written.includes(name)));

@@ -84,6 +84,14 @@ describe('a server of ZooKeeper', () => {
     const told = await versionAt('zookeeper://server', async () => reply);
     expect(told).toBe(`ZooKeeper, which does not tell its version: ${why}`);
   });
+
+  it('tells its version beside one that is down', async () => {
+    const told = await versionAt('zookeeper://down,up', async ({ host }) => {
+      if (host === 'down') throw new Error('no');
+      return 'Zookeeper version: 3.8.0-5a02a05, built on 2022-02-25\nMode: follower\n';
+    });
+    expect(told).toBe('ZooKeeper 3.8.0, follower');
+  });
 });
 
 describe('a table of DynamoDB', () => {

@@ -1,11 +1,12 @@
 /** Servers that agree die, lose each other, and come back, while their locks are in demand. */
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Bed, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
-import { patiently, Scene } from './scene.ts';
+import { Scene } from './scene.ts';
 import type { Mortal } from './server.ts';
 
 /** Long enough for heartbeats over a follower on a busy machine. */

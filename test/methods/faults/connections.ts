@@ -1,6 +1,7 @@
 /** The network between a process and the server is gone, halfway gone, or slow. */
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect, test } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -12,7 +13,7 @@ import {
   sleep,
   TTL_MS,
 } from './bed.ts';
-import { firstGrant, patiently, Scene } from './scene.ts';
+import { firstGrant, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */
 const PATIENT_TTL_MS = paced(8000);

@@ -1,6 +1,7 @@
 /** A process that holds stands still, blocks its event loop, or dies. */
 import type { Store } from 'holdfast';
 import { expect, test } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Child, databaseFile } from '../processes/child.ts';
 import type { Found, HolderOptions } from '../processes/children/holder.ts';
@@ -19,7 +20,7 @@ import {
   TTL_MS,
 } from './bed.ts';
 import { Fenced } from './fenced.ts';
-import { firstGrant, type Grant, patiently } from './scene.ts';
+import { firstGrant, type Grant } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
 

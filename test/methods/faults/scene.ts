@@ -7,9 +7,10 @@
  * machine makes both late and neither wrong. Where tokens are no times, it is the time at which the
  * grant was heard of.
  */
-import { isLockError, type Lease, type Lock, type LossReason, type Store } from 'holdfast';
+import type { Lease, LossReason, Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import {
   type Bed,
@@ -100,18 +101,6 @@ async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undef
     await sleep(2);
   }
   return undefined;
-}
-
-/** A wait fails when the store has not answered for a TTL; a patient program waits again. */
-export async function patiently(lock: Lock): Promise<Lease> {
-  for (;;) {
-    try {
-      return await lock.acquire();
-    } catch (error) {
-      if (!isLockError(error, 'STORE')) throw error;
-      await sleep(10);
-    }
-  }
 }
 
 /** A server or a proxy, or what opens a store. */

@@ -1,9 +1,10 @@
 /** A server dies or stands still, with what it has written down. */
 import { expect } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { type Bed, onServer, type Place, RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
-import { patiently, Scene } from './scene.ts';
+import { Scene } from './scene.ts';
 
 export interface Mortal extends Place {
   kill(): Promise<void>;

@@ -2,9 +2,10 @@
 import type { Locks } from 'holdfast';
 import { expect, test } from 'vitest';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { patiently } from '../../support/patiently.ts';
 import { RESTART_TTL_MS, type StoreOptions } from './bed.ts';
 import { Crowd } from './crowd.ts';
-import { Belief, firstGrant, patiently, Scene } from './scene.ts';
+import { Belief, firstGrant, Scene } from './scene.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 
 export interface Replicated extends SqlServer {

@@ -2,6 +2,7 @@
 import type { StoreError } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -14,7 +15,7 @@ import {
   sleep,
   TTL_MS,
 } from './bed.ts';
-import { firstGrant, patiently, Scene } from './scene.ts';
+import { firstGrant, Scene } from './scene.ts';
 import { loneServer } from './server.ts';
 import type { SqlBed, SqlServer } from './sql-bed.ts';
 

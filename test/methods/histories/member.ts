@@ -4,6 +4,7 @@ import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+// biome-ignore lint/correctness/useImportExtensions: its types are in the other file.
 import { textFile } from '../../../scripts/text-files.mjs';
 import type { ClientOptions, News, Order } from './client.ts';
 

@@ -1,5 +1,6 @@
 /** What of a file in Lua or SQL the build, the tests and programs from sources import. */
 import { expect, it } from 'vitest';
+// biome-ignore lint/correctness/useImportExtensions: its types are in the other file.
 import { stripped } from '../../../scripts/text-files.mjs';
 
 it.each([

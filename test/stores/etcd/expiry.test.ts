@@ -17,8 +17,8 @@ import {
   holders,
   TTL_MS,
 } from '../../methods/faults/expiry.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { type Counting, counting } from './counting-client.ts';

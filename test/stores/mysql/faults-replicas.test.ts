@@ -1,12 +1,13 @@
 /** A primary and its replica part: one dies, the other is promoted, or both live on. */
 import { describe, test } from 'vitest';
 import { MYSQL_CLIENTS } from '../../database-locks/clients.ts';
-import { Belief, firstGrant, patiently } from '../../methods/faults/scene.ts';
+import { Belief, firstGrant } from '../../methods/faults/scene.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
 import { type Pair, replicaFaults } from '../../methods/faults/sql-replicas.ts';
 import { expectFenceHolds } from '../../methods/faults/two-believe.ts';
 import type { MysqlServer } from '../../servers/mysql-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed, PRODUCTS } from './fault-bed.ts';

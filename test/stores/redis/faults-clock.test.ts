@@ -5,11 +5,12 @@
 import { describe, expect, test } from 'vitest';
 import { claimOf, hasWaiter, MAX_TTL_MS, TTL_MS } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
-import { firstGrant, patiently } from '../../methods/faults/scene.ts';
+import { firstGrant } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';

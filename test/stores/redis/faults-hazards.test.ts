@@ -4,9 +4,10 @@ import { plainRedisStore, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { claimOf, MAX_TTL_MS, sleep, TTL_MS } from '../../methods/faults/bed.ts';
-import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type StoreOptions } from './bed.ts';
 

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { sleep } from '../../methods/faults/bed.ts';
 import { Fenced } from '../../methods/faults/fenced.ts';
-import { Belief, firstGrant, patiently, Scene } from '../../methods/faults/scene.ts';
+import { Belief, firstGrant, Scene } from '../../methods/faults/scene.ts';
 import { hearWarnings } from '../../methods/faults/warnings.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';

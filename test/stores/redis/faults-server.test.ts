@@ -1,9 +1,10 @@
 /** The server dies, stands still, or loses its data. */
 import { describe, expect, test } from 'vitest';
 import { MAX_TTL_MS, sleep } from '../../methods/faults/bed.ts';
-import { patiently, Scene } from '../../methods/faults/scene.ts';
+import { Scene } from '../../methods/faults/scene.ts';
 import { absentServer } from '../../methods/faults/server.ts';
 import type { RedisServer } from '../../servers/redis-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed } from './bed.ts';
 

@@ -2,8 +2,8 @@
 import type { Store } from 'holdfast';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { type Replicated, startReplicated } from '../../servers/topologies.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { Bed } from './bed.ts';
 

@@ -3,9 +3,9 @@ import type { Lease, Locks } from 'holdfast';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hasWaiter, LONG_TTL_MS, sleep } from '../../methods/faults/bed.ts';
 import { holdersFaults, lateness } from '../../methods/faults/connections.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 

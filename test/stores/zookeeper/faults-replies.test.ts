@@ -5,9 +5,9 @@
 import { downgrade, isLockError, type Lease, type Locks } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';

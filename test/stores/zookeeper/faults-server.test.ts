@@ -1,9 +1,9 @@
 /** The server dies, stands still, or ends sessions. */
 import { describe, expect, test } from 'vitest';
 import { hasWaiter } from '../../methods/faults/bed.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { loneServer } from '../../methods/faults/server.ts';
 import { serversOfTheirOwn } from '../../methods/faults/sql-bed.ts';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 

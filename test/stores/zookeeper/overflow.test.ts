@@ -9,8 +9,8 @@ import { afterAll, expect, test } from 'vitest';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Created } from '../../../src/clients/zookeeper/wire/requests.ts';
 import { claimOf, LONG_TTL_MS } from '../../methods/faults/bed.ts';
-import { patiently } from '../../methods/faults/scene.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
 import { ask, Bed, MUTEX, READ, SEAT, WRITE } from './fault-bed.ts';
 

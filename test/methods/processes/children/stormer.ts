@@ -1,6 +1,7 @@
 /** Several tasks that take locks again and again, as quickly as they can. */
-import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
+import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
+import { patiently } from '../../../support/patiently.ts';
 import type { HoldRecord } from '../../histories/holds.ts';
 import { given, hear, machineMs, sleep, tell } from './talk.ts';
 
@@ -34,7 +35,7 @@ process.disconnect();
 async function storm(resource: string): Promise<void> {
   for (let i = 0; i < rounds; i++) {
     const requestedAt = machineMs();
-    const lease = await patiently(locks.mutex(resource, { fair: true }));
+    const lease = await patiently(locks.mutex(resource, { fair: true }), failed);
     const grantedAt = machineMs();
     await sleep(Math.random() * 2);
     const endedAt = lease.held ? machineMs() : grantedAt;
@@ -47,13 +48,6 @@ async function storm(resource: string): Promise<void> {
   }
 }
 
-async function patiently(lock: Lock): Promise<Lease> {
-  for (;;) {
-    try {
-      return await lock.acquire();
-    } catch (error) {
-      if (!isLockError(error, 'STORE')) throw error;
-      said.add(`${String(error)} ${String(error.cause)}`);
-    }
-  }
+function failed(error: Error): void {
+  said.add(`${String(error)} ${String(error.cause)}`);
 }

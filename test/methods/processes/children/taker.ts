@@ -2,10 +2,11 @@
  * Takes locks of a Sentinel group again and again, for as long as the test lasts, and tells of each
  * hold. It keeps a lock for a moment, or for as long as it is told to.
  */
-import { createLocks, isLockError, type Lease, type Lock } from 'holdfast';
+import { createLocks, type Lease } from 'holdfast';
 import { type RedisClient, redisStore } from 'holdfast/redis';
 import { Redis } from 'ioredis';
 import { createSentinel } from 'redis';
+import { patiently } from '../../../support/patiently.ts';
 import type { HoldRecord } from '../../histories/holds.ts';
 import { given, machineMs, sleep, tell } from './talk.ts';
 
@@ -83,17 +84,5 @@ async function believed(lease: Lease, grantedAt: number): Promise<number> {
     keeps = kept === lease.resource;
     if (!keeps && at >= enoughAt) return heldAt;
     await sleep(1);
-  }
-}
-
-/** A store that does not answer for a TTL is an error, and the program tries again. */
-async function patiently(lock: Lock): Promise<Lease> {
-  for (;;) {
-    try {
-      return await lock.acquire();
-    } catch (error) {
-      if (!isLockError(error, 'STORE')) throw error;
-      await sleep(10);
-    }
   }
 }
