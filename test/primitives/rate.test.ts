@@ -77,8 +77,12 @@ describe('a semaphore with minHold', () => {
     const memory = memoryStore({ clock });
     const store = countingStore(memory);
     const one = { limit: 1, minHold: '1s' } as const;
-    await createLocks(memory, { clock }).semaphore('api', one).run(() => {});
-    await createLocks(store, { clock }).semaphore('api', one).run(() => {});
+    await createLocks(memory, { clock })
+      .semaphore('api', one)
+      .run(() => {});
+    await createLocks(store, { clock })
+      .semaphore('api', one)
+      .run(() => {});
     const requests = (['claim', 'renew', 'release'] as const).map((verb) => store.count(verb));
     expect(requests.map((count) => count.requests)).toEqual([1, 1, 1]);
   });

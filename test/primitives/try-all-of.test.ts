@@ -51,7 +51,11 @@ describe('a try of several locks', () => {
     const tried = watchOutcome(tryAllOf([locks.mutex('a'), locks.mutex('b')]));
     await clock.advance(1_000);
     expect(tried.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
-    expect(left().map(({ resource }) => resource).sort()).toEqual(['a', 'b']);
+    expect(
+      left()
+        .map(({ resource }) => resource)
+        .sort(),
+    ).toEqual(['a', 'b']);
     expect(store.sent('claimAll')).toHaveLength(1);
     expect(store.entered).toEqual([]);
   });

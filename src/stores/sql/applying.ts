@@ -88,7 +88,7 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
-export const KEPT_BUSY =
+export const KEPT_BUSY: string =
   'Other sessions kept the row of this lock busy. Look for one that stays idle in a transaction' +
   ' on the tables of Holdfast.';
 

@@ -1,6 +1,7 @@
 /** A lease goes from process to process, and one of them stands still or dies on the way. */
 import type { Locks, Store } from 'holdfast';
 import { expect, test } from 'vitest';
+import { patiently } from '../../support/patiently.ts';
 import { Child } from '../processes/child.ts';
 import type { Passed, PasserOptions } from '../processes/children/passer.ts';
 import {
@@ -13,7 +14,6 @@ import {
   TTL_MS,
 } from './bed.ts';
 import { Fenced } from './fenced.ts';
-import { patiently } from './scene.ts';
 
 interface World<At> {
   readonly server: At;

@@ -4,7 +4,10 @@ import { once } from 'holdfast/once';
 import { expect } from 'vitest';
 
 /** All verbs of a store, in the course of what programs do; nobody else has locks in it. */
-export async function useAll(locks: Locks, { passes = true } = {}): Promise<void> {
+export async function useAll(
+  locks: Locks,
+  { passes = true }: { passes?: boolean } = {},
+): Promise<void> {
   const lease = await locks.mutex('a').acquire();
   const next = locks.mutex('a', { fair: true }).acquire();
   await lease.renew();
