@@ -80,7 +80,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     const index = view.find(own.id);
     const takes = index < view.admitted && !own.held && leavesWork(own, view);
     if (index >= view.admitted && !own.held) own.seen = { view, index };
-    const takeover = takes ? takeoverOf(own, this.path, seen) : own.takeover;
+    const takeover = takes ? this.#takeover(own, seen) : own.takeover;
     return follow<Takeover | undefined, void>(takeover, (found): Soon<void> => {
       own.takeover = found;
       const changed = own.see(view);
@@ -90,6 +90,15 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       this.#announce(own, view);
       this.#attend(own);
     });
+  }
+
+  /** Read once, however many lists show that it holds: the note of an eviction is read only once. */
+  #takeover(own: ZookeeperClaim, seen: ReadQueue): Promise<Takeover | undefined> {
+    own.takingOver ??= takeoverOf(own, this.path, seen).catch((error) => {
+      own.takingOver = undefined;
+      throw error;
+    });
+    return own.takingOver;
   }
 
   #list(kept: KeptSession, watch?: NodeWatcher): Answer<NodeView> {

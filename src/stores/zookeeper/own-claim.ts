@@ -1,7 +1,7 @@
 /** A claim of this process in a queue of ZooKeeper. */
 import type { Answer } from '../../base/answer.ts';
 import type { NodeWatcher } from '../../clients/zookeeper/watches.ts';
-import type { Claim, ClaimStatus } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Takeover } from '../../contract/store.ts';
 import { OwnClaim } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import { type Details, type NodeView, uuidOf } from './places.ts';
@@ -30,6 +30,8 @@ export class ZookeeperClaim extends OwnClaim {
   /** It was not renewed, so its work may be undone. */
   died = false;
   entering: Answer<ClaimStatus> | undefined;
+  /** How the hold before it ended, from when it is asked for. */
+  takingOver: Promise<Takeover | undefined> | undefined;
   /** The path of the node that it watches as long as it waits. */
   awaited: string | undefined;
   watcher: NodeWatcher | undefined;
