@@ -66,7 +66,7 @@ class Together implements Sender<ClaimStatus> {
 /**
  * Takes all of these locks if all are free now, else resolves to null: in one step of the store,
  * so nothing is held meanwhile, unlike in a try of `allOf`. At most 100 locks, of the same `Locks`.
- * If a process dies, etcd keeps all of them for the longest of their TTLs.
+ * If a process dies, etcd and ZooKeeper keep all of them for the longest of their TTLs.
  *
  * @example
  * import { tryAllOf } from 'holdfast';

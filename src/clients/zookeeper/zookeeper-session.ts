@@ -209,7 +209,7 @@ export class ZookeeperSession extends Session {
       return requests.multi(steps.map((step) => this.#step(step)));
     }, within);
     return asked.map((answers) =>
-      answers.map((one) => (one && 'path' in one ? { path: this.#own(one.path) } : one)),
+      answers.map((one) => (one && 'path' in one ? { ...one, path: this.#own(one.path) } : one)),
     );
   }
 
@@ -269,7 +269,8 @@ function childOf(parent: string, name: string): string {
   return `${parent === '/' ? '' : parent}/${name}`;
 }
 
-function protectedName(id: string, name: string): string {
+/** How the name of a protected node begins; the number that the server adds ends it. */
+export function protectedName(id: string, name: string): string {
   return `_c_${id}-${name}`;
 }
 

@@ -28,7 +28,7 @@ export interface NodePlace extends QueuePlace {
   readonly sequence: number;
 }
 
-/** What the stat of a queue's node says of the note in it, and of departures. */
+/** What the stat of a queue's node says of the note in it, and of those that came and went. */
 export interface NoteFacts {
   /** 0: there is none. */
   readonly length: number;
@@ -40,6 +40,8 @@ export interface NoteFacts {
   readonly madeBy: bigint;
   /** Twice the number of its children that have been deleted, in 32 bits. */
   readonly departures: number;
+  /** The number of the next child, in 31 bits: so many have been created. */
+  readonly next: number;
 }
 
 export type NodeView = QueueView<NodePlace, NoteFacts>;
@@ -48,7 +50,8 @@ export function factsOf(stat: Stat): NoteFacts {
   const { dataLength: length, version, mzxid, pzxid, czxid: madeBy } = stat;
   // `cversion` counts children that came and went; `numChildren` is their difference.
   const departures = (stat.cversion - stat.numChildren) | 0;
-  return { length, version, latest: mzxid === pzxid, madeBy, departures };
+  const next = ((stat.cversion + stat.numChildren) >>> 0) / 2;
+  return { length, version, latest: mzxid === pzxid, madeBy, departures, next };
 }
 
 const UUID = '[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}';

@@ -37,6 +37,7 @@ import { inspect, list } from './verbs/inspect.ts';
 import { NodeRecords } from './verbs/keep.ts';
 import { clear, release } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
+import { enterTogether } from './verbs/together.ts';
 import { Tombstones } from './verbs/tombstones.ts';
 
 export const TRAITS: Traits = {
@@ -105,10 +106,8 @@ export class ZookeeperStore implements Store {
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
     const runs = new Map<string, Run>();
-    const latch = this.#parts.tree.recipe === 'latch';
     const statuses = claims.map((given) => {
-      // All kinds are the same latch, which one at a time holds.
-      const claim: Claim = latch ? { ...given, kind: 'mutex', permits: 1, limit: 1 } : given;
+      const claim = this.#inRecipe(given);
       const last = runs.get(claim.resource);
       const run: Run =
         last && follows(last.claim, claim)
@@ -121,6 +120,11 @@ export class ZookeeperStore implements Store {
       return status;
     });
     return Answer.all(statuses);
+  }
+
+  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+    const inRecipe = claims.map((claim) => this.#inRecipe(claim));
+    return enterTogether(this.#parts, inRecipe);
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -167,5 +171,11 @@ export class ZookeeperStore implements Store {
 
   async close(): Promise<void> {
     this.#parts.sessions.close();
+  }
+
+  /** All kinds are the same latch, which one at a time holds. */
+  #inRecipe(claim: Claim): Claim {
+    if (this.#parts.tree.recipe !== 'latch') return claim;
+    return { ...claim, kind: 'mutex', permits: 1, limit: 1 };
   }
 }

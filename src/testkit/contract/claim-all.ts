@@ -32,7 +32,7 @@ export const claimAll: Topic = {
       await bed.leave(a);
       for (const status of await enterAll(bed, tries(bed, 'a', 'b', 'c'))) held(status);
     }),
-    check('of those that overlap one is held, and none in part', ['atomic try'], async (bed) => {
+    check('of those that overlap one is held, and none in part', async (bed) => {
       const stores = [bed.store, await bed.connect()];
       for (let round = 0; round < 5; round++) {
         const pairs = ['ab', 'ba', 'bc', 'cb', 'ca', 'ac', 'ab', 'ba'].map((pair) =>

@@ -2,7 +2,7 @@
  * The connection is cut in the middle of what is asked or answered, at many places: a claim has one
  * node at most while it is wanted, and none when it is not, however its requests were lost.
  */
-import { downgrade, isLockError, type Lease, type Locks } from 'holdfast';
+import { downgrade, isLockError, type Lease, type Locks, tryAllOf } from 'holdfast';
 import { afterAll, expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -107,6 +107,17 @@ test.concurrent.each(WAYS)('a try (%s)', async (way) => {
     const lease = await bed.cut.mutex('a').tryAcquire().catch(doubt);
     expect(lease).not.toBe(null);
     await lease?.release();
+  });
+});
+
+test.concurrent.each(WAYS)('a try of two locks (%s)', async (way) => {
+  await using bed = await CutBed.make();
+  await bed.eachCut(way, async () => {
+    const both = ['a', 'b'].map((name) => bed.cut.mutex(name));
+    const leases = await tryAllOf(both).catch(doubt);
+    expect(leases).not.toBe(null);
+    await leases?.release();
+    await until('was the other gone', async () => (await bed.nodes('b')).length === 0);
   });
 });
 

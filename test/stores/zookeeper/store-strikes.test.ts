@@ -8,7 +8,7 @@ import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { gate } from '../../support/gate.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import { Bed as AnyBed, ask, WRITE } from './fault-bed.ts';
+import { Bed as AnyBed, ask, SEAT, WRITE } from './fault-bed.ts';
 import { type Striking, striking } from './striking-client.ts';
 
 const server = await startZookeeper();
@@ -16,6 +16,8 @@ afterAll(() => server.close());
 
 const TTL_MS = paced(1500);
 const UNKNOWN = { state: 'error', error: { outcome: 'unknown' } };
+const HELD = { state: 'held' };
+const REFUSED = { state: 'gone', why: 'refused' };
 
 class Bed extends AnyBed {
   constructor() {
@@ -76,6 +78,96 @@ test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
     expect(await bed.count('a')).toBe(0);
   },
 );
+
+test.concurrent('several tries make nothing if a claim comes after they have looked', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  const other = bed.store(server);
+  const [first, second] = [claimOf('b', SEAT), claimOf('b', SEAT)];
+  const tries = () => [claimOf('a', { queue: false }), claimOf('b', { ...SEAT, queue: false })];
+  await ask(other, first);
+  strike('multi', () => ask(other, second));
+  expect(await store.claimAll?.(tries())).toMatchObject([REFUSED, REFUSED]);
+  expect(await bed.count('b')).toBe(2);
+  // Not even for a moment: it would be the node of a queue.
+  expect(await bed.looking.exists(`${bed.path}/a`)).toBeUndefined();
+  await other.release([second]);
+  strike('multi', () => other.release([first]));
+  const claims = tries();
+  expect(await store.claimAll?.(claims)).toMatchObject([HELD, HELD]);
+  expect(await store.release(claims)).toEqual([true, true]);
+});
+
+test.concurrent('several tries look again if one of their queues has come meanwhile', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  const other = bed.store(server);
+  const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
+  const quick = claimOf('b');
+  strike('multi', async () => {
+    await ask(other, quick);
+    await other.release([quick]);
+  });
+  expect(await store.claimAll?.(claims)).toMatchObject([HELD, HELD]);
+  expect([await bed.count('a'), await bed.count('b')]).toEqual([1, 1]);
+  expect((await store.renew(claims)).map(({ state }) => state)).toEqual(['held', 'held']);
+  expect(await store.release(claims)).toEqual([true, true]);
+});
+
+test.concurrent('several tries notice that a queue was removed and made again', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  const other = bed.store(server);
+  const before = claimOf('b');
+  await ask(other, before);
+  await other.release([before]);
+  // As many have come to the new one.
+  strike('multi', async () => {
+    await bed.looking.delete(`${bed.path}/b`);
+    await ask(other, claimOf('b'));
+  });
+  const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
+  expect(await store.claimAll?.(claims)).toMatchObject([REFUSED, REFUSED]);
+  expect(await bed.looking.exists(`${bed.path}/a`)).toBeUndefined();
+});
+
+test.concurrent.each(['unsent', 'lost', 'unanswered'] as const)(
+  'of several tries that are %s none stays',
+  async (how) => {
+    await using bed = new Bed();
+    const { store, strike } = bed.struck();
+    const claims = ['a', 'b'].map((name) => claimOf(name, { queue: false }));
+    strike('multi', how);
+    const outcome = how === 'unsent' ? 'failed' : 'unknown';
+    const failed = { state: 'error', error: { outcome } };
+    expect(await store.claimAll?.(claims)).toMatchObject([failed, failed]);
+    const counts = async () => [await bed.count('a'), await bed.count('b')];
+    const done = how === 'unanswered';
+    expect(await counts()).toEqual(done ? [1, 1] : [0, 0]);
+    if (how !== 'unsent') {
+      // A copy makes nothing, as long as nobody can know.
+      const gone = { state: 'gone', why: 'unknown' };
+      expect(await store.claimAll?.(claims)).toMatchObject([gone, gone]);
+    }
+    expect(await store.release(claims)).toEqual([done, done]);
+    expect(await counts()).toEqual([0, 0]);
+  },
+);
+
+test.concurrent('several tries with a lost reply are swept away after their TTL', async () => {
+  await using bed = new Bed();
+  const { store, strike } = bed.struck();
+  // Others keep the session alive.
+  const other = claimOf('other', { ttlMs: TTL_MS });
+  await ask(store, other);
+  strike('multi', 'unanswered');
+  await store.claimAll?.(['a', 'b'].map((name) => claimOf(name, { ttlMs: TTL_MS, queue: false })));
+  expect([await bed.count('a'), await bed.count('b')]).toEqual([1, 1]);
+  await until('were they gone', async () => {
+    await store.renew([other]);
+    return (await bed.count('a')) + (await bed.count('b')) === 0;
+  });
+});
 
 test.concurrent('a claim that loses the mutex while it waits leaves with its leases', async () => {
   await using bed = new Bed();

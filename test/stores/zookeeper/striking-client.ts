@@ -5,9 +5,10 @@ import { connectionLoss } from '../../../src/clients/zookeeper/errors.ts';
 
 /**
  * `unsent`: it fails before anything was sent. `lost`: it is not sent, and nobody can know.
- * `unanswered`: it is done, and nobody can know. A promise: it is sent when that is settled.
+ * `unanswered`: it is done, and nobody can know. A promise: it is sent when that is settled. A
+ * function: it is sent when that has been done.
  */
-export type Strike = 'unsent' | 'lost' | 'unanswered' | Promise<unknown>;
+export type Strike = 'unsent' | 'lost' | 'unanswered' | Promise<unknown> | (() => Promise<unknown>);
 
 export interface Striking {
   readonly client: ZookeeperClient;
@@ -37,7 +38,8 @@ export function striking(client: ZookeeperClient): Striking {
 }
 
 async function suffer(how: Strike, ask: () => unknown): Promise<unknown> {
-  if (typeof how !== 'string') await how;
+  if (typeof how === 'function') await how();
+  else if (typeof how !== 'string') await how;
   else if (how !== 'unanswered') throw connectionLoss(new Error('cut'), how === 'lost');
   const answer = await ask();
   if (how === 'unanswered') throw connectionLoss(new Error('cut'), true);

@@ -34,7 +34,7 @@ export function enter(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> {
 }
 
 /** What has become of an earlier request; undefined: there was none. */
-function entered(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> | undefined {
+export function entered(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> | undefined {
   const known = parts.own.find(claim);
   return parts.tombstones.find(claim) ?? (known && again(parts, known));
 }
@@ -54,8 +54,12 @@ async function again(parts: ZookeeperParts, own: ZookeeperClaim): Promise<ClaimS
   return own.status(at);
 }
 
-function begin(parts: ZookeeperParts, own: ZookeeperClaim): Answer<ClaimStatus> {
-  const entering = Answer.of<ClaimStatus>(() => makeNode(parts, own));
+export function begin(
+  parts: ZookeeperParts,
+  own: ZookeeperClaim,
+  make: () => Soon<ClaimStatus> = () => makeNode(parts, own),
+): Answer<ClaimStatus> {
+  const entering = Answer.of<ClaimStatus>(make);
   own.entering = entering;
   return entering.always(() => {
     own.entering = undefined;
@@ -94,7 +98,7 @@ function makeNode(parts: ZookeeperParts, own: ZookeeperClaim): Soon<ClaimStatus>
 }
 
 /** Its node is there; it may have to leave again. */
-function settle(
+export function settle(
   parts: ZookeeperParts,
   own: ZookeeperClaim,
   sentAt: number,
@@ -170,7 +174,7 @@ export function lose(parts: ZookeeperParts, own: ZookeeperClaim): GoneStatus {
   return forget(parts, own, own.sealed ?? { state: 'gone', why: 'session' });
 }
 
-function forget(parts: ZookeeperParts, own: ZookeeperClaim, status: GoneStatus): GoneStatus {
+export function forget(parts: ZookeeperParts, own: ZookeeperClaim, status: GoneStatus): GoneStatus {
   parts.own.forget(own);
   return status;
 }

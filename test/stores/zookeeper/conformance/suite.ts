@@ -15,8 +15,8 @@ import { startZookeeper } from '../../../servers/zookeeper-server.ts';
 import { HANG_MS, paced } from '../../../support/this-run.ts';
 
 const LACKS: Readonly<Record<Recipe, readonly OptionalVerb[]>> = {
-  locks: ['claimAll', 'raise', 'handOver'],
-  latch: ['claimAll', 'raise', 'handOver'],
+  locks: ['raise', 'handOver'],
+  latch: ['raise', 'handOver'],
   semaphore: ['claimAll', 'raise', 'downgrade', 'evict', 'keep', 'recall', 'handOver', 'list'],
 };
 

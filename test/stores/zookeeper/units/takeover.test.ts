@@ -36,6 +36,12 @@ it('the count may overflow, as that of the servers does', () => {
   }
 });
 
+it('the number of the next child is how many came', () => {
+  for (const went of [0, 7, 2 ** 30, 2 ** 31 - 3]) {
+    expect(facts(went + 2, went).next).toBe(went + 2);
+  }
+});
+
 it('another node of the same name has counts of its own', () => {
   expect(onlyThoseBefore(seen(1, facts(3, 1)), facts(3, 2, 2n))).toBe(false);
 });
