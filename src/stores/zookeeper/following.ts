@@ -92,7 +92,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     });
   }
 
-  /** Read once, however many lists show that it holds: the note of an eviction is read only once. */
+  /** Asked for once, however many lists show that it holds: who reads of an eviction removes it. */
   #takeover(own: ZookeeperClaim, seen: ReadQueue): Promise<Takeover | undefined> {
     own.takingOver ??= takeoverOf(own, this.path, seen).catch((error) => {
       own.takingOver = undefined;

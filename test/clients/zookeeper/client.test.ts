@@ -104,9 +104,9 @@ describe('requests', () => {
       { step: 'set', path: '/multi', data: bytes('b') },
       { step: 'delete', path: '/multi/box' },
     ]);
-    expect(made).toMatchObject([
+    expect(made).toEqual([
       { path: '/multi' },
-      { path: '/multi/c-0000000000', stat: await session.exists('/multi/c-0000000000') },
+      { path: '/multi/c-0000000000' },
       { path: '/multi/box' },
       undefined,
       expect.objectContaining({ version: 1 }),
@@ -193,7 +193,7 @@ describe('a chroot', () => {
     expect(await notes.until(2)).toEqual(['created /a', 'children /']);
     await inside.confirm();
     const twice = [{ step: 'create', path: '/m', kind: 'ephemeral' }] as const;
-    expect(await inside.multi(twice)).toMatchObject([{ path: '/m' }]);
+    expect(await inside.multi(twice)).toEqual([{ path: '/m' }]);
   });
 });
 

@@ -5,6 +5,7 @@ import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';
 
 /** Numbers of requests, as the protocol has them. */
 export const OPCODE = {
+  create: 1,
   delete: 2,
   exists: 3,
   getData: 4,
@@ -77,8 +78,8 @@ export type WireStep = { readonly path: string } & (
   | { readonly step: 'delete' | 'check'; readonly version: number }
 );
 
-/** A step's result: a created node, the facts of one that was set, or nothing. */
-export type StepAnswer = Created | Stat | undefined;
+/** A step's result: the path of a created node, the facts of one that was set, or nothing. */
+export type StepAnswer = Pick<Created, 'path'> | Stat | undefined;
 
 const FLAGS: Readonly<Record<NodeKind, number>> = {
   persistent: 0,
@@ -195,8 +196,9 @@ function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[]
     const done = answer.flag();
     answer.int();
     if (done) break;
-    // Containers are answered in the same way.
-    if (opcode === OPCODE.create2) answers.push(readCreated(answer));
+    if (opcode === OPCODE.create) answers.push({ path: answer.text() });
+    // Other server versions send more.
+    else if (opcode === OPCODE.create2) answers.push({ path: readCreated(answer).path });
     else if (opcode === OPCODE.setData) answers.push(readStat(answer));
     else if (opcode === OPCODE.delete || opcode === OPCODE.check) answers.push(undefined);
     else if (opcode === -1) errors.push(answer.int());

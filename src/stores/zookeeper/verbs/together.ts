@@ -17,9 +17,8 @@
  */
 import { Answer, type Soon } from '../../../base/answer.ts';
 import { failedWith } from '../../../clients/zookeeper/errors.ts';
-import type { Created } from '../../../clients/zookeeper/wire/requests.ts';
 import { type MultiStep, protectedName } from '../../../clients/zookeeper/zookeeper-session.ts';
-import type { StoreError } from '../../../contract/errors.ts';
+import { StoreError } from '../../../contract/errors.ts';
 import { REFUSED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, GoneStatus } from '../../../contract/store.ts';
 import { errorStatus } from '../../batch.ts';
@@ -76,13 +75,15 @@ async function makeNodes(
     return seen.map(({ own, view }) => forget(parts, own, view.misfit(own.claim.kind) ?? REFUSED));
   }
   const nodes = seen.map(({ own, view }) => nextNode(parts, own, view));
-  const made = await kept.session.multi(nodes.flat(), kept.within).catch(unlessOvertaken);
+  const paths = nodes.map((steps) => steps.at(-1)?.path ?? '');
+  // Sent together. Servers of 3.8 answer a `multi` with paths alone, and one transaction makes all.
+  const steps = kept.session.multi(nodes.flat(), kept.within).catch(unlessOvertaken);
+  const reads = kept.session.exists(paths[0] ?? '', kept.within).catch(unread);
+  const [made, stat] = await Promise.all([steps, reads]);
   if (!made) return makeNodes(parts, kept, owns, tries + 1);
-  // One transaction made them all.
-  const { czxid } = (made[1] as Created).stat;
   for (const [n, own] of owns.entries()) {
-    own.path = nodes[n]?.at(-1)?.path;
-    own.number = czxid;
+    own.path = paths[n];
+    if (stat) own.number = stat.czxid;
   }
   return [];
 }
@@ -102,6 +103,12 @@ function nextNode(
     { step: 'create', path, data: dataOf(claim), kind: 'ephemeral-sequential' },
     { step: 'check', path: path + String(note?.next ?? 0).padStart(10, '0') },
   ];
+}
+
+/** The nodes may be there, but not their token. */
+function unread(cause: StoreError): never {
+  const { message, retryable } = cause;
+  throw new StoreError(message, { cause, retryable, outcome: 'unknown' });
 }
 
 /** Nothing was made, because a queue is not as it was seen. */
