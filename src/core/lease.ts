@@ -26,6 +26,8 @@ interface LeaseParts {
   readonly live: LiveClaim;
   readonly grant: Grant;
   readonly nth: number;
+  /** Another process handed the hold over. */
+  readonly resumed: boolean;
   readonly since: number;
   readonly acquisition: Acquisition | undefined;
 }
@@ -56,11 +58,11 @@ export class Lease implements FencingToken, AsyncDisposable {
   #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor({ live, grant, nth, since, acquisition }: LeaseParts) {
+  constructor({ live, grant, nth, resumed, since, acquisition }: LeaseParts) {
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
-    this.#resumed = grant.takeover?.token === grant.number;
+    this.#resumed = resumed;
     this.since = since;
     this.#acquisition = acquisition;
   }
