@@ -33,7 +33,8 @@ export function resume(engine: Engine, text: string, options: ResumeOptions): Pr
     const reason = isLockError(error, 'LEASE_LOST') && (error as LeaseLostError).reason;
     if (reason !== 'expired') throw error;
     const foreign = lineage !== lineageOf(calls.store);
-    const detail = foreign ? 'the store is another, or has lost its data' : 'it was not resumed';
+    const late = 'it was not resumed in time, or long ago';
+    const detail = foreign ? 'the store is another, or has lost its data' : late;
     throw new LeaseLostError(resource, 'expired', { detail });
   });
 }
