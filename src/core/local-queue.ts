@@ -196,8 +196,8 @@ export class LocalQueue implements Claimant, Subject {
     const { grant } = live.state;
     const { acquisition } = waiter.options;
     const nth = this.#issued++;
-    const resumed = this.spec.nth !== undefined;
-    const lease = new Lease({ live, grant, nth, resumed, since: now, acquisition });
+    const before = this.spec.nth === undefined ? 'released' : 'handed-over';
+    const lease = new Lease({ live, grant, nth, before, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);
