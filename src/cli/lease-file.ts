@@ -4,8 +4,9 @@
  * The text is a secret, so no other user can read the file; and it is there whole or not at all,
  * for whoever waits for it.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isLockError, messageOf } from '../base/errors.ts';
+import { randomId } from '../base/random-id.ts';
 import type { Lease } from '../core/lease.ts';
 import type { CommandEnding } from './command.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
@@ -33,14 +34,26 @@ export async function runUnder(
 }
 
 async function leaveIn(path: string, lease: Lease): Promise<void> {
-  const text = await lease.handOver().catch((cause: unknown) => {
+  const made = `${path}.${randomId()}`;
+  // First: if that fails, the lease is still there to be released.
+  writing(path, () => writeFileSync(made, '', { mode: 0o600, flag: 'wx' }));
+  try {
+    const text = await lease.handOver();
+    writing(path, () => {
+      writeFileSync(made, `${text}\n`);
+      renameSync(made, path);
+    });
+  } catch (cause) {
+    rmSync(made, { force: true });
     if (!isLockError(cause, 'LEASE_LOST')) throw cause;
     throw new ExitError(STATUS.lost, cause.message, { cause });
-  });
+  }
+}
+
+/** @throws ExitError */
+function writing(path: string, write: () => void): void {
   try {
-    const made = `${path}.${process.pid}`;
-    writeFileSync(made, `${text}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(made, path);
+    write();
   } catch (cause) {
     const message = `The file ${quote(path)} cannot be written: ${messageOf(cause)}.`;
     throw new ExitError(STATUS.output, message, { cause });
@@ -54,5 +67,14 @@ export function readLease(path: string): string {
   } catch (cause) {
     const message = `No lease can be read from ${quote(path)}: ${messageOf(cause)}.`;
     throw new ExitError(STATUS.notAcquired, message, { cause });
+  }
+}
+
+/** Its lease has been resumed. A pipe stays; so does a file that cannot be removed. */
+export function removeLease(path: string): void {
+  try {
+    if (lstatSync(path).isFile()) rmSync(path);
+  } catch {
+    // It leads to no lock any more, and this one is held.
   }
 }

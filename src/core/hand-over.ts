@@ -84,16 +84,13 @@ export function offer(
 }
 
 /**
- * Sends the claim that takes the hold with this text. Its takeover is from itself.
+ * Sends the claim that takes the hold with this text.
  * @throws UnsupportedError if the store cannot pass it.
  */
 export function takerOf(calls: StoreCalls, text: string): Sender<ClaimStatus> {
   const handOver = calls.verb('handOver');
-  const take = async (claim: Claim): Promise<ClaimStatus> => {
-    const status = await handOver(claim, { from: idOf(text), to: claim.id });
-    if (status.state !== 'held') return status;
-    return { ...status, takeover: { reason: 'handed-over', token: status.token } };
-  };
+  const from = idOf(text);
+  const take = (claim: Claim): Promise<ClaimStatus> => handOver(claim, { from, to: claim.id });
   return calls.sender((claims) => Promise.all(claims.map(take)), checkStatus);
 }
 

@@ -26,6 +26,8 @@ interface LeaseParts {
   readonly live: LiveClaim;
   readonly grant: Grant;
   readonly nth: number;
+  /** How the lease before it on the same hold ended. */
+  readonly before: 'released' | 'handed-over';
   readonly since: number;
   readonly acquisition: Acquisition | undefined;
 }
@@ -45,7 +47,7 @@ export class Lease implements FencingToken, AsyncDisposable {
   stays = false;
   readonly #grant: Grant;
   readonly #nth: number;
-  readonly #resumed: boolean;
+  readonly #before: LeaseParts['before'];
   #loss: LeaseLostError | undefined;
   #handedOver: LeaseLostError | undefined;
   /** What `release` has returned; without a loss, this lease is released. */
@@ -56,11 +58,11 @@ export class Lease implements FencingToken, AsyncDisposable {
   #acquisition: Acquisition | undefined;
 
   /** @internal */
-  constructor({ live, grant, nth, since, acquisition }: LeaseParts) {
+  constructor({ live, grant, nth, before, since, acquisition }: LeaseParts) {
     this.live = live;
     this.#grant = grant;
     this.#nth = nth;
-    this.#resumed = grant.takeover?.token === grant.number;
+    this.#before = before;
     this.since = since;
     this.#acquisition = acquisition;
   }
@@ -92,8 +94,7 @@ export class Lease implements FencingToken, AsyncDisposable {
    * unfinished work.
    */
   get takeover(): Takeover | undefined {
-    const reason = this.#resumed ? 'handed-over' : 'released';
-    if (this.#nth > 0) return withJson<Takeover>({ reason, token: this.token - 1n });
+    if (this.#nth > 0) return withJson<Takeover>({ reason: this.#before, token: this.token - 1n });
     const { takeover } = this.#grant;
     return takeover && withJson({ ...takeover, token: tokenOf(takeover.token) });
   }
@@ -223,8 +224,7 @@ export class Lease implements FencingToken, AsyncDisposable {
     const { events } = this.live.services;
     if (!events.of.acquired.isThere) return;
     const { takeover } = this;
-    const handOff = this.#handOff(takeover);
-    events.emit('acquired', { ...this.identity(), takeover, handOff });
+    events.emit('acquired', { ...this.identity(), takeover, handOff: this.#handOff(takeover) });
   }
 
   /** @internal */
@@ -237,9 +237,9 @@ export class Lease implements FencingToken, AsyncDisposable {
 
   /** After a hold that was not released there is a takeover, and no hand-off. */
   #handOff(takeover: Takeover | undefined): HandOff | undefined {
-    if (this.#nth > 0 && !this.#resumed) return 'local';
-    const given = takeover === undefined || takeover.reason === 'released';
-    return this.#grant.queued && given ? 'remote' : undefined;
+    if (takeover && takeover.reason !== 'released') return undefined;
+    if (this.#nth > 0) return 'local';
+    return this.#grant.queued ? 'remote' : undefined;
   }
 
   /** @internal */

@@ -195,7 +195,9 @@ export class LocalQueue implements Claimant, Subject {
     if (maxHoldMs !== undefined) live.deadline.limit(now + maxHoldMs);
     const { grant } = live.state;
     const { acquisition } = waiter.options;
-    const lease = new Lease({ live, grant, nth: this.#issued++, since: now, acquisition });
+    const nth = this.#issued++;
+    const before = this.spec.nth === undefined ? 'released' : 'handed-over';
+    const lease = new Lease({ live, grant, nth, before, since: now, acquisition });
     this.lease = lease;
     // First, because a listener may abort the wait.
     waiter.resolve(lease);

@@ -46,6 +46,6 @@ export interface Spec {
   readonly key: string | undefined;
   /** How its claim begins; default: as any other. Such a claim is not made again. */
   readonly entering?: Sender<ClaimStatus> | undefined;
-  /** The token is that of the nth lease on its claim; default 0. */
+  /** Of a hold that was handed over: its token is that of the nth lease on its claim. */
   readonly nth?: number | undefined;
 }

@@ -6,7 +6,7 @@ import { LeaseLostError } from '../core/errors.ts';
 import { readText, takerOf } from '../core/hand-over.ts';
 import type { Lease } from '../core/lease.ts';
 import { lineageOf } from '../store-calls/replies.ts';
-import { Mutex, Semaphore } from './kinds.ts';
+import { Mutex } from './kinds.ts';
 import { LOCK, type LockOptions, specOf } from './lock-options.ts';
 
 /** Options of `locks.resume`: those of the lock and of the acquisition, for the new holder. */
@@ -25,15 +25,15 @@ export function resume(engine: Engine, text: string, options: ResumeOptions): Pr
   const { calls } = engine.services;
   const take = async (): Promise<Lease> => {
     const taking = { ...spec, permits, entering: takerOf(calls, text), nth };
-    const some = kind === 'permits';
-    const lock = some ? new Semaphore(engine, taking) : new Mutex(engine, taking);
-    return lock.acquire({ wait, signal, label, permits: some ? permits : undefined });
+    const some = kind === 'permits' ? permits : undefined;
+    return new Mutex(engine, taking).acquire({ wait, signal, label, permits: some });
   };
   return take().catch((error: unknown) => {
     const reason = isLockError(error, 'LEASE_LOST') && (error as LeaseLostError).reason;
     if (reason !== 'expired') throw error;
     const foreign = lineage !== lineageOf(calls.store);
-    const detail = foreign ? 'the store is another, or has lost its data' : 'it was not resumed';
+    const late = 'it was not resumed in time, or long ago';
+    const detail = foreign ? 'the store is another, or has lost its data' : late;
     throw new LeaseLostError(resource, 'expired', { detail });
   });
 }

@@ -51,4 +51,15 @@ it('says so if the file cannot be written', async () => {
   const fate = await place.fate('run', 'a', '--hand-over', 'no/lease', '--', 'touch', 'ran');
   expect(fate).toMatchObject({ status: 74, out: '' });
   expect(fate.err).toMatch(/"no\/lease" cannot be written/);
+  // Nobody could go on with it.
+  expect(await place.counts()).toEqual({ holders: 0, waiters: 0 });
+});
+
+it('may come by a pipe, which stays', async () => {
+  const place = new Place();
+  await place.fate(...GIVE, 'true');
+  const script = 'mkfifo way; cat lease > way & $holdfast resume way -- echo ran';
+  const fate = await place.shell(script, { stdio: ['ignore', 'pipe', 'pipe'] }).fate;
+  expect(fate).toMatchObject({ status: 0, out: 'ran\n', err: '' });
+  expect(existsSync(place.path('way'))).toBe(true);
 });

@@ -280,6 +280,17 @@ describe('resuming', () => {
     expect(outcome.value?.loss?.reason).toBe('max-hold');
   });
 
+  it('knows how it came, though a heartbeat had to confirm enough life first', async () => {
+    const { clock, store, locks } = setUp();
+    const text = await (await locks.mutex('a').acquire()).handOver();
+    store.onHandOver = () => held({ leftMs: 4_000 });
+    const outcome = watchOutcome(locks.resume(text, { minHold: '5s' }));
+    await clock.advance(100);
+    expect(store.sent('renew')).toHaveLength(1);
+    const takeover = { reason: 'handed-over', token: 1_024n };
+    expect([outcome.value?.token, outcome.value?.takeover]).toEqual([1_025n, takeover]);
+  });
+
   it('says nothing of the text in an error', async () => {
     const { locks } = setUp();
     const text = `holdfast.1.${Buffer.from('{"secret":"s"}').toString('base64url')}`;

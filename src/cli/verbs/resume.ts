@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import { readText } from '../../core/hand-over.ts';
 import type { Lease } from '../../core/lease.ts';
 import { type CliVerb, misuse, VALUE } from '../arguments.ts';
-import { readLease, runUnder } from '../lease-file.ts';
+import { readLease, removeLease, runUnder } from '../lease-file.ts';
 import { holdsOf, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 
 const HELP = `Usage: holdfast resume FILE [flags] -- COMMAND [ARGUMENT...]
@@ -31,7 +30,7 @@ export const verb: CliVerb = {
       runUnder(scene, given.text('hand-over'), async (): Promise<Lease> => {
         const { locks, signal } = scene;
         const lease = await locks.resume(text, { ...holds, signal });
-        rmSync(path, { force: true });
+        removeLease(path);
         return lease;
       }),
     );

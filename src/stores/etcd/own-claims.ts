@@ -34,6 +34,8 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   readonly #parts: EtcdContext;
   /** For all who hold. */
   readonly #timer: SharedTimer;
+  /** Keys without the claim's id, of holds that have passed on to claims of this process. */
+  readonly #passed = new Map<string, string>();
   #sweepAt = 0;
 
   constructor(parts: EtcdContext) {
@@ -48,14 +50,15 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     if (now >= this.#sweepAt) this.#sweep(now);
     const { keys } = this.#parts;
     const own = new EtcdClaim(claim, { keys, lease, until: now + claim.ttlMs, key });
+    if (key !== keys.claim(claim.resource, claim.id)) this.#passed.set(claim.id, key);
     this.byId.set(claim.id, own);
     lease.occupants.set(claim.id, own);
     return own;
   }
 
-  /** The key of the claim's place. */
-  keyOf(claim: Claim): string {
-    return this.find(claim)?.key ?? this.#parts.keys.claim(claim.resource, claim.id);
+  /** The key of the claim's place, also for a release that is sent again. */
+  keyOf({ resource, id }: Claim): string {
+    return this.#passed.get(id) ?? this.#parts.keys.claim(resource, id);
   }
 
   /** The claim's place in this view, unless its hold has passed on to another. */
@@ -75,6 +78,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   /** It is certainly gone. */
   forget(own: EtcdClaim): void {
     this.leave(own);
+    this.#passed.delete(own.claim.id);
     own.lease.occupants.delete(own.claim.id);
   }
 
@@ -108,6 +112,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     for (const own of this.byId.values()) {
       if (own.until + SWEEP_MS < now && !own.lease.carries(own.claim.id)) this.forget(own);
     }
+    for (const id of this.#passed.keys()) if (!this.byId.has(id)) this.#passed.delete(id);
   }
 
   #follow(own: EtcdClaim): void {

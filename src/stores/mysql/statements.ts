@@ -59,8 +59,9 @@ LEFT JOIN ${lock} l ON l.name IN (${listOf(names)})`;
 }
 
 /**
- * The same in a transaction of its own, in which others cannot change the rows. Where a program
- * stands still in it, the server ends its session.
+ * The same in a transaction of its own, in which others cannot change the rows. One that is made
+ * between the two statements is not locked: then it shows none of them, as if none were there.
+ * Where a program stands still in it, the server ends its session.
  */
 export function lockRows(
   tables: MysqlTables,
@@ -70,7 +71,7 @@ export function lockRows(
   return `SET SESSION wait_timeout = 2; START TRANSACTION;
 SELECT COUNT(*) INTO @holdfast FROM ${tables.lock} ${BY_NAME} WHERE ${isOf(names)}
 FOR UPDATE NOWAIT;
-${read(tables, names, known)}`;
+${read(tables, names, known)} AND @holdfast = ${names.length}`;
 }
 
 export const AFTER_LOCK = 'SET SESSION wait_timeout = DEFAULT';

@@ -47,14 +47,15 @@ export async function enterAll(
       const row = found.find((each) => each.name === name);
       const crowd = crowdOf(row, moment);
       const status = enter(claim, crowd, moment);
-      return { name, row, status, write: applying.changeOf(name, crowd, { row, moment }) };
+      return { row, status, write: applying.changeOf(name, crowd, { row, moment }) };
     });
     const known = tried.map(({ status }) => status);
     const refused = refusals(known);
     statuses = refused ?? known;
     const columns = columnsOf(crowdOf(undefined, moment), moment.now);
-    const absent = refused ? [] : tried.filter(({ row }) => !row);
-    missing = absent.map(({ name }) => ({ name, rev: 0, columns, wakes: [] }));
+    const absent = refused ? [] : names.filter((_, i) => !tried[i]?.row);
+    // In one order for all sessions, which wait for rows that others make.
+    missing = absent.sort().map((name) => ({ name, rev: 0, columns, wakes: [] }));
     writes = refused || absent.length > 0 ? [] : tried.flatMap(({ write }) => write ?? []);
     return writes;
   };

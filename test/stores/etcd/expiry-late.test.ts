@@ -112,3 +112,16 @@ test.concurrent('a claim that was found again ends with the others of its lease'
   expect(await scene.leaseOf(left)).toBe(await scene.leaseOf(other));
   await scene.beating([other], async () => !(await scene.stands(left)));
 });
+
+test.concurrent('a hold that was handed over ends with a release that is sent again', async () => {
+  await using scene = new LossyScene(server);
+  const [giver, taker] = [mortal('passed'), { ...claimOf('passed'), unanswered: true }];
+  const way = 'f'.repeat(32);
+  await scene.lossy.claim([giver]);
+  await scene.lossy.handOver?.(giver, { from: giver.id, to: way });
+  const taken = await scene.lossy.handOver?.(taker, { from: way, to: taker.id });
+  expect(taken?.state).toBe('held');
+  await scene.releaseInVain(taker);
+  expect(await scene.lossy.release([taker])).toEqual([true]);
+  expect((await scene.lossy.inspect('passed')).holders).toEqual([]);
+});

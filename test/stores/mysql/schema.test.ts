@@ -163,6 +163,23 @@ describe.each(PRODUCTS)('%s', async (_, start) => {
     listener.destroy();
   });
 
+  test('a row that is made while others are being locked is not read', async () => {
+    const [{ wire, connection }, two] = [await world.session(), caller()];
+    const { query } = connection;
+    await two.claim([asked('made first')]);
+    connection.query = async (text) => {
+      const [lock = '', read] = text.split(/(?<=NOWAIT);/);
+      const rows = await query(lock);
+      if (read === undefined) return rows;
+      await two.claim([asked('made late')]);
+      return [...rows, ...(await query(read))];
+    };
+    const names = JSON.stringify(['made first', 'made late']);
+    const lines = await wire.call('lock', [names]);
+    await wire.call('rollback', []);
+    expect(lines.map((line) => (JSON.parse(line) as unknown[])[3])).toEqual([null]);
+  });
+
   test('a heartbeat waits for no row', async () => {
     const [{ wire }, two] = [await world.session(), caller()];
     const claim = asked('beats');

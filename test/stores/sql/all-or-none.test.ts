@@ -54,6 +54,12 @@ test('the rows of all are written, or none', async () => {
   expect(rows.get('b')?.rev).toBe(2);
 });
 
+test('rows are made in the order of their names, whatever that of the claims is', async () => {
+  const { rows, tried } = scene();
+  expect(await tried('b', 'c', 'a')).toEqual(['held', 'held', 'held']);
+  expect([...rows.keys()]).toEqual(['a', 'b', 'c']);
+});
+
 test('a row that another has made meanwhile is looked at', async () => {
   const { rows, tried } = scene();
   await tried('b');
