@@ -31,6 +31,7 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
           '^takeover: a waiter learns of an eviction that ended with the TTL',
           '^evict: an evicted (?:holder|claim) (?:is|still|may|that|cannot)',
           '^evict: an evicted holder is told with its next heartbeat',
+          '^evict: released with `after` before, it ends as released',
           '^keep and recall: .*: evicted$',
           'loss: an evicted lease is lost at once, and the resource free after the TTL$',
         ].join('|'),
