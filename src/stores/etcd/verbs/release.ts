@@ -18,6 +18,7 @@ import type { EtcdParts } from '../own-claims.ts';
 import { noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
 import { sendTogether } from '../together.ts';
+import { unchanged } from './change.ts';
 import { burial } from './standing.ts';
 
 /** Claims of different resources. */
@@ -37,10 +38,24 @@ export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boo
     return replied.chain(({ outcomes }): Soon<boolean[]> => {
       const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
       for (const own of known) parts.own.forget(own);
-      const absent = claims.filter((claim, i) => !left[i] && !claim.unanswered);
-      return absent.length > 0 ? buryAll(parts, absent).then(() => left) : left;
+      const absent = claims.filter((_, i) => !left[i]);
+      if (absent.length === 0) return left;
+      return buryAll(parts, absent).then(() => {
+        const stayed = claims.map((claim, i) => left[i] || endSealed(parts, claim));
+        return Promise.all(stayed);
+      });
     });
   });
+}
+
+/** A claim that is to end ends now, though it has a tombstone. */
+async function endSealed(parts: EtcdParts, claim: Claim): Promise<boolean> {
+  const { view } = await readQueue(parts, claim.resource);
+  const place = parts.own.placeIn(view, claim);
+  if (!place) return false;
+  const success = [{ delete: { key: place.id } }];
+  const { succeeded } = await parts.client.txn({ compare: [unchanged(place)], success });
+  return succeeded || endSealed(parts, claim);
 }
 
 /** The claim ends this much later, even if this process dies first. */
@@ -108,13 +123,15 @@ function note({ keys, leases, own: all }: EtcdParts, own: EtcdClaim | undefined)
   return own.noted ? [{ delete: { key } }] : [];
 }
 
-/** They were not there: a copy of their claims may still be on its way. */
+/** They were not there, nor is there a tombstone: a copy may still be on its way. */
 async function buryAll(
   { client, keys, leases }: EtcdParts,
   claims: readonly Claim[],
 ): Promise<void> {
-  const lease = await leases.memo(Math.max(...claims.map(({ ttlMs }) => ttlMs)));
-  const txns = claims.map((claim): Txn => {
+  const sure = claims.filter(({ unanswered }) => !unanswered);
+  if (sure.length === 0) return;
+  const lease = await leases.memo(Math.max(...sure.map(({ ttlMs }) => ttlMs)));
+  const txns = sure.map((claim): Txn => {
     const key = keys.claim(claim.resource, claim.id);
     const tombstone = keys.tombstone(claim.id);
     const bury = burial(tombstone, lease, 'unknown');
