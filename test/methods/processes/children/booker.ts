@@ -53,13 +53,13 @@ async function book(): Promise<boolean> {
   return true;
 }
 
-/** An error of the store is as good as a refusal. */
+/** An error of the store is as good as a refusal, and so is a grant that came too late. */
 async function tried(some: readonly string[]): Promise<MultiLease | null> {
   try {
     return await tryAllOf(some.map((name) => locks.mutex(name)));
   } catch (error) {
-    if (!isLockError(error, 'STORE')) throw error;
-    return null;
+    if (isLockError(error, 'STORE') || isLockError(error, 'LEASE_LOST')) return null;
+    throw error;
   }
 }
 
