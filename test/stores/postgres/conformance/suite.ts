@@ -25,7 +25,7 @@ export interface Place {
 
 /** Cases about who is told, which a message does at once and a look in time. */
 const TOLD = {
-  names: /^hints: |: an evicted claim is woken|: downgrading tells/,
+  names: /^hints: |: an evicted claim is woken|: downgrading tells|: its taker hears of/,
   why: 'messages through a pooler',
 };
 
