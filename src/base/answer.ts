@@ -152,6 +152,9 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   }
 }
 
+/** Whoever gets this one need not wait. */
+export const DONE: Promise<void> = Promise.resolve();
+
 /** A value at once, or one that is to come. */
 export type Soon<T> = T | PromiseLike<T>;
 

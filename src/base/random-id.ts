@@ -2,15 +2,17 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
-const pool = Buffer.alloc(ID_BYTES * 256);
-let used = pool.length;
+/** So many are drawn at a time. Each is a part of their text, and keeps all of it in memory. */
+const pool = Buffer.alloc(ID_BYTES * 64);
+let drawn = '';
+let used = 0;
 
 /** 128 random bits in hexadecimal, drawn in bulk. */
 export function randomId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
+  if (used === drawn.length) {
+    drawn = randomFillSync(pool).toString('hex');
     used = 0;
   }
-  used += ID_BYTES;
-  return pool.toString('hex', used - ID_BYTES, used);
+  used += 2 * ID_BYTES;
+  return drawn.slice(used - 2 * ID_BYTES, used);
 }

@@ -13,7 +13,7 @@ import { afterInput, detached } from './event-loop.ts';
 
 export interface TimeLimit {
   readonly dueAt: number;
-  readonly late: () => void;
+  late(): void;
 }
 
 export class SharedTimer {
@@ -37,10 +37,15 @@ export class SharedTimer {
   /** Calls `late` once the clock reads `dueAt`, unless it is deleted by then. Infinite: never. */
   add(dueAt: number, late: () => void): TimeLimit {
     const limit = { dueAt, late };
-    this.#open.add(limit);
-    if (dueAt < (this.#armed?.at ?? Number.POSITIVE_INFINITY)) this.#arm(dueAt);
-    else if (this.#keepsAlive) this.#armed?.timer.ref();
+    this.open(limit);
     return limit;
+  }
+
+  /** The same for a limit that its caller has made. */
+  open(limit: TimeLimit): void {
+    this.#open.add(limit);
+    if (limit.dueAt < (this.#armed?.at ?? Number.POSITIVE_INFINITY)) this.#arm(limit.dueAt);
+    else if (this.#keepsAlive) this.#armed?.timer.ref();
   }
 
   delete(limit: TimeLimit): void {

@@ -187,7 +187,8 @@ export interface Store {
   readonly partOf?: ((resource: string) => string) | undefined;
   /**
    * Most claims of one batch, where several may be under way at once because the store carries out
-   * each before the next. Default: 100, one batch after the other.
+   * each before the next; a release then waits for no others if the store is synchronous. Default:
+   * 100, one batch after the other.
    */
   readonly portion?: number | undefined;
   /**

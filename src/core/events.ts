@@ -199,8 +199,9 @@ export function noticeLimit(events: Events, claim: Claim, limit: number | undefi
 /** Until when each store grants nothing, as far as the process knows; in epoch ms. */
 const closedUntil = new WeakMap<Store, number>();
 
-/** Warns the process, once for each loss of memory, unless listeners know. */
-export function warnOfQuarantine(events: Events, store: Store, leftMs: number): void {
+/** Warns the process, too, once for each loss of memory, unless listeners know. */
+export function noticeQuarantine(events: Events, store: Store, claim: Claim, leftMs: number): void {
+  events.emit('quarantine', { store: store.name, resource: claim.resource, leftMs });
   const { quarantine, slow } = events.of;
   const now = Date.now();
   if (quarantine.isThere || slow.isThere || now < (closedUntil.get(store) ?? 0)) return;

@@ -44,14 +44,19 @@ export class Heartbeat {
     });
   }
 
-  add(member: BeatMember): void {
+  /** True if its next call was due within a third of its TTL when this was called. */
+  add(member: BeatMember): boolean {
     const everyMs = intervalOf(member.beatTtlMs);
-    const group = this.#groups.get(everyMs) ?? this.#start(everyMs);
+    const known = this.#groups.get(everyMs);
+    const group = known ?? this.#start(everyMs);
     group.members.add(member);
+    return known !== undefined;
   }
 
-  remove(member: BeatMember): void {
+  /** It is called no more; false. */
+  remove(member: BeatMember): false {
     this.#groups.get(intervalOf(member.beatTtlMs))?.members.delete(member);
+    return false;
   }
 
   /** True if the heartbeat of this TTL should have run long ago: the process stood still. */

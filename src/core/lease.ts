@@ -8,6 +8,7 @@
  * A lease cannot protect work that goes on without a check: for that there are fences.
  * What would break it: a timer or a flag that decides in place of the clock.
  */
+import { DONE } from '../base/answer.ts';
 import { timers } from '../base/clock.ts';
 import { detached } from '../base/event-loop.ts';
 import { withJson } from '../base/json.ts';
@@ -271,11 +272,11 @@ export class Lease implements FencingToken, AsyncDisposable {
     if (this.#left) return this.#left;
     // A listener of this event, or of the next holder's, may call `release` again.
     this.#left = DONE;
-    if (held) {
-      this.#ended?.resolve();
-      if (events.of.released.isThere) events.emit('released', this.identity());
-    }
-    this.#left = this.live.handOn(this.since, now) ?? DONE;
+    if (held) this.#ended?.resolve();
+    const listened = held && events.of.released.isThere;
+    if (listened) events.emit('released', this.identity());
+    // Listeners may have taken their time, and only a hold that is not lost is passed on.
+    this.#left = this.live.handOn(this.since, listened ? clock.now() : now) ?? DONE;
     return this.#left;
   }
 }
@@ -296,5 +297,3 @@ function confirm(live: LiveClaim): Promise<StoreError | undefined> {
     });
   });
 }
-
-const DONE: Promise<void> = Promise.resolve();

@@ -47,6 +47,7 @@ const RECLAIM_MS = 25;
 
 export class LocalQueue implements Claimant, Subject {
   readonly spec: Spec;
+  isOpen = false;
   readonly #line = new Fifo<Waiter<Lease | null>>();
   #live: LiveClaim | undefined;
   lease: Lease | undefined;
@@ -133,8 +134,8 @@ export class LocalQueue implements Claimant, Subject {
     this.lease = undefined;
     // The limit was this lease's; the next one sets its own.
     this.#live?.deadline.limit(Number.POSITIVE_INFINITY);
-    if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs);
-    this.#services.loop.run(this.#passOn, now);
+    if (!this.#line.first || !this.#mayPass(now)) return this.#giveUp(afterMs, now);
+    this.#services.loop.run((at) => this.#passOn(at), now);
     return undefined;
   }
 
@@ -226,13 +227,13 @@ export class LocalQueue implements Claimant, Subject {
   }
 
   /** The hand-off inside the process. */
-  readonly #passOn = (now: number): void => {
+  #passOn(now: number): void {
     // While this was parked, the claim may have been lost and another begun.
     if (this.#live?.state.at !== 'held' || this.lease) return;
     if (!this.#live.deadline.fresh(now)) return void this.#giveUp();
     this.#leaseOut(now);
     this.#askForWaiters(now);
-  };
+  }
 
   /** Asks by a heartbeat, and again when it has held for twice as long: a few times in a TTL. */
   #askForWaiters(now: number): void {
@@ -244,8 +245,8 @@ export class LocalQueue implements Claimant, Subject {
     detached(() => live.beat());
   }
 
-  #giveUp(afterMs = 0): Promise<void> | undefined {
-    const left = this.#live?.release(afterMs);
+  #giveUp(afterMs = 0, now?: number): Promise<void> | undefined {
+    const left = this.#live?.release(afterMs, now);
     this.#live = undefined;
     this.#claimIfWanted();
     return left;

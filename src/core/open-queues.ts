@@ -10,6 +10,8 @@ interface Warner {
 
 interface OpenQueue {
   readonly spec: Spec;
+  /** It is one of the queues here. */
+  isOpen: boolean;
   /** In line now, in order. */
   readonly waiters: readonly Warner[];
 }
@@ -47,17 +49,17 @@ export class OpenQueues<Q extends OpenQueue> {
   }
 
   add(queue: Q): void {
-    const key = queue.spec.key ?? queue;
-    if (this.#queues.has(key)) return;
-    this.#queues.set(key, queue);
+    if (queue.isOpen) return;
+    queue.isOpen = true;
+    this.#queues.set(queue.spec.key ?? queue, queue);
     this.#underway.begin();
     this.#lookLater();
   }
 
   remove(queue: Q): void {
-    const key = queue.spec.key ?? queue;
-    if (this.#queues.get(key) !== queue) return;
-    this.#queues.delete(key);
+    if (!queue.isOpen) return;
+    queue.isOpen = false;
+    this.#queues.delete(queue.spec.key ?? queue);
     this.#underway.end();
   }
 

@@ -5,7 +5,7 @@
  * `take` gets the lease. `run` first asks `nested` whether a lease around it will do; if none does,
  * it takes one, and `underLease` does the work, closes its scope, releases, and reports a loss.
  */
-import { isThenable } from '../base/answer.ts';
+import { DONE, isThenable } from '../base/answer.ts';
 import { UsageError } from '../base/errors.ts';
 import { misplaced } from '../base/options.ts';
 import {
@@ -178,12 +178,7 @@ export abstract class Lockable<L extends Held> {
   }
 
   #under<T>(taking: L | Promise<L>, work: Work<L, T>): Promise<T> {
-    return underLease(
-      taking,
-      (lease) => this.scope(lease),
-      work,
-      (lease) => lease.release(),
-    );
+    return underLease(taking, this, work, releaseOf);
   }
 }
 
@@ -194,15 +189,19 @@ export interface Scope {
   close(): Promise<void> | undefined;
 }
 
+function releaseOf(lease: Held): Promise<void> {
+  return lease.release();
+}
+
 /** Does the work, closes its scope, then does `after`. Rejects as `run` does. */
 export async function underLease<L extends Pick<Held, 'loss'>, T>(
   taking: L | Promise<L>,
-  scopeOf: (lease: L) => Scope,
+  scopes: { scope(lease: L): Scope },
   work: Work<L, T>,
   after?: (lease: L) => Promise<void>,
 ): Promise<T> {
   const lease = await taking;
-  const scope = scopeOf(lease);
+  const scope = scopes.scope(lease);
   let value: T | undefined;
   let thrown: { readonly error: unknown } | undefined;
   try {
@@ -215,7 +214,8 @@ export async function underLease<L extends Pick<Held, 'loss'>, T>(
   const closing = scope.close();
   if (closing) await closing;
   const { loss } = lease;
-  if (after) await after(lease);
+  const left = after?.(lease) ?? DONE;
+  if (left !== DONE) await left;
   if (loss && loss !== thrown?.error) {
     const { resource = '', reason, detail } = loss;
     const { cause } = thrown ? { cause: thrown.error } : loss;

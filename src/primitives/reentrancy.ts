@@ -52,7 +52,8 @@ export function innermost(): Frame | undefined {
 export class Frame implements Scope, Subject {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
-  readonly #line = new Fifo<Waiter<void>>();
+  /** Nested runs that wait for their turn; undefined before the first. */
+  #line: Fifo<Waiter<void>> | undefined;
   #entered = false;
   #open = true;
   #closed: (() => void) | undefined;
@@ -121,15 +122,17 @@ export class Frame implements Scope, Subject {
     if (this.#entered) {
       await new Promise<void>((resolve, reject) => {
         const parts = { subject: this, options, resolve, reject };
+        this.#line ??= new Fifo();
         this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
     this.#entered = true;
     try {
       this.lease.assertHeld();
-      return await underLease(this.lease, (lease) => new Frame(lease, this), work);
+      const scopes = { scope: (lease: Lease) => new Frame(lease, this) };
+      return await underLease(this.lease, scopes, work);
     } finally {
-      const next = this.#line.shift();
+      const next = this.#line?.shift();
       this.#entered = next !== undefined;
       if (next) next.resolve();
       else this.#closed?.();
@@ -137,6 +140,6 @@ export class Frame implements Scope, Subject {
   }
 
   leave(task: Waiter<void>): void {
-    this.#line.remove(task);
+    this.#line?.remove(task);
   }
 }

@@ -193,9 +193,7 @@ export class Claims {
   }
 
   #holdersAnd(entry: Entry): Entry[] {
-    const entries = this.#holders.all();
-    entries.push(entry);
-    return entries;
+    return [...this.#holders.all(), entry];
   }
 }
 

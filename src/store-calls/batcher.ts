@@ -5,6 +5,8 @@
  * arrive while a batch is under way go into the next one, so that a lone caller does not wait and a
  * crowd shares round trips. Where the store says what a portion is, a larger crowd leaves in
  * several batches at once: this process reads the replies of one while the store works on the next.
+ * Where a store is synchronous and has portions, there is no round trip to share, so a request that
+ * its caller does not take back leaves at once, and its reply comes from within `send`.
  * A request waits for the batch before it for a tenth of its own TTL at most; then it leaves beside
  * that batch, which is late. As a batch waits a third of its shortest TTL for a reply, at most four
  * batches of equal TTLs are under way when the store is silent, and as many portions. An id is
@@ -16,9 +18,11 @@
  * A reply that does not come in time has an unknown outcome, which is harmless because verbs are
  * idempotent. `sentAt` is read before the store is called; deadlines count from it.
  * The first batch leaves in the context of its first caller; later ones, in no caller's.
- * What would break it: reading `sentAt` after the call, taking a time-out for a failure, or letting
- * claims of several parts into one batch.
+ * What would break it: reading `sentAt` after the call, taking a time-out for a failure, letting
+ * claims of several parts into one batch, or sending from within a reply, as a store that replies
+ * at once would be called again before it is done.
  */
+import { type Answered, DONE } from '../base/answer.ts';
 import { type Clock, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import type { TimeLimit } from '../base/shared-timer.ts';
@@ -54,11 +58,14 @@ export interface BatcherParts<R> {
   readonly limits: TimeLimits;
   /** The store's, for verbs of which a crowd waits. */
   readonly portion?: number | undefined;
+  /** No caller drops its request. Default: one may, until the next microtask. */
+  readonly final?: boolean;
 }
 
 /** Sends requests of one verb. */
 export interface Sender<R> {
-  send(claim: Claim, caller: Caller<R>): void;
+  /** `now`: what the clock has just been read to say, if it was. */
+  send(claim: Claim, caller: Caller<R>, now?: number): void;
 }
 
 interface BatchRequest<R> {
@@ -77,6 +84,7 @@ const PORTIONS = 4;
 export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
   readonly #idle: () => void;
+  readonly #leavesAtOnce: boolean;
   #pending: BatchRequest<R>[] = [];
   /** Unanswered, and others wait for it; undefined while the next one is about to leave. */
   #current: CallBatch<R> | undefined;
@@ -91,14 +99,19 @@ export class Batcher<R> implements Sender<R> {
   constructor(parts: BatcherParts<R>, idle: () => void = () => {}) {
     this.#parts = parts;
     this.#idle = idle;
+    const { final = false, portion, store } = parts;
+    const { synchronous = false } = store.traits;
+    this.#leavesAtOnce = final && synchronous && portion !== undefined;
   }
 
-  send(claim: Claim, caller: Caller<R>): void {
+  send(claim: Claim, caller: Caller<R>, now?: number): void {
     this.#pending.push({ claim, caller });
     if (this.#current) this.#limitWait(claim.ttlMs);
     else if (!this.#busy) {
       this.#busy = true;
-      timers.queueMicrotask(this.#go);
+      if (this.#leavesAtOnce) this.#parts.loop.run(this.#flush, now);
+      // Less work for Node than `queueMicrotask`, which makes an object for hooks.
+      else void DONE.then(this.#go);
     }
   }
 
@@ -113,20 +126,20 @@ export class Batcher<R> implements Sender<R> {
     const batch = this.#take();
     if (batch.length === 0) return this.#rest();
     this.#current = batch;
-    this.#deliver(batch, now, () => this.#over(batch));
+    new Delivery(this.#parts, batch, this.#over).send(now);
     const { portion } = this.#parts;
     const overlaps = portion !== undefined && this.#late.size < PORTIONS;
     if (overlaps && this.#pending.length > 0 && this.#current === batch) return this.#next();
     for (const { claim } of this.#pending) this.#limitWait(claim.ttlMs);
   };
 
-  #over(batch: CallBatch<R>): void {
+  readonly #over = (batch: CallBatch<R>): void => {
     const isLate = this.#current !== batch;
     if (isLate) this.#late.delete(batch);
     else this.#current = undefined;
     // A late batch holds up only its own ids.
     if (!isLate || !this.#busy) this.#next();
-  }
+  };
 
   /** Sends the next batch, whether or not the one before it got a reply. */
   readonly #next = (): void => {
@@ -158,6 +171,9 @@ export class Batcher<R> implements Sender<R> {
   #take(): BatchRequest<R>[] {
     const { store, portion: most = MAX_BATCH } = this.#parts;
     const { sequential } = store.traits;
+    // Taken out of the array, which stays: most requests are alone.
+    const alone = this.#pending.length + this.#late.size === 1 && this.#pending.pop();
+    if (alone) return alone.caller.wanted === false ? [] : [alone];
     const wanted = this.#pending.filter(({ caller }) => caller.wanted !== false);
     if (this.#late.size === 0 && wanted.length <= (sequential ? most : 1)) {
       this.#pending = [];
@@ -177,27 +193,60 @@ export class Batcher<R> implements Sender<R> {
     });
     return batch.sort(byResource);
   }
+}
 
-  /** Settles all callers, then calls `over`. */
-  #deliver(batch: CallBatch<R>, sentAt: number, over: () => void): void {
-    const { clock, limits, verb, check, done } = this.#parts;
-    const claims = batch.map(({ claim }) => claim);
-    const ms = Math.min(...claims.map(({ ttlMs }) => ttlMs)) / TRIES_PER_TTL;
-    const settle = (results: readonly R[], error?: StoreError): void => {
-      for (const [i, { caller }] of batch.entries()) caller.settle(results[i], error, sentAt);
-      done?.({ claims: batch.length, results, error });
-      over();
-    };
-    const fail = (thrown: unknown): void => {
-      const error = toStoreError(thrown);
-      const whole = batch.length === 1 || error.retryable || error.outcome === 'unknown';
-      if (whole) return settle([], error);
-      const middle = batch.length >> 1;
-      const later = (): void => this.#deliver(batch.slice(middle), clock.now(), over);
-      this.#deliver(batch.slice(0, middle), clock.now(), later);
-    };
-    const answered = limits.ask(() => verb(claims), ms, sentAt);
-    answered.map((replies) => checkReplies(replies, batch.length, check)).on({ settle, fail });
+/** A batch under way. */
+class Delivery<R> implements Answered<readonly R[]> {
+  readonly #parts: BatcherParts<R>;
+  readonly #batch: CallBatch<R>;
+  readonly #over: (batch: CallBatch<R>) => void;
+  #sentAt = 0;
+
+  /** @param over called once all callers are settled. */
+  constructor(parts: BatcherParts<R>, batch: CallBatch<R>, over: (batch: CallBatch<R>) => void) {
+    this.#parts = parts;
+    this.#batch = batch;
+    this.#over = over;
+  }
+
+  send(sentAt: number): void {
+    const { limits, verb } = this.#parts;
+    this.#sentAt = sentAt;
+    const claims = this.#batch.map(({ claim }) => claim);
+    let ttlMs = Number.POSITIVE_INFINITY;
+    for (const claim of claims) ttlMs = Math.min(ttlMs, claim.ttlMs);
+    const terms = { sentAt, ms: ttlMs / TRIES_PER_TTL };
+    limits.request<readonly R[]>(this, () => verb(claims), terms);
+  }
+
+  settle(replies: readonly R[]): void {
+    let results: readonly R[];
+    try {
+      results = checkReplies(replies, this.#batch.length, this.#parts.check);
+    } catch (error) {
+      return this.fail(error);
+    }
+    this.#settle(results);
+  }
+
+  /** Halves the batch, if one in it may be the reason. */
+  fail(thrown: unknown): void {
+    const { clock } = this.#parts;
+    const batch = this.#batch;
+    const error = toStoreError(thrown);
+    const whole = batch.length === 1 || error.retryable || error.outcome === 'unknown';
+    if (whole) return this.#settle([], error);
+    const middle = batch.length >> 1;
+    const second = new Delivery(this.#parts, batch.slice(middle), () => this.#over(batch));
+    const later = (): void => second.send(clock.now());
+    new Delivery(this.#parts, batch.slice(0, middle), later).send(clock.now());
+  }
+
+  #settle(results: readonly R[], error?: StoreError): void {
+    let i = 0;
+    for (const { caller } of this.#batch) caller.settle(results[i++], error, this.#sentAt);
+    this.#parts.done?.({ claims: this.#batch.length, results, error });
+    this.#over(this.#batch);
   }
 }
 
@@ -218,14 +267,14 @@ class ByPart<R> implements Sender<R> {
     this.#parts = parts;
   }
 
-  send(claim: Claim, caller: Caller<R>): void {
+  send(claim: Claim, caller: Caller<R>, now?: number): void {
     const part = partOf(this.#parts.store, claim.resource);
     let batcher = this.#batchers.get(part);
     if (!batcher) {
       batcher = new Batcher(this.#parts, () => this.#batchers.delete(part));
       this.#batchers.set(part, batcher);
     }
-    batcher.send(claim, caller);
+    batcher.send(claim, caller, now);
   }
 }
 

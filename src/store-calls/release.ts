@@ -10,67 +10,84 @@
 import type { Clock } from '../base/clock.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Claim } from '../contract/store.ts';
-import type { Sender } from './batcher.ts';
+import type { Caller, Sender } from './batcher.ts';
 import { TRIES_PER_TTL } from './time-limit.ts';
 
 const FIRST_PAUSE_MS = 25;
 
 export class Releases {
+  readonly clock: Clock;
   readonly #senderFor: (afterMs: number) => Sender<boolean>;
-  readonly #clock: Clock;
   /** Releases that wait for a reply, and what core keeps open. */
   readonly underway: Underway = new Underway();
-  #closed = false;
+  /** Sends no more: the store is about to close. */
+  closed = false;
 
   /** @param senderFor returns a sender of releases that take effect this many ms later. */
   constructor(senderFor: (afterMs: number) => Sender<boolean>, clock: Clock) {
     this.#senderFor = senderFor;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
-  /** Sends no more: the store is about to close. */
-  close(): void {
-    this.#closed = true;
-  }
-
-  /** Resolves after the first try; never rejects. */
-  send(claim: Claim, afterMs = 0): Promise<void> {
-    const sender = this.#senderFor(afterMs);
-    const lifeMs = Math.max(claim.ttlMs, afterMs);
-    return new Promise((resolve) => this.#try(claim, { sender, lifeMs, failures: 0, resolve }));
-  }
-
-  #try(claim: Claim, attempt: ReleaseAttempt): void {
-    const { sender, resolve } = attempt;
-    if (this.#closed) return resolve();
-    this.underway.begin();
-    const settle = (_: boolean | undefined, error: StoreError | undefined): void => {
-      resolve();
-      if (error) this.#repeat(claim, attempt);
-      this.underway.end();
-    };
-    sender.send(claim, { settle });
-  }
-
-  #repeat(claim: Claim, attempt: ReleaseAttempt): void {
-    if (this.#closed) return;
-    const now = this.#clock.now();
-    const { failures, until = now + attempt.lifeMs } = attempt;
-    const pause = pauseBefore(this.#clock, claim, failures);
-    if (now + pause >= until) return;
-    const next = { ...attempt, failures: failures + 1, until };
-    this.#clock.setTimeout(() => this.#try({ ...claim, unanswered: true }, next), pause).unref();
+  /**
+   * Returns a promise unless the first try is over by then; it resolves after that, and never
+   * rejects. `now`: what the clock has just been read to say, if it was.
+   */
+  send(claim: Claim, afterMs = 0, now?: number): Promise<void> | undefined {
+    if (this.closed) return undefined;
+    const release = new ClaimRelease(this, this.#senderFor(afterMs), claim, afterMs);
+    release.try(now);
+    if (release.tried) return undefined;
+    return new Promise((resolve) => {
+      release.resolve = resolve;
+    });
   }
 }
 
-interface ReleaseAttempt {
-  readonly sender: Sender<boolean>;
+/** One object for all tries, one after the other. */
+class ClaimRelease implements Caller<boolean> {
+  readonly #releases: Releases;
+  readonly #sender: Sender<boolean>;
+  #claim: Claim;
   /** For how long the claim may live on if it is not released. */
-  readonly lifeMs: number;
-  readonly failures: number;
+  readonly #lifeMs: number;
+  #failures = 0;
   /** When the TTL has ended the claim; known after the first failure. */
-  readonly until?: number | undefined;
-  readonly resolve: () => void;
+  #until: number | undefined;
+  tried = false;
+  /** Called after the first try. */
+  resolve: (() => void) | undefined;
+
+  constructor(releases: Releases, sender: Sender<boolean>, claim: Claim, afterMs: number) {
+    this.#releases = releases;
+    this.#sender = sender;
+    this.#claim = claim;
+    this.#lifeMs = Math.max(claim.ttlMs, afterMs);
+  }
+
+  try(now?: number): void {
+    if (this.#releases.closed) return;
+    this.#releases.underway.begin();
+    this.#sender.send(this.#claim, this, now);
+  }
+
+  settle(_: boolean | undefined, error: StoreError | undefined): void {
+    this.tried = true;
+    this.resolve?.();
+    if (error) this.#repeat();
+    this.#releases.underway.end();
+  }
+
+  #repeat(): void {
+    const { clock, closed } = this.#releases;
+    if (closed) return;
+    const now = clock.now();
+    this.#until ??= now + this.#lifeMs;
+    const pause = pauseBefore(clock, this.#claim, this.#failures++);
+    if (now + pause >= this.#until) return;
+    this.#claim = { ...this.#claim, unanswered: true };
+    clock.setTimeout(() => this.try(), pause).unref();
+  }
 }
 
 /**

@@ -40,9 +40,10 @@ export class StoreCalls {
     this.#parts = { store, clock, loop, limits: this.limits };
     this.claim = this.sender((claims) => store.claim(claims), checkStatus);
     this.renew = this.sender((claims) => store.renew(claims), checkStatus, { done: renewed });
-    const now = this.sender((claims) => store.release(claims), checkBoolean);
+    const terms = { portion: store.portion, final: true };
+    const now = this.sender((claims) => store.release(claims), checkBoolean, terms);
     const later = (ms: number): Sender<boolean> =>
-      this.sender((claims) => store.release(claims, { ms }), checkBoolean);
+      this.sender((claims) => store.release(claims, { ms }), checkBoolean, terms);
     this.releases = new Releases((ms) => (ms <= 0 ? now : later(ms)), clock);
   }
 
@@ -50,7 +51,7 @@ export class StoreCalls {
   sender<R>(
     verb: BatcherParts<R>['verb'],
     check: BatcherParts<R>['check'],
-    more: Pick<BatcherParts<R>, 'done' | 'portion'> = { portion: this.store.portion },
+    more: Pick<BatcherParts<R>, 'done' | 'portion' | 'final'> = { portion: this.store.portion },
   ): Sender<R> {
     return senderOf({ ...this.#parts, verb, check, ...more });
   }
@@ -105,7 +106,7 @@ export class StoreCalls {
 
   /** Sends no more releases: the store is about to close. */
   close(): void {
-    this.releases.close();
+    this.releases.closed = true;
     this.limits.timer.close();
   }
 }

@@ -6,7 +6,7 @@
  * its client says why there is none. So the error of one that runs out names the last failure of
  * the store, if it has not succeeded since, also one that came too late for its own request.
  */
-import { Answer, type Soon } from '../base/answer.ts';
+import { Answer, type Answered, type Soon } from '../base/answer.ts';
 import type { Clock } from '../base/clock.ts';
 import { beforeThat } from '../base/errors.ts';
 import { SharedTimer, type TimeLimit } from '../base/shared-timer.ts';
@@ -18,10 +18,10 @@ export const TRIES_PER_TTL = 3;
 
 export class TimeLimits {
   readonly timer: SharedTimer;
+  /** Why the last request with a reply failed, where that says something of other requests. */
+  failure: StoreError | undefined;
   readonly #store: Store;
   readonly #clock: Clock;
-  /** Why the last request with a reply failed, where that says something of other requests. */
-  #failure: StoreError | undefined;
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -29,45 +29,75 @@ export class TimeLimits {
     this.timer = new SharedTimer(clock);
   }
 
-  /**
-   * Asks, and waits for the reply until `ms` after `sentAt`: then the outcome is unknown. A store
-   * that is synchronous cannot be late. Fails with a StoreError.
-   */
-  ask<T>(question: () => Soon<T>, ms: number, sentAt: number = this.#clock.now()): Answer<T> {
+  /** Asks, and waits for the reply until `ms` from now. Fails with a StoreError. */
+  ask<T>(question: () => Soon<T>, ms: number): Answer<T> {
     const answer = new Answer<T>();
-    const dueAt = this.#store.traits.synchronous ? Number.POSITIVE_INFINITY : sentAt + ms;
-    const limit = this.timer.add(dueAt, () => answer.fail(this.#lateness(ms)));
-    Answer.of<T>(question).on({
-      settle: (value) => {
-        this.#replied(limit, failureIn(value));
-        answer.settle(value);
-      },
-      fail: (error) => {
-        this.#replied(limit, error);
-        answer.fail(toStoreError(error));
-      },
-    });
+    this.request(answer, question, { sentAt: this.#clock.now(), ms });
     return answer;
   }
 
-  #replied(limit: TimeLimit, failure: unknown): void {
-    this.timer.delete(limit);
-    const error = failure === undefined ? undefined : toStoreError(failure);
-    this.#failure = error?.retryable ? error : undefined;
+  /**
+   * The same for a listener, from `sentAt` on. The outcome of a request that is late is unknown; a
+   * synchronous store is never late.
+   */
+  request<T>(listener: Answered<T>, question: () => Soon<T>, terms: Timing): void {
+    const request = new LimitedRequest<T>(this, listener, terms);
+    if (!this.#store.traits.synchronous) this.timer.open(request);
+    Answer.of<T>(question).on(request);
+  }
+}
+
+interface Timing {
+  readonly sentAt: number;
+  readonly ms: number;
+}
+
+/** A request under way: its limit, and the way of its reply. */
+class LimitedRequest<T> implements TimeLimit, Answered<T> {
+  readonly dueAt: number;
+  readonly #limits: TimeLimits;
+  readonly #listener: Answered<T>;
+  readonly #ms: number;
+  #over = false;
+
+  constructor(limits: TimeLimits, listener: Answered<T>, { sentAt, ms }: Timing) {
+    this.dueAt = sentAt + ms;
+    this.#limits = limits;
+    this.#listener = listener;
+    this.#ms = ms;
   }
 
-  #lateness(ms: number): StoreError {
-    const cause = this.#failure;
+  settle(value: T): void {
+    this.#replied(failureIn(value));
+    if (!this.#over) this.#listener.settle(value);
+  }
+
+  fail(error: unknown): void {
+    const failure = toStoreError(error);
+    this.#replied(failure);
+    if (!this.#over) this.#listener.fail(failure);
+  }
+
+  late(): void {
+    this.#over = true;
+    const cause = this.#limits.failure;
     const before = cause ? beforeThat(cause.message) : '.';
-    const message = `The store did not answer within ${Math.round(ms)} ms${before}`;
-    return new StoreError(message, { cause, retryable: true, outcome: 'unknown' });
+    const message = `The store did not answer within ${Math.round(this.#ms)} ms${before}`;
+    const error = new StoreError(message, { cause, retryable: true, outcome: 'unknown' });
+    this.#listener.fail(error);
+  }
+
+  #replied(failure: StoreError | undefined): void {
+    this.#limits.timer.delete(this);
+    this.#limits.failure = failure?.retryable ? failure : undefined;
   }
 }
 
 /** The first error of a batch in which each claim has its own fate. */
-function failureIn(reply: unknown): unknown {
+function failureIn(reply: unknown): StoreError | undefined {
   try {
-    if (Array.isArray(reply)) return reply.find((status) => status.state === 'error')?.error;
+    if (!Array.isArray(reply)) return undefined;
+    for (const status of reply) if (status.state === 'error') return toStoreError(status.error);
   } catch {
     // It is checked by the caller.
   }

@@ -1,7 +1,6 @@
 /** How the claims of this process ask to be woken, and stop. */
+import { DONE } from '../base/answer.ts';
 import type { Claim, ClaimStatus, Wake } from '../contract/store.ts';
-
-const DONE = Promise.resolve();
 
 /** A class, because one is made for each claim, and a literal with a symbol is slow to make. */
 export class Subscription implements Disposable, AsyncDisposable {

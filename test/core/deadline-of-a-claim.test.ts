@@ -11,7 +11,7 @@ const SETTINGS = {
 function setUpDeadline(): { readonly deadline: Deadline; jump(at: number): void } {
   const heartbeat = { jumpedAt: Number.NEGATIVE_INFINITY, stalled: () => false };
   const services = { settings: SETTINGS, heartbeat: heartbeat as unknown as Heartbeat };
-  const deadline = new Deadline(services, { ttlMs: 10_000, beatTtlMs: 10_000, now: 0 });
+  const deadline = new Deadline(services, { ttlMs: 10_000, beatTtlMs: 10_000 });
   return { deadline, jump: (at) => Object.assign(heartbeat, { jumpedAt: at }) };
 }
 

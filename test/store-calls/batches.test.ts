@@ -100,8 +100,20 @@ describe('requests', () => {
 
   it('of a synchronous store are what one microtask brings', async () => {
     const bed = setUp({ synchronous: true, sequential: true });
-    await acquireAll(bed, names(30));
+    const leases = await acquireAll(bed, names(30));
+    for (const lease of leases) void lease.release();
+    await bed.clock.rest();
+    expect([sizes(bed, 'claim'), sizes(bed, 'release')]).toEqual([[30], [30]]);
+  });
+
+  it('leave at once if they are releases to a synchronous store with portions', async () => {
+    const bed = setUp({ synchronous: true, sequential: true }, { portion: 100 });
+    const leases = await acquireAll(bed, names(30));
     expect(sizes(bed, 'claim')).toEqual([30]);
+    for (const lease of leases) void lease.release();
+    expect(sizes(bed, 'release')).toEqual([1]);
+    await bed.clock.rest();
+    expect(sizes(bed, 'release')).toEqual([1, 29]);
   });
 });
 

@@ -32,8 +32,6 @@ interface Times {
   readonly ttlMs: number;
   /** Heartbeats come three times in this time, in ms. */
   readonly beatTtlMs: number;
-  /** When the claim began. */
-  readonly now: number;
 }
 
 /** What went wrong since the last confirmed request: the store may no longer have the claim. */
@@ -54,16 +52,15 @@ export class Deadline {
   readonly #beatTtlMs: number;
   #until = Number.NEGATIVE_INFINITY;
   #maxHoldAt = Number.POSITIVE_INFINITY;
-  /** When the last confirmed request was sent, or when the claim began. */
-  #confirmedAt: number;
+  /** When the last confirmed request was sent. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
   /** The loss that a reader has seen. */
   #loss: Loss | undefined;
 
-  constructor(services: Needs, { ttlMs, beatTtlMs, now }: Times) {
+  constructor(services: Needs, { ttlMs, beatTtlMs }: Times) {
     this.#services = services;
     this.#ttlMs = ttlMs;
     this.#beatTtlMs = beatTtlMs;
-    this.#confirmedAt = now;
   }
 
   /** Life left of the hold; 0 when it has ended. */

@@ -7,7 +7,8 @@
  * that is lost. A reply to a request sent before a hint cannot take the grant back; `waiting` in
  * reply to a later one means that the store forgot. Doubt is not loss: a failed heartbeat leaves
  * the claim `unconfirmed`, with a timer at its deadline.
- * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant.
+ * Reading calls nothing: the timer or the heartbeat reports a loss to the claimant. A claim that is
+ * granted at once and held briefly has no timer: no heartbeat, hint or failure has made one.
  * What would break it: letting a failed heartbeat, a timer or a hint move the deadline.
  */
 import { OneTimer } from '../../base/clock.ts';
@@ -26,37 +27,33 @@ import { pauseBefore } from '../../store-calls/release.ts';
 import { checkStatus, lineageOf, NO_REPLY } from '../../store-calls/replies.ts';
 import { TRIES_PER_TTL } from '../../store-calls/time-limit.ts';
 import { type Loss, lossOf } from '../errors.ts';
-import { noticeLimit, warnOfQuarantine } from '../events.ts';
+import { noticeLimit, noticeQuarantine } from '../events.ts';
 import type { BeatMember } from '../heartbeat.ts';
 import type { Services } from '../services.ts';
 import { Deadline } from './deadline.ts';
-import type { Claimant, State } from './state.ts';
+import { ASKING, type Claimant, OVER, type State } from './state.ts';
 import { watch } from './watching.ts';
 
 export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   claim: Claim;
-  #state: State = { at: 'asking', doubled: false };
+  #state: State = ASKING;
   /** Of heartbeats, one at most is under way; `again` sends one more after it or the claim. */
   #question: 'none' | 'sent' | 'again' = 'none';
   readonly deadline: Deadline;
   readonly beatTtlMs: number;
-  readonly #timer: OneTimer;
+  #timer: OneTimer | undefined;
   readonly services: Services;
   readonly #claimant: Claimant;
-  readonly #watching: Disposable | undefined;
+  watching: Disposable | undefined;
 
   /** Subscribes, then claims: a hint cannot fall between the two. */
   constructor(services: Services, claim: Claim, claimant: Claimant) {
-    const { calls, clock, entering } = services;
     this.services = services;
     this.claim = claim;
     this.#claimant = claimant;
     this.beatTtlMs = claimant.spec.ttlMs;
-    const times = { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs, now: clock.now() };
-    this.deadline = new Deadline(services, times);
-    this.#timer = new OneTimer(clock);
-    const ready = (): void => entering.send(this.claim, this);
-    this.#watching = watch(calls, clock, { claim, wake: this.#wake, ready });
+    this.deadline = new Deadline(services, { ttlMs: claim.ttlMs, beatTtlMs: this.beatTtlMs });
+    watch(this);
   }
 
   get state(): State {
@@ -110,20 +107,20 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   /** The holder since then is done. Returns a promise if the store needs a request. */
   handOn(since: number, now: number): Promise<void> | undefined {
     const afterMs = Math.ceil(this.#claimant.spec.minHoldMs - (now - since));
-    return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs);
+    return this.wanted ? this.#claimant.handOn(now, afterMs) : this.release(afterMs, now);
   }
 
   /**
-   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Resolves after the first try;
-   * never rejects.
+   * Leaves the queue, now or, if it is above 0, `afterMs` from now. Returns a promise, which never
+   * rejects, unless it has been tried by then.
    */
-  release(afterMs = 0): Promise<void> {
+  release(afterMs = 0, now: number = this.services.clock.now()): Promise<void> | undefined {
     if (this.#state.at === 'asking') this.#markUnanswered();
     // Only a hold that was not lost ends, by its release, what others wait for.
-    const holds = this.#state.at === 'held' && !this.deadline.loss(this.services.clock.now());
+    const holds = this.#state.at === 'held' && !this.deadline.loss(now);
     if (!holds) this.claim = { ...this.claim, secret: undefined };
     if (this.wanted) this.#end();
-    return this.services.calls.releases.send(this.claim, afterMs);
+    return this.services.calls.releases.send(this.claim, afterMs, now);
   }
 
   /** The reply to a request that this claim sent itself. */
@@ -145,13 +142,12 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     else this.#failed(error ?? status?.error ?? NO_REPLY, sentAt);
   }
 
-  readonly #wake = (given?: ClaimStatus): void => {
+  readonly wake = (given?: ClaimStatus): void => {
     const { clock, calls } = this.services;
     const state = this.#state;
     const hint = given && checkStatus(given);
-    if (state.at === 'asking') {
-      this.#question = 'again';
-    } else if (hint?.state === 'held' && state.at === 'held') {
+    if (state.at === 'asking') this.#question = 'again';
+    else if (hint?.state === 'held' && state.at === 'held') {
       // A hint tells of one more, and may be anybody's: it never hides who waits.
       const waiters = Math.max(state.waiters, hint.waiters);
       this.#state = { ...state, waiters, hintedAt: clock.now() };
@@ -181,7 +177,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     if (!this.deadline.lasts(this.#claimant.spec.minHoldMs, status.leftMs, now)) {
       this.#wait(undefined);
       // With a pause, because a store may never confirm so much.
-      return this.#timer.set(() => this.beat(), 1);
+      return this.#setTimer(() => this.beat(), 1);
     }
     this.#grant(status, now);
   }
@@ -193,17 +189,16 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const grant = { number, lineage: lineageOf(calls.store), takeover, queued };
     this.#state = { at: 'held', since: now, grant, waiters, hintedAt: now };
     this.deadline.doubt = undefined;
-    this.#timer.clear();
+    this.#timer?.clear();
     if (!this.deadline.fresh(now)) {
       // The grant came too late to be used, so the claim gives up its place.
       void this.release();
       return this.#claimant.gone(EXPIRED);
     }
-    if (this.#claimant.spec.heartbeat) heartbeat.add(this);
-    else heartbeat.remove(this);
+    const beats = this.#claimant.spec.heartbeat ? heartbeat.add(this) : heartbeat.remove(this);
     this.#claimant.granted(now);
-    // Time may have passed since `now`, and the next heartbeat may come after the deadline.
-    this.awaitDeadline();
+    // Else the next heartbeat comes before the deadline, or at once if that took too long.
+    if (!beats || this.deadline.remaining(now) <= this.beatTtlMs / 2) this.awaitDeadline();
     noticeLimit(this.services.events, this.claim, limit);
   }
 
@@ -220,12 +215,8 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     const { calls, events } = this.services;
     // Last, because a listener may end the claim.
     if (state.at === 'asking') noticeLimit(events, this.claim, status.limit);
-    if (status.why === 'data-loss') {
-      const { store } = calls;
-      const { retryInMs: leftMs } = status;
-      events.emit('quarantine', { store: store.name, resource: this.claim.resource, leftMs });
-      warnOfQuarantine(events, store, leftMs);
-    }
+    if (status.why !== 'data-loss') return;
+    noticeQuarantine(events, calls.store, this.claim, status.retryInMs);
   }
 
   /** Without a status: admitted. */
@@ -257,7 +248,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     }
     const asking = this.#state.at === 'asking';
     const retry = asking ? () => entering.send(this.claim, this) : () => this.beat();
-    this.#timer.set(retry, pauseBefore(clock, this.claim, times - 1));
+    this.#setTimer(retry, pauseBefore(clock, this.claim, times - 1));
   }
 
   /** A request went unanswered, so a copy may arrive late, and the release leaves a tombstone. */
@@ -270,7 +261,7 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
   #askWhenDue({ retryInMs }: WaitingStatus): void {
     if (this.#state.at === 'waiting' && !this.#state.status) return;
     if (retryInMs >= this.beatTtlMs / TRIES_PER_TTL) return;
-    this.#timer.set(() => this.beat(), Math.max(0, retryInMs) + 1);
+    this.#setTimer(() => this.beat(), Math.max(0, retryInMs) + 1);
   }
 
   /**
@@ -282,17 +273,22 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
     if (!this.check(now)) return false;
     const left = this.deadline.remaining(now);
     if (this.#claimant.spec.heartbeat && left > this.beatTtlMs / 2) return true;
-    this.#timer.set(() => this.awaitDeadline(), left);
-    this.#timer.unref();
+    this.#setTimer(() => this.awaitDeadline(), left);
+    this.#timer?.unref();
     return true;
   }
 
+  #setTimer(run: () => void, ms: number): void {
+    this.#timer ??= new OneTimer(this.services.clock);
+    this.#timer.set(run, ms);
+  }
+
   #end(): void {
-    this.#state = { at: 'over' };
-    this.#timer.clear();
+    this.#state = OVER;
+    this.#timer?.clear();
     this.services.heartbeat.remove(this);
     try {
-      this.#watching?.[Symbol.dispose]();
+      this.watching?.[Symbol.dispose]();
     } catch {
       // Later hints find the claim over.
     }

@@ -53,3 +53,7 @@ export type State =
       readonly hintedAt: number;
     }
   | { readonly at: 'over' };
+
+/** Where each claim begins, and where it ends. */
+export const ASKING: State = { at: 'asking', doubled: false };
+export const OVER: State = { at: 'over' };

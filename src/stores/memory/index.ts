@@ -3,8 +3,9 @@
  *
  * Invariant: each verb is one step of the queue of its resource (`src/queue`), and runs to its end
  * without yielding, so no two interleave. Numbers are counted for the whole store, so that tokens
- * grow although the store keeps nothing of an idle resource.
- * What would break it: a step that awaits in the middle.
+ * grow although the store keeps nothing of an idle resource. A queue that is blank serves the next
+ * resource: all that it knows is a number that was given before.
+ * What would break it: a step that awaits in the middle, or one within another.
  */
 import { Answer } from '../../base/answer.ts';
 import { type Clock, checkClock, timers } from '../../base/clock.ts';
@@ -14,15 +15,16 @@ import { refusals } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
+import {
+  type Claim,
+  type ClaimStatus,
+  type Eviction,
+  MAX_BATCH,
+  type Queue,
+  type Store,
+  type Subscribed,
+  type Traits,
+  type Wake,
 } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
@@ -81,11 +83,15 @@ class Memory implements MemoryStore {
     sequential: true,
     hintsGrant: true,
   };
+  /** No request has to wait for others. */
+  readonly portion: number = MAX_BATCH;
   lineage: string = newLineage();
   readonly #options: Checked<typeof CHECKS>;
   readonly #queues = new Map<string, ClaimQueue>();
   readonly #idle = new IdleQueues(this.#queues);
   readonly #wakes = new ClaimWakes();
+  /** For a resource without a queue. */
+  #blank: ClaimQueue | undefined;
   #last = 0n;
   #closedUntil = Number.NEGATIVE_INFINITY;
 
@@ -167,6 +173,7 @@ class Memory implements MemoryStore {
   forget(): void {
     this.#queues.clear();
     this.#idle.clear();
+    this.#blank = undefined;
     this.lineage = newLineage();
     this.#last = 0n;
     this.#closedUntil = this.#options.clock.now() + this.#options.quarantine;
@@ -184,12 +191,15 @@ class Memory implements MemoryStore {
   #step<T>(resource: string, step: (queue: ClaimQueue, now: number) => T): T {
     const now = this.#options.clock.now();
     const known = this.#queues.get(resource);
-    const queue = known ?? new ClaimQueue({ last: this.#last, closedUntil: this.#closedUntil });
+    const fresh = { last: this.#last, closedUntil: this.#closedUntil };
+    const queue = known ?? this.#blank ?? new ClaimQueue(fresh);
+    if (!known) this.#blank = undefined;
     const answer = step(queue, now);
     if (queue.last > this.#last) this.#last = queue.last;
     for (const entry of queue.takeTold()) this.#wake(queue, entry);
     if (queue.isBlank) {
       if (known) this.#queues.delete(resource);
+      this.#blank = queue;
     } else {
       if (!known) this.#queues.set(resource, queue);
       if (queue.size === 0) this.#idle.add(resource, now);
@@ -200,6 +210,8 @@ class Memory implements MemoryStore {
   #wake(queue: ClaimQueue, entry: Entry): void {
     if (!this.#wakes.has(entry)) return;
     timers.queueMicrotask(() => {
+      // It may have left since, and its queue be another resource's by now.
+      if (!entry.sealed && queue.find(entry.id) !== entry) return;
       this.#wakes.wake(entry, queue.statusOf(entry, this.#options.clock.now()));
     });
   }

@@ -1,6 +1,6 @@
 import { createLocks, evict } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
-import type { Claim } from 'holdfast/store';
+import type { Claim, Kind } from 'holdfast/store';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { watchOutcome } from '../../support/scripted-store.ts';
@@ -56,6 +56,43 @@ describe('the memory store', () => {
     const next = await createLocks(store).mutex('r').acquire();
     expect(old.lineage).toBe(lineage);
     expect(next.lineage).not.toBe(lineage);
+  });
+
+  it('knows nothing of a resource from the one before', async () => {
+    const clock = new FakeClock();
+    const store = memoryStore({ clock, quarantine: '12s' });
+    const holder = { host: 'test', pid: 1, since: 0 };
+    const rest = { limit: 1, permits: 1, ttlMs: 10_000, queue: true, holder } as const;
+    const claim = (resource: string, id: string, kind: Kind): Claim => {
+      return { ...rest, resource, id, kind };
+    };
+    const tokens: bigint[] = [];
+    for (const [i, kind] of (['mutex', 'read', 'permits'] as const).entries()) {
+      const one = claim(`resource ${i}`, `id ${i}`, kind);
+      const [status] = await store.claim([one]);
+      if (status?.state === 'held') tokens.push(status.token);
+      await store.release([one]);
+    }
+    expect(tokens).toEqual([1n, 2n, 3n]);
+    store.forget();
+    const [status] = await store.claim([claim('resource 0', 'id', 'mutex')]);
+    expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
+  });
+
+  it('wakes no claim that has left by then', async () => {
+    const store = memoryStore();
+    const holder = { host: 'test', pid: 1, since: 0 };
+    const rest = { kind: 'mutex', permits: 1, limit: 1, queue: true, holder } as const;
+    const claim = (resource: string, id: string): Claim => {
+      return { ...rest, resource, id, ttlMs: 10_000 };
+    };
+    const [first, second, other] = [claim('r', 'a'), claim('r', 'b'), claim('other', 'c')];
+    const hints: unknown[] = [];
+    await store.claim([first]);
+    void store.watch?.(first, (hint) => hints.push(hint));
+    const steps = [store.claim([second]), store.release([second]), store.release([first])];
+    await Promise.all([...steps, store.claim([other])]);
+    expect(hints).toEqual([]);
   });
 
   it('tells who stands behind the dead to ask when somebody alive may have died', async () => {

@@ -13,8 +13,8 @@ const HAND_OVER = 'test/core/hand-over.test.ts';
 export const CORE_FAULTS: Faults = {
   'the deadline counts from the reply': {
     file: 'src/store-calls/batcher.ts',
-    find: 'error, sentAt)',
-    replace: 'error, clock.now())',
+    find: 'error, this.#sentAt)',
+    replace: 'error, this.#parts.clock.now())',
     why: 'a slow answer makes two holders',
     by: { seed: 7 },
   },
@@ -148,8 +148,8 @@ export const CORE_FAULTS: Faults = {
   },
   'a release that failed is not repeated': {
     file: 'src/store-calls/release.ts',
-    find: 'if (this.#closed) return;\n    const now',
-    replace: 'if (claim) return;\n    const now',
+    find: 'if (closed) return;\n    const now',
+    replace: 'if (clock) return;\n    const now',
     why: 'one lost packet keeps everybody waiting for a TTL',
     by: inTest(
       'test/primitives/run.test.ts',
