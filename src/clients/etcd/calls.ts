@@ -53,10 +53,13 @@ export class Calls {
     this.#user = user;
   }
 
-  /** Rejects with a StoreError. */
-  call<Q, A>(method: RpcMethod<Q, A>, request: Q): Answer<A> {
+  /** Rejects with a StoreError, by `end` on the clock of `performance`. */
+  call<Q, A>(
+    method: RpcMethod<Q, A>,
+    request: Q,
+    end: number = performance.now() + DEADLINE_MS,
+  ): Answer<A> {
     const message = encode(method.request, request);
-    const end = performance.now() + DEADLINE_MS;
     // One address may stand for several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
