@@ -9,7 +9,6 @@
  * What would break it: a password that changes, since a connection has that of its own time.
  */
 import { UsageError } from '../../base/errors.ts';
-import type { DrizzleDatabase, MikroEntities } from './clients.ts';
 import { learntOnLoan } from './loan.ts';
 import { dialectOf, type LendingPool, ormOf } from './orms.ts';
 import { packageOf } from './packages.ts';
@@ -20,8 +19,8 @@ export type OrmWithPool =
   | { readonly client: object; batchInsert(...rows: never[]): unknown }
   | { readonly isInitialized: boolean; getRepository(...target: never[]): unknown }
   | { authenticate(...options: never[]): Promise<void>; getQueryInterface(): object }
-  | MikroEntities
-  | (DrizzleDatabase & { readonly $client: object });
+  | { isInTransaction(): boolean; getTransactionContext(): unknown }
+  | { execute(...query: never[]): unknown; readonly $client: object };
 
 /** The same in words. */
 export const WITH_POOL: string =
