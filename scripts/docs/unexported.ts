@@ -21,7 +21,6 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
   'src/clients/zookeeper/watches.ts': ['NodeWatcher', 'NodeWatches', 'SessionListener'],
   'src/clients/zookeeper/wire/requests.ts': [
     'Created',
-    'NodeAcl',
     'NodeChildren',
     'NodeData',
     'Stat',

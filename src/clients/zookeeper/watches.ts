@@ -128,10 +128,6 @@ function frameOf(all: readonly WatchedPath[], lastZxid: bigint): Buffer {
 /** What listeners get, in order. `expired` or `closed` comes last. */
 export interface SessionChange {
   readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
-  /** Why it was suspended, or closed by itself. */
-  readonly cause?: Error;
-  /** Which side found it expired. */
-  readonly by?: 'server' | 'clock';
 }
 
 export type SessionListener = (change: SessionChange) => void;

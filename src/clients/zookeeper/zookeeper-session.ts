@@ -213,19 +213,6 @@ export class ZookeeperSession extends Session {
     );
   }
 
-  getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
-    return this.#look(requests.ACL, path, within);
-  }
-
-  /** `version` is that of the ACL, `aversion`. */
-  setAcl(
-    path: string,
-    acl: readonly Acl[],
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
-  ): Promise<requests.Stat> {
-    return this.ask(() => requests.setAcl(this.#full(path), acl, version), within);
-  }
-
   /** The watcher hears no more about this path. */
   unwatch(path: string, watcher: NodeWatcher): void {
     this.watches.drop(this.#full(path), watcher);

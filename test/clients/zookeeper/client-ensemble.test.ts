@@ -58,13 +58,12 @@ it('a follower without its leader confirms nothing, though it answers', async ()
   await watcher.exists('/confirmed', { watch: () => void gone.push(session.now()) });
   ensemble.cutOff(follower);
   onTestFinished(() => ensemble.rejoin(follower));
-  const { contactAt, confirmedAt, touchedAt } = session;
+  const { touchedAt } = session;
   await until('the leader has ended it', async () => gone.length > 0);
   // The follower has not heard of that, and neither has the client.
   expect(session.state).toBe('connected');
   expect(await session.exists('/confirmed')).toBeDefined();
-  expect(session.contactAt).toBeGreaterThan(contactAt);
-  expect([session.confirmedAt, session.touchedAt]).toEqual([confirmedAt, touchedAt]);
+  expect(session.touchedAt).toBe(touchedAt);
   expect(gone[0]).toBeGreaterThanOrEqual(touchedAt + session.timeoutMs);
   await expect(session.confirm({ timeoutMs: 1500 })).rejects.toMatchObject({ outcome: 'unknown' });
   ensemble.rejoin(follower);

@@ -44,8 +44,7 @@ describe('the session outlives', () => {
 describe('a silent path', () => {
   it('costs the session when it lasts, by our own clock, before the server says so', async () => {
     const { proxy, session } = await proxied(SHORT);
-    const by: unknown[] = [];
-    session.listen((change) => by.push(change.by ?? change.to));
+    const heard = heardFrom(session);
     await session.create('/held', { kind: 'ephemeral' });
     const watcher = startSession(server.url);
     const order: string[] = [];
@@ -57,7 +56,7 @@ describe('a silent path', () => {
     await untilState(session, 'expired');
     await until('gone', async () => order.length === 2);
     expect(order).toEqual(['told here', 'gone at the server']);
-    expect(by).toEqual(['suspended', 'clock']);
+    expect(heard).toEqual(['suspended', 'expired']);
     // It stays over, whatever becomes of the path.
     proxy.set();
     await expect(session.exists('/')).rejects.toMatchObject({

@@ -18,7 +18,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { isLockError } from '../../../base/errors.ts';
 import { SharedTimer } from '../../../base/shared-timer.ts';
 import { ClosedError } from '../../../contract/errors.ts';
-import type { Auth, Destination } from '../address.ts';
+import type { Destination } from '../address.ts';
 import { awake } from '../awake.ts';
 import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
 import { Hosts } from '../hosts.ts';
@@ -51,7 +51,6 @@ export class Session {
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
-  readonly #auths: Auth[];
   /** Requests that were made while there was no connection. */
   readonly #kept: Exchange[] = [];
   /** For all requests. */
@@ -74,7 +73,6 @@ export class Session {
     this.#clock = clock;
     this.#timer = new SharedTimer(clock, true);
     this.#hosts = new Hosts(destination.addresses, clock);
-    this.#auths = [...destination.auths];
     void this.#run();
   }
 
@@ -93,19 +91,9 @@ export class Session {
     return this.#greeting?.timeoutMs ?? this.#destination.sessionTimeoutMs;
   }
 
-  /** The clock of these times, in ms; they are -Infinity before the first connection. */
+  /** The clock of `touchedAt`, in ms. */
   now(): number {
     return this.#clock.now();
-  }
-
-  /** When the last request that was answered was sent, also by a follower without a leader. */
-  get contactAt(): number {
-    return this.#vigil?.contactAt ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** When the last write that the leader committed was sent. */
-  get confirmedAt(): number {
-    return this.#confirmations?.confirmedAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The leader keeps the session until this time and its timeout, at least. */
@@ -128,12 +116,6 @@ export class Session {
       if (this.#closed) throw new ClosedError('This ZooKeeper session is closed');
       return this.#ask(request, asking);
     });
-  }
-
-  /** Adds an identity to the session; each later connection sends it. */
-  authenticate(auth: Auth): Promise<void> {
-    this.#auths.push(auth);
-    return this.#link ? this.ask(() => authenticate(auth)) : Promise.resolve();
   }
 
   /** Leaves it alone: its nodes stay until its timeout has gone. */
@@ -240,7 +222,7 @@ export class Session {
 
   /** Over a new connection: identities, then watches, then requests. */
   #sendAll(link: ZookeeperLink): void {
-    for (const auth of this.#auths) {
+    for (const auth of this.#destination.auths) {
       const exchange = new Exchange(authenticate(auth), undefined);
       exchange.answer.catch(() => {});
       link.send(exchange as Exchange);
@@ -269,18 +251,14 @@ export class Session {
     this.#vigil?.watch(undefined);
     if (this.#over.signal.aborted) return;
     this.#state = 'suspended';
-    this.#changes.deliver({ to: 'suspended', cause });
+    this.#changes.deliver({ to: 'suspended' });
   }
 
   #expire(by: 'server' | 'clock'): void {
-    this.#finish('expired', (written) => sessionExpired(by, written), by);
+    this.#finish('expired', (written) => sessionExpired(by, written));
   }
 
-  #finish(
-    to: 'expired' | 'closed',
-    why: (written: boolean) => Error,
-    by?: 'server' | 'clock',
-  ): void {
+  #finish(to: 'expired' | 'closed', why: (written: boolean) => Error): void {
     if (this.#over.signal.aborted) return;
     this.#state = to;
     this.#why = why;
@@ -290,8 +268,7 @@ export class Session {
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
     for (const request of this.#kept.splice(0)) request.fail(why(false));
     this.watches.expire();
-    const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
-    this.#changes.deliver({ to, ...refusal, ...(by && { by }) });
+    this.#changes.deliver({ to });
     this.#timer.close();
   }
 }
