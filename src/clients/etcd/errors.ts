@@ -105,10 +105,7 @@ const FAILED = [undefined, 'unclear', 'failed'] as const;
 
 /** What no etcd sends. */
 const FOREIGN: Breaks = [
-  [
-    /ERR_HTTP2_ERROR|MalformedError|not of etcd/,
-    { retryable: false, advice: 'sent a reply that is not from etcd' },
-  ],
+  [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, 'never', 'sent a reply that is not from etcd'],
 ];
 
 /** A refusal or a broken connection, as a `StoreError` that says what to do. */
