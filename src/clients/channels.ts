@@ -15,7 +15,6 @@ const LINGER_MS = 10_000;
 
 interface FollowedChannel {
   readonly followers: Set<(message?: string) => void>;
-  /** Settles when it is listened to. */
   ready: Promise<unknown>;
   leaving?: NodeJS.Timeout | undefined;
 }

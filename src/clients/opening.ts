@@ -68,7 +68,6 @@ export class Opening<W extends Wire> {
     this.#moved = true;
   }
 
-  /** What the source makes of an error, with its question. */
   judge(cause: unknown, during: 'open' | 'call'): Judgement {
     const judgement = this.#source.judge(cause, during);
     if (met.has(this.#source)) return judgement;

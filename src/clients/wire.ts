@@ -19,15 +19,12 @@ export interface Wire {
 }
 
 export interface WireTerms {
-  /** Gives up connecting. */
   readonly signal: AbortSignal;
-  /** To be called when the wire breaks. */
   readonly lost: (cause: unknown) => void;
   /** To be called with each message, and its channel if there may be several. */
   readonly received: (message: string, channel?: string) => void;
 }
 
-/** How to reach a server. */
 export interface Source<W extends Wire> {
   /** Names the server in messages, such as `the database`. */
   readonly server: string;

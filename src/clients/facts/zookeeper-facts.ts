@@ -10,7 +10,6 @@ import { destinationOf, type ZookeeperHost } from '../zookeeper/address.ts';
 import { zookeeperClient } from '../zookeeper/client.ts';
 import { type ClockOffset, clockOffset, type ServerFacts, versionOr } from './server-facts.ts';
 
-/** How long a server may take, in ms. */
 const PATIENCE_MS = 2_000;
 
 /** @param root below it an ephemeral node is made, whose name is that of no lock. */

@@ -49,7 +49,6 @@ function numberIn(value: unknown): number {
 /** No connection came about, or the client had nothing to sign the request with. */
 const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
 
-/** Whether the request has surely not been sent. */
 function isUnsent(error: unknown): boolean {
   return [...causesOf(error)].some(({ code, name }) => UNSENT.test(`${code} ${name}`));
 }

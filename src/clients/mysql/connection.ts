@@ -33,7 +33,6 @@ export const AS_TEXT = {
   typeCast: (field: { string(): string | null }): string | null => field.string(),
 };
 
-/** The rows of all results of a client. */
 export function rowsIn(results: unknown): readonly TextRow[] {
   if (!Array.isArray(results)) {
     const { insertId, affectedRows } = results as Readonly<Record<string, unknown>>;

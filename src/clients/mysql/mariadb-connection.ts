@@ -24,7 +24,6 @@ type Callback = (error: unknown, session: MariadbSession) => void;
 
 interface Pool {
   getConnection(done: Callback): Promise<MariadbSession> | undefined;
-  /** Lent out at the moment. */
   activeConnections(): number;
 }
 

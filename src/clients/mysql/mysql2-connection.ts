@@ -37,7 +37,6 @@ interface Mysql2Session {
 
 interface Mysql2Opened {
   readonly session: Mysql2Session;
-  /** Says goodbye. */
   readonly end: () => void;
 }
 

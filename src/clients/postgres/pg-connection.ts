@@ -10,7 +10,6 @@ import { abortable } from '../abortable.ts';
 import { asked, first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
-/** As much of a `Pool` as is used. */
 export interface PgPoolClient {
   readonly options: object;
   readonly totalCount: number;
@@ -18,7 +17,6 @@ export interface PgPoolClient {
   connect(): Promise<unknown>;
 }
 
-/** As much of a `Client` as is used. */
 export interface PgClient {
   readonly connection: object;
   readonly host: string;

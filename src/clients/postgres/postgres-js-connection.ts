@@ -16,7 +16,6 @@ import { permanentFailure } from '../../contract/errors.ts';
 import { first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
-/** As much of an instance as is used. */
 export interface PostgresJs {
   readonly options: object;
   readonly parameters: object;

@@ -32,7 +32,6 @@ export interface RedisSource extends Source<RedisWire> {
   readonly failovers?: (switched: () => void) => () => void;
 }
 
-/** The common part of all sources. */
 export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
   server: 'the Redis server',
   // A heartbeat that is lost must not cost the next one as well, which is written meanwhile.

@@ -108,7 +108,6 @@ export function refusalCode(refusal: unknown): string | undefined {
   return typeof text === 'string' ? CODE.exec(text)?.[1] : undefined;
 }
 
-/** A refusal of the server, as a `StoreError` that says what to do. */
 export function refused(refusal: string): StoreError {
   const said = clean(refusal);
   const passing = adviceIn(PASSING, said);

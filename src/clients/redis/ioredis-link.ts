@@ -11,7 +11,6 @@ import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './con
 import { questionOf } from './errors.ts';
 import { Failovers } from './failovers.ts';
 
-/** As much of a `Redis` of ioredis as is used. */
 export interface IoredisClient {
   readonly isCluster: boolean;
   readonly status: string;
@@ -163,7 +162,6 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
   };
 }
 
-/** As much of a `Cluster` of ioredis as is used. */
 export interface IoredisCluster {
   readonly isCluster: boolean;
   readonly status: string;
@@ -189,7 +187,6 @@ const CLUSTER_OVERRIDES = {
   himportFieldsets: undefined,
 };
 
-/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function ioredisDiscover(client: IoredisCluster): Discover {
   const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
   return (signal) =>

@@ -16,7 +16,6 @@ import { questionOf } from './errors.ts';
 
 type OnMessage = (message: string, channel: string) => void;
 
-/** As much of a `createClient()` of node-redis as is used. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -117,7 +116,6 @@ async function openWire(
   };
 }
 
-/** As much of a `createSentinel()` of node-redis as is used. */
 export interface NodeRedisSentinel {
   readonly isOpen: boolean;
   /** Version 5 has none. */
@@ -173,7 +171,6 @@ async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promis
   return abortable(signal, asked);
 }
 
-/** As much of a `createCluster()` of node-redis as is used. */
 export interface NodeRedisCluster {
   readonly isOpen: boolean;
   readonly slots: readonly { readonly master: { readonly address: string } }[];
@@ -195,7 +192,6 @@ const CLUSTER_OVERRIDES = {
   clientSideCache: undefined,
 };
 
-/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
   const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
   return (signal) =>

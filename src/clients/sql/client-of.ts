@@ -171,7 +171,6 @@ function kyselyDialect(has: ClientAnswer = {}): Dialect | undefined {
 }
 
 interface Drizzle {
-  /** What it was made with. */
   readonly $client?: unknown;
   execute(statement: object): PromiseLike<unknown>;
   /** Only databases for PostgreSQL have it. */

@@ -17,7 +17,6 @@ export interface Client {
   borrow?(): Promise<BorrowedClient>;
 }
 
-/** A connection of a pool, for one statement. */
 export interface BorrowedClient extends Pick<Client, 'rows' | 'count'> {
   /**
    * What the last reply says: `idle`, all is committed; `begun`, it was in a transaction, and still
@@ -34,7 +33,6 @@ export type ClientAnswer = Readonly<Record<string, unknown>>;
 
 export type SqlSender = Omit<Client, 'place'>;
 
-/** Ends a borrowed connection once the rollback is done. */
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {
   try {
     await rollback;

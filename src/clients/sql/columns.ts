@@ -39,7 +39,6 @@ interface ColumnFault {
 }
 
 interface Rules {
-  /** Reads the columns. */
   readonly look: string;
   /** Reads the columns of each unique index. */
   readonly unique: string;

@@ -32,7 +32,6 @@ export class TransactionError extends LockError {
 
 type FailureKind = TransactionFailure | 'usage';
 
-/** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
 /** Prisma's codes and kinds, and numbers of mariadb, of which Prisma passes on no names. */

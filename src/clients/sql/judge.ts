@@ -13,7 +13,6 @@ import { causeFrom, describe, type Reading } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import { failureOf, MIGRATE, PAGE, REPLICA } from './failures.ts';
 
-/** One of the products. */
 export interface Database {
   readonly name: 'PostgreSQL' | 'MySQL';
   /** Its scheme in a URL, and the name of its page. */
@@ -58,17 +57,14 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
   return { error: judged, broken: !failure || failure.broken === true, mute: found.mute };
 }
 
-/** The error of a server on which locks are impossible. */
 export function impossible({ name }: Database, why: string): StoreError {
   return permanentFailure(`The ${name} server cannot keep locks: ${why}.`);
 }
 
-/** The error of a server that only reads. */
 export function noPrimary({ name }: Database): StoreError {
   return temporaryFailure(`The ${name} server ${REPLICA}.`);
 }
 
-/** The error of tables that are not those of this version. */
 export function anotherLayout(database: Database, found: string, known: number): StoreError {
   const newer = 'newer; install the version of Holdfast that made it';
   const advice = Number(found) > known ? newer : migrate(database);

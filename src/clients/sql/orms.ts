@@ -20,7 +20,6 @@ export interface Orm {
   readonly title: string;
   /** The methods that tell its transactions and databases from others'. */
   readonly methods: readonly string[];
-  /** Whether a transaction is open. */
   inside(given: Given): boolean;
   /** What it calls the database. Default: that of the transaction below, which is at hand. */
   readonly speaks?: (given: Given) => unknown;
@@ -32,11 +31,9 @@ export interface Orm {
   readonly lends?: (given: Given) => LendingPool | false | undefined;
 }
 
-/** A pool of an ORM's own, of connections of a client package. */
 export interface LendingPool {
   take(): PromiseLike<object>;
   giveBack(connection: object): unknown;
-  /** How many connections are lent out at the moment. */
   lent(): number;
 }
 

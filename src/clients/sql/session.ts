@@ -3,7 +3,6 @@ import { Answer } from '../../base/answer.ts';
 
 export type TextRow = readonly (string | null)[];
 
-/** The first column, as texts. */
 export function columnOf(rows: readonly TextRow[]): string[] {
   return rows.map(([text]) => String(text));
 }

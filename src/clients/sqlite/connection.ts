@@ -150,7 +150,6 @@ export class FileConnection {
   }
 }
 
-/** Opens the file with the binding that is available. */
 export async function openConnection(file: string, busyMs: number): Promise<FileConnection> {
   const open = await binding();
   return untilFree(file, busyMs, () => {

@@ -51,7 +51,6 @@ export function isBusy(error: unknown): boolean {
   return meaningOf(error)[4] === BUSY || messageOf(error).includes(IN_TRANSACTION);
 }
 
-/** A failure of SQLite as a `StoreError` that says what to do. */
 export function sqliteError(error: unknown, file: string): StoreError {
   const said = messageOf(error);
   if (said.includes(IN_TRANSACTION)) {

@@ -36,13 +36,11 @@ interface WakeFileParts {
   readonly watch: WatchFile;
 }
 
-/** What the address of a process looks like. */
 export const ADDRESS: RegExp = /^[0-9a-f]{16}$/;
 
 /** Behind the name of the database and before the address. */
 const INFIX = '-wake-';
 
-/** How a file for wake-ups begins. */
 const MARK: Buffer = Buffer.from('holdfast wakes\n');
 
 /** A file that has grown beyond this is emptied once it has been read. */
@@ -99,7 +97,6 @@ export class WakeFile {
     this.#read();
   }
 
-  /** Lines for another process. */
   send(address: string, lines: readonly string[]): void {
     const path = this.#pathOf(address);
     try {
@@ -199,7 +196,6 @@ export class WakeFile {
     }
   }
 
-  /** Opens a wake file, or makes one. */
   #open(path: string): number {
     try {
       return openMarked(path);

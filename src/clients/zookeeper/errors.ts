@@ -50,7 +50,6 @@ type FailureOptions = ConstructorParameters<typeof StoreError>[1] & {
   readonly step?: number | undefined;
 };
 
-/** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
   readonly reason: RefusalReason;
   /** Which step of a `multi` was refused, from 0 on. */

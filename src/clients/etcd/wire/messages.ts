@@ -245,19 +245,16 @@ function requestOf(operation: Operation): RequestOp {
   return 'delete' in operation ? operation : { txn: txnRequestOf(operation.txn) };
 }
 
-/** @throws MalformedError */
 export function readReply(answer: Buffer): EtcdReply {
   const response = withHeader(txnResponse, answer);
   const { revision, cluster } = response.header;
   return { ...txnAnswerOf(response), revision, cluster };
 }
 
-/** @throws MalformedError */
 export function readTerm(answer: Buffer): bigint {
   return withHeader(txnResponse, answer).header.term;
 }
 
-/** @throws MalformedError */
 export function readLease(answer: Buffer): Required<LeaseTimes> {
   return withHeader(leaseResponse, answer);
 }

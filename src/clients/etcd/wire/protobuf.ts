@@ -17,22 +17,18 @@ export interface FieldKind<T> {
 export interface Field<T> {
   readonly number: number;
   readonly kind: FieldKind<T>;
-  /** Any number of times. */
   readonly repeated: boolean;
 }
 
 type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<NonNullable<V>>;
 
-/** The fields of a message by their names. */
 export type Fields<M> = { readonly [Name in keyof M]-?: FieldOf<M[Name]> };
 
-/** A message, nested or whole. */
 export interface Message<M> extends FieldKind<M> {
   writeFields(writer: Writer, value: M): void;
   readFields(reader: Reader): M;
 }
 
-/** Bytes that are text. */
 export const text: FieldKind<string> = {
   wire: 2,
   absent: '',

@@ -122,7 +122,6 @@ export class Reader {
     return BigInt.asIntN(64, BigInt(value) + (BigInt(this.#rest()) << BigInt(SMALL_BITS)));
   }
 
-  /** Reads the message that begins here. */
   message<T>(read: () => T): T {
     const outer = this.#end;
     const length = this.uint();

@@ -11,7 +11,6 @@ import { asked } from '../../opening.ts';
 import type { RedisSource } from '../connection.ts';
 import { judge, questionOf } from '../errors.ts';
 
-/** The address at which a server of a cluster is reached. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
@@ -46,22 +45,18 @@ export type Discover = (signal: AbortSignal) => Promise<Topology>;
 export const PATIENCE_MS = 1000;
 /** The pause between two tries while the servers rearrange slots. */
 export const PAUSE_MS = 50;
-/** How long an attempt to find the cluster may take. */
 const ATTEMPT_MS = 5000;
 
 export interface TopologiesParts {
   readonly discover: Discover;
   readonly closing: AbortSignal;
-  /** Called with each new topology, and the one before. */
   readonly found: (topology: Topology, before: Topology | undefined) => void;
 }
 
-/** The last topology, and the looks for a newer one. */
 export class Topologies {
   readonly #parts: TopologiesParts;
   #last: Topology | undefined;
   #failedAt = 0;
-  /** Rejects with the client package's reason. */
   readonly refresh: () => Promise<Topology> = singleFlight(() => this.#look());
 
   constructor(parts: TopologiesParts) {

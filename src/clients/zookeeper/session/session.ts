@@ -43,7 +43,6 @@ const SESSION_EXPIRED = -112;
 const AUTH_FAILED = -115;
 const SESSION_MOVED = -118;
 
-/** How long an orderly end may take, in ms. */
 const CLOSE_MS = 2000;
 
 export class Session {
@@ -53,7 +52,6 @@ export class Session {
   readonly #hosts: Hosts;
   /** Requests that were made while there was no connection. */
   readonly #kept: Exchange[] = [];
-  /** For all requests. */
   readonly #timer: SharedTimer;
   readonly #changes = new SessionChanges();
   readonly #over = new AbortController();

@@ -37,7 +37,6 @@ export class Vigil {
     this.#timer = new OneTimer(events.clock);
   }
 
-  /** Sets the connection; undefined: there is none. */
   watch(link: ZookeeperLink | undefined): void {
     this.#link = link;
     this.#arm();
@@ -47,7 +46,6 @@ export class Vigil {
     this.contactAt = Math.max(this.contactAt, sentAt);
   }
 
-  /** Whether the session's whole timeout has gone. */
   get late(): boolean {
     return this.#events.clock.now() - this.contactAt >= this.#timeoutMs;
   }

@@ -46,7 +46,6 @@ const FIRST_SIZE = 384;
 
 export class JuteWriter {
   #bytes: Buffer = Buffer.allocUnsafe(FIRST_SIZE);
-  /** The length of the frame comes first. */
   #length = HEAD.bytes;
 
   int(value: number): this {

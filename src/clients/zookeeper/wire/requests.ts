@@ -3,7 +3,6 @@ import type { Acl, Auth } from '../address.ts';
 import { refused } from '../errors.ts';
 import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';
 
-/** Numbers of requests, as the protocol has them. */
 export const OPCODE = {
   create: 1,
   delete: 2,
