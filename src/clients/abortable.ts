@@ -1,10 +1,7 @@
 import { firstOf, onAbort } from '../base/aborts.ts';
 import { afterInput } from '../base/event-loop.ts';
 
-/**
- * Settles as `work` does, but rejects with the signal's reason if that comes first: client packages
- * have ways to connect that never end.
- */
+/** As `work`, but rejects with the signal's reason first: some ways to connect never end. */
 export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);

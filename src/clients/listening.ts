@@ -47,10 +47,7 @@ export async function listening(
   if (failures > 0) terms.late();
 }
 
-/**
- * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
- * asks by itself.
- */
+/** What `follow` returns, or will return: then `late` is called. A claim asks until then. */
 export async function followLasting(
   follow: () => Promise<AsyncDisposable>,
   late: () => void,

@@ -56,10 +56,7 @@ export interface Judgement {
 export interface MessageSource {
   /** Its messages are what this process itself has read, so no other process can make one up. */
   readonly own?: boolean | undefined;
-  /**
-   * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
-   * after an interruption, which may have lost messages.
-   */
+  /** `resumed` is called after an interruption, which may have lost messages. */
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
 }
 

@@ -64,10 +64,7 @@ export function clockByDate(
   return clockOffset(async () => (await ask()).nowMs, 1000);
 }
 
-/**
- * What a service over HTTP says of itself: a text, and its clock in the head of the reply.
- * @param versionIn throws for a reply that does not tell it.
- */
+/** @param versionIn throws for a reply that does not tell it. */
 export async function httpFacts(
   server: string,
   ask: () => Promise<HttpReply>,

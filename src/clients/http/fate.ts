@@ -73,11 +73,7 @@ const ADVICE: Readonly<Record<Fate, string>> = {
   unknown: 'failed, or could not be heard',
 };
 
-/**
- * The error as a `StoreError`, or as it is if it is one of ours.
- * @param what names the service.
- * @param fate what is known from the service's own codes; default: by the HTTP status.
- */
+/** @param fate what is known from the service's own codes; default: by the HTTP status. */
 export function failureOf(
   what: string,
   error: unknown,

@@ -11,10 +11,7 @@ export interface MysqlSession {
    * has changed.
    */
   query(text: string): Promise<readonly TextRow[]>;
-  /**
-   * One statement that the server parses once for this connection, with a value for each `?`.
-   * Resolves as `query` does.
-   */
+  /** The same for one statement that the server prepares once, with a value for each `?`. */
   execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
   /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
@@ -48,10 +45,7 @@ function isRow(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
 }
 
-/**
- * A text as the server reads it in any mode and character set of the session, from any client:
- * nothing in it needs escapes.
- */
+/** A text as the server reads it in any mode and character set: nothing in it needs escapes. */
 export function literal(text: string): string {
   return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
 }

@@ -33,10 +33,7 @@ export type RedisClient =
   | NodeRedisCluster
   | NodeRedisSentinel;
 
-/**
- * Opens no connection yet: the first command does.
- * @throws UsageError if it is not a client of these packages, or cannot be duplicated.
- */
+/** @throws UsageError if it is not a client of these packages, or cannot be duplicated. */
 export function linkOf(client: RedisClient, greeting: RedisGreeting = async () => {}): RedisLink {
   checkClient(client);
   if ('isCluster' in client) {

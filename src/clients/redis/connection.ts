@@ -144,10 +144,7 @@ export function greeted(
 /** No script of the store nests its replies deeper. */
 const DEEPEST = 20;
 
-/**
- * Replies of all clients and both protocols as RESP2 has them.
- * @throws StoreError for a reply that no server gives to a command of the store.
- */
+/** As RESP2 has it. @throws StoreError for what no server replies to a command of the store. */
 function replyOf(raw: unknown, depth = 0): RedisReply {
   if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
   if (typeof raw === 'boolean') return raw ? 1 : 0;

@@ -65,10 +65,7 @@ export class Failovers {
   }
 }
 
-/**
- * Tries until it listens; `ready` settles after the first try. `missed` is called when a message
- * may have been lost.
- */
+/** Tries until it listens; `ready` settles after the first try. `missed`: a message may be lost. */
 function listenTo(
   sentinel: RedisSource,
   received: (message: string) => void,

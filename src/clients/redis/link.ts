@@ -46,10 +46,7 @@ export interface RedisLink {
   close(): Promise<void>;
 }
 
-/**
- * Questions the server of a new connection, before anything else is written on it; if this rejects,
- * the connection is not used.
- */
+/** Questions the server of a new connection first; if this rejects, that is not used. */
 export type RedisGreeting = (
   ask: (command: readonly string[]) => Promise<RedisReply>,
   at: { readonly cluster: boolean },

@@ -173,11 +173,7 @@ export function connectionOf(db: SqlDatabase): SqlConnection {
   return new SqlConnection(clientOf(db), db);
 }
 
-/**
- * The connection of a transaction; `mustHaveBegun` asks where only the server knows if it is one.
- * @param why says why it has to be in one.
- * @throws UsageError for a pool or a database.
- */
+/** @param why says why it has to be in one. @throws UsageError for a pool or a database. */
 export function transactionOf(tx: SqlTransaction, why: string = LOCK_ENDS): SqlConnection {
   const client = clientOf(tx);
   if (client.place === 'pool') throw new UsageError(`Give a transaction, not a pool. ${why}`);

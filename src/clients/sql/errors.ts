@@ -54,10 +54,7 @@ const TEXT: Readonly<Record<Exclude<FailureKind, 'usage'>, string>> = {
   refused: 'The database refused the statement',
 };
 
-/**
- * The typed error for a client's, which another library's may wrap.
- * @param lost the outcome of a statement whose connection broke.
- */
+/** @param lost the outcome of a statement whose connection broke. */
 export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unknown'): LockError {
   if (isLockError(error)) return error;
   const { kind, said } = kindOf(error, dialect);
@@ -131,10 +128,7 @@ function saidIn({ originalMessage, message }: Thrown): string | undefined {
   return [originalMessage, message].find((text) => typeof text === 'string');
 }
 
-/**
- * What the error of a statement means to a store whose statements commit by themselves.
- * @param needs what to tell where the database has no such table or column.
- */
+/** @param needs what to tell where the database has no such table or column. */
 export function storeErrorOf(error: unknown, needs: string): unknown {
   if (isLockError(error, 'USAGE') && error.cause !== undefined) {
     return new UsageError(`${error.message}. ${needs}`, { cause: error.cause });

@@ -27,10 +27,7 @@ export const WITH_POOL: string =
   'an instance of Knex or Sequelize 6, an initialized DataSource of TypeORM, em of MikroORM 6, or' +
   ' db of Drizzle, each outside of transactions';
 
-/**
- * @param like connects like a client of a package, and refuses what is none.
- * @throws UsageError also for an ORM that shows no pool, or is on another database.
- */
+/** @throws UsageError also for an ORM that shows no pool, or is on another database. */
 export function connectThrough<Terms extends { readonly signal: AbortSignal }, Session>(
   given: unknown,
   dialect: Dialect,

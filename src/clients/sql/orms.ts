@@ -102,10 +102,7 @@ export function ormOf(given: unknown): Orm | undefined {
   return ORMS.find(({ methods }) => has(given, ...methods));
 }
 
-/**
- * @param senderFor that of what is below.
- * @throws UsageError outside of a transaction, or on another database.
- */
+/** @throws UsageError outside of a transaction, or on another database. */
 export function ormSender(given: Given, senderFor: (below: unknown) => SqlSender): SqlSender {
   const orm = ormOf(given) as Orm;
   const { title, inside, speaks, below } = orm;

@@ -35,11 +35,7 @@ export async function first<T>(
 /** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
 const GOODBYE_MS = 1000;
 
-/**
- * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
- * replies; default: once the written data is on its way. A broken connection may have no socket any
- * more.
- */
+/** Ends the connection after `goodbye`; default: once the written data is on its way. */
 export function hangUp(
   socket: { destroy(): unknown; destroySoon?(): unknown } | undefined,
   goodbye: () => void = () => socket?.destroySoon?.(),

@@ -167,10 +167,7 @@ export async function openConnection(file: string, busyMs: number): Promise<File
   });
 }
 
-/**
- * Repeats a step while another connection is at work on the file.
- * @throws StoreError with the reason, after `busyMs` at the latest.
- */
+/** Repeats a step while the file is in use, for `busyMs` at most. @throws StoreError */
 export function untilFree<T>(file: string, busyMs: number, step: () => T): Answer<T> {
   const answer = new Answer<T>();
   const since = performance.now();

@@ -10,10 +10,7 @@
 import { type JuteReader, JuteWriter } from './wire/jute.ts';
 import { OPCODE, type WatchKind } from './wire/requests.ts';
 
-/**
- * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `expired`: the
- * session is over.
- */
+/** `changed`: its data. `children`: one came or went. `expired`: the session is over. */
 export interface WatchEvent {
   readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'expired';
   readonly path: string;

@@ -146,10 +146,7 @@ export class ZookeeperSession extends Session {
     return Answer.of<requests.Created>(attempt);
   }
 
-  /**
-   * The node that `createProtected` made with this id in this session; deletes others'.
-   * @throws RequestError
-   */
+  /** What `createProtected` made with this id in this session; deletes others'. */
   async findProtected(
     terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
   ): Promise<requests.Created | undefined> {
@@ -199,10 +196,7 @@ export class ZookeeperSession extends Session {
     return this.#look(requests.SYNC, '/', within);
   }
 
-  /**
-   * All steps or none; results in their order.
-   * @throws RequestError, with the number of the step that was refused
-   */
+  /** All steps or none. @throws RequestError, with the number of the step that was refused */
   multi(steps: readonly MultiStep[], within: Within = {}): Promise<readonly requests.StepAnswer[]> {
     const asked = this.ask(() => {
       if (steps.length === 0) throw new UsageError('multi needs at least one step.');

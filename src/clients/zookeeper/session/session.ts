@@ -104,10 +104,7 @@ export class Session {
     return this.#changes.listen(listener);
   }
 
-  /**
-   * Sends what `make` returns over this connection or, before there is one, over the next.
-   * @throws RequestError, ClosedError, and what `make` throws
-   */
+  /** @throws RequestError, ClosedError, and what `make` throws */
   protected ask<T>(make: () => ZookeeperRequest<T>, asking: Asking = {}): Answer<T> {
     return Answer.of<T>(() => {
       const request = make();

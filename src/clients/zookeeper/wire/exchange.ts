@@ -42,10 +42,7 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
     this.frame.writeInt32BE(xid, XID_AT);
   }
 
-  /**
-   * The body of a successful reply.
-   * @throws what makes it unreadable: its connection has to end before this fails
-   */
+  /** @throws what makes the reply unreadable: its connection has to end before this fails */
   take(body: JuteReader): void {
     let value: T;
     try {
