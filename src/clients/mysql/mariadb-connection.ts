@@ -8,7 +8,6 @@
  * anything.
  */
 import { UsageError } from '../../base/errors.ts';
-import { abortable } from '../abortable.ts';
 import { learntOnLoan } from '../sql/loan.ts';
 import { asked, first, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
@@ -61,7 +60,7 @@ export function mariadbConnect(client: object): ConnectMysql {
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
     const end = (): void => void base.socket?.destroy();
-    await first({ end }, signal, () => abortable(signal, base.connect()));
+    await first({ end }, signal, () => base.connect());
     return connectionOf(base);
   };
 }

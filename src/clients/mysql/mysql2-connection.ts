@@ -6,7 +6,6 @@
  * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
  * matter how many copies of the package there are.
  */
-import { abortable } from '../abortable.ts';
 import { asked, first, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, rowsIn } from './connection.ts';
 
@@ -106,12 +105,7 @@ async function throughPool(
     pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
   });
   const end = (): void => void pool.end(() => {});
-  try {
-    return { session: await abortable(signal, opening), end };
-  } catch (error) {
-    end();
-    throw error;
-  }
+  return { session: await first({ end }, signal, () => opening), end };
 }
 
 async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
@@ -122,7 +116,7 @@ async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
     session.on('error', reject);
   });
   const end = (): void => void session.destroy();
-  await first({ end }, signal, () => abortable(signal, opening));
+  await first({ end }, signal, () => opening);
   return { session, end: () => void session.end() };
 }
 

@@ -6,7 +6,6 @@
  * statement before the server does. A connection string wins over other options, so those are set
  * on what the package made of all of them.
  */
-import { abortable } from '../abortable.ts';
 import { asked, first, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
@@ -81,7 +80,7 @@ export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
     session.on('end', () => lost(new Error('Connection terminated')));
     session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
     const end = (): void => void session.connection.stream.destroy();
-    await first({ end }, signal, () => abortable(signal, session.connect()));
+    await first({ end }, signal, () => session.connect());
     return connectionOf(session);
   };
 }

@@ -160,7 +160,7 @@ function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortS
 async function dialled({ host, port, path }: PostgresJsHost, signal: AbortSignal): Promise<Socket> {
   const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
   const end = (): void => void socket.destroy();
-  await first({ end }, signal, () => once(socket, 'connect', { signal }));
+  await first({ end }, signal, () => once(socket, 'connect'));
   // The package takes this name for the one that a certificate must be for.
   return Object.assign(socket, { host });
 }

@@ -1,5 +1,6 @@
 /** The common part of sessions of all databases and clients. */
 import { Answer } from '../../base/answer.ts';
+import { abortable } from '../abortable.ts';
 
 export type TextRow = readonly (string | null)[];
 
@@ -20,15 +21,11 @@ export async function first<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const end = (): void => session.end();
-  signal.addEventListener('abort', end, { once: true });
   try {
-    return await work();
+    return await abortable(signal, work());
   } catch (error) {
-    end();
+    session.end();
     throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
   }
 }
 
