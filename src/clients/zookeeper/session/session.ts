@@ -167,7 +167,8 @@ export class Session {
     const clock = this.#clock;
     const { tls } = this.#destination;
     const limitMs = this.#hosts.attemptMs(this.timeoutMs);
-    if (this.#greeting && !tls) await awake(place, { clock, limitMs, signal });
+    const at = { host: place.ip, port: place.port };
+    if (this.#greeting && !tls) await awake(at, { limitMs, signal, idle: true });
     const sentAt = clock.now();
     const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
     const link = new ZookeeperLink({ place, clock, signal, tls, hello, limitMs });
