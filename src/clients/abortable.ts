@@ -12,6 +12,20 @@ export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> 
   });
 }
 
+/** Does the first work of a new connection, and ends it if that fails, or the signal aborts. */
+export async function first<T>(
+  connection: { end(): void },
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await abortable(signal, work());
+  } catch (error) {
+    connection.end();
+    throw error;
+  }
+}
+
 /** Runs `work` with a signal that aborts after `ms`, or with one of the others. */
 export async function limited<T>(
   ms: number,

@@ -9,7 +9,8 @@
  */
 import { UsageError } from '../../base/errors.ts';
 import { learntOnLoan } from '../sql/loan.ts';
-import { asked, first, hangUp } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */

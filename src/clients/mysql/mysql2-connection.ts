@@ -6,7 +6,8 @@
  * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
  * matter how many copies of the package there are.
  */
-import { asked, first, hangUp } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */

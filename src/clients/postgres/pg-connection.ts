@@ -6,7 +6,8 @@
  * statement before the server does. A connection string wins over other options, so those are set
  * on what the package made of all of them.
  */
-import { asked, first, hangUp, type TextRow } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 export interface PgPoolClient {

@@ -13,7 +13,8 @@ import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { Answer } from '../../base/answer.ts';
 import { permanentFailure } from '../../contract/errors.ts';
-import { first, hangUp, type TextRow } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
 export interface PostgresJs {

@@ -6,7 +6,7 @@
 import type { Answer } from '../../base/answer.ts';
 import { isError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { abortable, limited } from '../abortable.ts';
+import { abortable, first, limited } from '../abortable.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
@@ -123,20 +123,17 @@ export function greeted(
     ...source,
     open: async (terms) => {
       const wire = await source.open(terms);
-      try {
-        const ask = async (command: readonly string[]) => {
-          const reply = replyOf(await wire.send(command));
-          if (SENTINEL.test(String(reply))) throw refused('SENTINEL redis_mode is sentinel');
-          return reply;
-        };
-        // As long as a connection may be silent, since a server that stands still may be replaced.
-        const met = (signal: AbortSignal) => abortable(signal, greet(ask, at));
-        await limited(source.silenceMs, [terms.signal], met);
-        return wire;
-      } catch (error) {
-        wire.close();
-        throw error;
-      }
+      const ask = async (command: readonly string[]) => {
+        const reply = replyOf(await wire.send(command));
+        if (SENTINEL.test(String(reply))) throw refused('SENTINEL redis_mode is sentinel');
+        return reply;
+      };
+      const close = { end: () => wire.close() };
+      // As long as a connection may be silent, since a server that stands still may be replaced.
+      await limited(source.silenceMs, [terms.signal], (signal) => {
+        return first(close, signal, () => greet(ask, at));
+      });
+      return wire;
     },
   };
 }

@@ -4,7 +4,7 @@
  * A duplicate has all settings of the user's client (address, Sentinels, TLS, user, database, name)
  * except those that would write a command late, twice or changed: see `kept-connection.ts`.
  */
-import { abortable } from '../abortable.ts';
+import { first } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
@@ -136,12 +136,9 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     redis.on(event, (channel, message) => received(String(message), String(channel)));
   }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
-  try {
-    await abortable(signal, redis.connect());
-  } catch (error) {
-    close();
+  await first({ end: close }, signal, () => redis.connect()).catch((error: unknown) => {
     throw cause ?? error;
-  }
+  });
   return {
     send: (command) => redis.call(...command),
     together: (work) => {

@@ -8,7 +8,7 @@
  * those that it has not written yet. Its time-out for commands, which version 6 has by default,
  * makes a signal for each command and costs more than half of the throughput.
  */
-import { abortable } from '../abortable.ts';
+import { abortable, first } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf, type RedisAddress } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
@@ -94,12 +94,7 @@ async function openWire(
     if (client.isOpen) client.destroy();
   };
   client.on('error', lost);
-  try {
-    await abortable(signal, client.connect());
-  } catch (error) {
-    close();
-    throw error;
-  }
+  await first({ end: close }, signal, () => client.connect());
   return {
     send: (command) => client.sendCommand(command),
     // node-redis writes the commands of one turn together anyway.

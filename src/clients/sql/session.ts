@@ -1,6 +1,5 @@
 /** The common part of sessions of all databases and clients. */
 import { Answer } from '../../base/answer.ts';
-import { abortable } from '../abortable.ts';
 
 export type TextRow = readonly (string | null)[];
 
@@ -13,20 +12,6 @@ export function asked<T>(ask: (done: (error: unknown, result: T) => void) => unk
   const answer = new Answer<T>();
   ask((error, result) => (error ? answer.fail(error) : answer.settle(result)));
   return answer;
-}
-
-/** Does the first work of a new session, and ends it if that fails, or the signal aborts. */
-export async function first<T>(
-  session: { end(): void },
-  signal: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await abortable(signal, work());
-  } catch (error) {
-    session.end();
-    throw error;
-  }
 }
 
 /** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
