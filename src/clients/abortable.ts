@@ -33,7 +33,7 @@ export async function limited<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { aborter, forget } = firstOf(others);
-  const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const late = new DOMException(`timeout: no answer within ${Math.round(ms)} ms`, 'TimeoutError');
   let over = false;
   const judge = (): void => {
     if (!over) aborter.abort(late);

@@ -22,6 +22,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { onAbort } from '../../base/aborts.ts';
 import { Answer } from '../../base/answer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
@@ -79,20 +80,17 @@ export class EtcdChannel implements StreamCourse {
   ): Promise<EtcdChannel> {
     const channel = new EtcdChannel(endpoint, retired);
     const session = channel.#session;
-    return new Promise((resolve, reject) => {
-      const abort = (): void => channel.destroy(signal.reason);
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort);
+    const abort = (): void => channel.destroy(signal.reason);
+    if (signal.aborted) abort();
+    const forget = onAbort(signal, abort);
+    const opened = new Promise<EtcdChannel>((resolve, reject) => {
       session.once('remoteSettings', () => {
-        signal.removeEventListener('abort', abort);
         session.setLocalWindowSize(WINDOW);
         resolve(channel);
       });
-      session.once('close', () => {
-        signal.removeEventListener('abort', abort);
-        reject(new NoAnswer(false, channel.cause));
-      });
+      session.once('close', () => reject(new NoAnswer(false, channel.cause)));
     });
+    return opened.finally(forget);
   }
 
   private constructor(endpoint: Endpoint, retired: (channel: EtcdChannel) => void) {

@@ -10,9 +10,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { onAbort } from '../../base/aborts.ts';
 import type { Clock } from '../../base/clock.ts';
-import { afterInput } from '../../base/event-loop.ts';
 import { Fifo } from '../../base/fifo.ts';
 import { Frames } from '../frames.ts';
 import { connectionLoss, refused, tooLong } from './errors.ts';
@@ -38,10 +36,8 @@ export interface LinkTerms {
   readonly place: ResolvedHost;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
-  /** The first request, and how long its reply may take. */
+  /** The first request. */
   readonly hello: Buffer;
-  readonly limitMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Events in this order: any number of replies and events, then the end. */
@@ -72,7 +68,7 @@ export class ZookeeperLink {
   #greet: (answer: JuteReader) => void = () => {};
   #refuse: (error: Error) => void = () => {};
 
-  constructor({ place, tls, clock, hello, limitMs, signal }: LinkTerms) {
+  constructor({ place, tls, clock, hello }: LinkTerms) {
     this.#clock = clock;
     this.answeredAt = clock.now();
     this.sentAt = this.answeredAt;
@@ -86,19 +82,6 @@ export class ZookeeperLink {
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#socket.on('error', (error) => this.end(error));
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
-    let greeted = false;
-    const late = (): void => {
-      if (!greeted) this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
-    };
-    const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
-    timer.unref();
-    const forget = onAbort(signal, () => this.end(new Error('no longer wanted')));
-    const stop = (): void => {
-      greeted = true;
-      clock.clearTimeout(timer);
-      forget();
-    };
-    this.hello.then(stop, stop);
   }
 
   get ended(): Error | undefined {

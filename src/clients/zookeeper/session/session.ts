@@ -18,6 +18,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { isLockError } from '../../../base/errors.ts';
 import { SharedTimer } from '../../../base/shared-timer.ts';
 import { ClosedError } from '../../../contract/errors.ts';
+import { first, limited } from '../../abortable.ts';
 import type { Destination } from '../address.ts';
 import { awake } from '../awake.ts';
 import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
@@ -171,9 +172,11 @@ export class Session {
     if (this.#greeting && !tls) await awake(at, { limitMs, signal, idle: true });
     const sentAt = clock.now();
     const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
-    const link = new ZookeeperLink({ place, clock, signal, tls, hello, limitMs });
-    const greeting = readGreeting(await link.hello);
-    if (signal.aborted) link.end(new Error('no longer wanted'));
+    const link = new ZookeeperLink({ place, clock, tls, hello });
+    const end = (): void => link.end(new Error('no longer wanted'));
+    const greeted = (either: AbortSignal) => first({ end }, either, () => link.hello);
+    const greeting = readGreeting(await limited(limitMs, [signal], greeted));
+    if (signal.aborted) end();
     if (link.ended) throw link.ended;
     const another = this.id !== 0n && greeting.sessionId !== this.id;
     if (greeting.timeoutMs <= 0 || greeting.sessionId === 0n || another) {
