@@ -110,6 +110,12 @@ export function asked({ error, mute }: Judgement, question: string | undefined):
   return new StoreError(`${message} ${question}`, { cause, retryable, outcome });
 }
 
+/** In random order, so that clients spread over the servers. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  const order = items.map((item) => ({ item, at: Math.random() }));
+  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
+}
+
 /** By chance, so that connections do not all come back at the same moment. In ms. */
 export function pauseAfter(failures: number): number {
   const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { firstOf } from '../../base/aborts.ts';
 import { singleFlight } from '../../base/single-flight.ts';
 import { limited } from '../abortable.ts';
-import { pauseAfter } from '../opening.ts';
+import { pauseAfter, shuffled } from '../opening.ts';
 import { closed } from '../wire.ts';
 import { type Endpoint, EtcdChannel } from './channel.ts';
 import { NoAnswer } from './errors.ts';
@@ -110,9 +110,4 @@ export class EtcdChannels {
     const at = this.#order.indexOf(endpoint);
     this.#order.push(...this.#order.splice(at, 1));
   }
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  const order = items.map((item) => ({ item, at: Math.random() }));
-  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
 }

@@ -141,12 +141,12 @@ export class Session {
     if (this.#vigil?.late) this.#expire('clock');
     if (this.#over.signal.aborted) throw this.#why(false);
     const exchange = new Exchange(request, watching);
-    const limited = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
+    const answer = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
       exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
     });
     if (this.#link) this.#link.send(exchange as Exchange);
     else this.#kept.push(exchange as Exchange);
-    return limited;
+    return answer;
   }
 
   async #run(): Promise<void> {
