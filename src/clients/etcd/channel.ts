@@ -2,22 +2,17 @@
  * One connection to a server of etcd: gRPC over HTTP/2.
  *
  * A request that the server refused, or reports as not processed, has not been carried out; the
- * outcome of any other sent request without a reply is unknown. A connection is taken into use only
- * after the server's HTTP/2 preface: so a port of another service, or one with no service behind
- * it, never gets a request.
- *
- * A connection may be dead without notice. So while a reply or a change is awaited and the server
- * is silent, it gets a request that any gRPC server answers at once and by itself. (HTTP/2 pings
- * would not do: etcd closes a connection on which more than a few come within five seconds of each
- * other.) Two seconds of silence end it. What would break it: mistaking this process's own pause
- * for the server's silence; so input that has arrived meanwhile is read before the silence is
- * judged.
- *
+ * outcome of any other sent request without a reply is unknown. A connection is used only after the
+ * server's HTTP/2 preface, so a port of another service never gets a request.
+ * A connection may be dead without notice. So while something is awaited and the server is silent,
+ * it gets a request that any gRPC server answers at once (not pings of HTTP/2: etcd closes a
+ * connection with more than a few of them in five seconds). Two seconds of silence end it.
  * While an event is handled, nothing is sent and no session is destroyed. Node emits the end of a
- * stream while nghttp2 still counts it as open; a send at that moment may write empty frames of
- * that stream for ever, until memory runs out: seen with nghttp2 1.61, which is in Node 20 (and
- * probably the cause of nodejs/node#52952). Node sends at once when a stream is reset or a session
- * destroyed; everything else used here it sends in the next turn of the event loop.
+ * stream while nghttp2 still counts it as open; a send at that moment may write empty frames until
+ * memory runs out: seen with nghttp2 1.61, which is in Node 20 (nodejs/node#52952). Node sends at
+ * once when a stream is reset or a session destroyed, all else in the next turn of the event loop.
+ * What would break it: mistaking this process's own pause for the server's silence; so input that
+ * has arrived meanwhile is read before the silence is judged.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';

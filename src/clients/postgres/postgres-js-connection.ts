@@ -1,11 +1,10 @@
 /**
  * Connections of `postgres` (postgres.js), version 3.
  *
- * An instance does not show the function that made it, so this file loads the package again, which
- * the program has loaded by then. Each connection is an instance of its own, made with the parsed
- * options of the user's instance; it makes no second connection, because the store asks nothing of
- * it once the first is lost. This file makes the socket, because the package's own could not be
- * closed on a network that does not reply.
+ * An instance does not show the function that made it, so this file loads the package again. Each
+ * connection is an instance of its own, made with the parsed options of the user's; it makes no
+ * second connection, because the store asks nothing of it once the first is lost. This file makes
+ * the socket, because the package's own could not be closed on a network that does not reply.
  * An unprepared statement with values would take two round trips, one to ask for their types. So a
  * statement without a name has no values, and goes as a simple query.
  */

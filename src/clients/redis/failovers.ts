@@ -5,15 +5,12 @@
  * replica of it, some ten seconds later. The new one grants nothing for longer than that
  * (record.lua), but leases go on there. At the old one they end a ttl after their last heartbeat
  * to it, and then it would grant their locks to a process that has stayed.
- * Invariant: all processes leave before that, so within two thirds of a ttl of the first to leave.
- * For this, the store listens to every Sentinel that the client names, and asks for the primary
- * only when it listens to those that reply. As soon as one says that a server is no longer the
- * primary, all connections are reopened, also those on their way, and none leads to that server
- * while it may still take writes, even if a Sentinel that does not know yet still names it.
+ * Invariant: all processes leave within two thirds of a ttl of the first to leave. For this, the
+ * store listens to every Sentinel that the client names, and asks for the primary only when it
+ * listens to those that reply. As soon as one reports a fail-over, all connections are reopened,
+ * also those on their way, and none leads to the former primary while it may still take writes.
  * What would break it: Sentinels that say so that long after each other. The one that leads a
- * fail-over says it last, once the replicas follow the new primary: late for a client that names
- * no other. A process that does not hear of it leaves when the old primary becomes a replica
- * (docs/stores/redis.md, Hazards).
+ * fail-over says it last: late for a client that names no other (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
 import { listening } from '../listening.ts';

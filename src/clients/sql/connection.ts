@@ -1,8 +1,7 @@
 /**
  * One way to send a statement through any client that the caller has.
  *
- * Statements are written once, with `?` for values and `"` around names, which are never taken from
- * outside unchecked (sql.ts); here they become the dialect's. Values are always bound, on
+ * Statements are written once (sql.ts), and become the dialect's here. Values are always bound, on
  * the wire wherever the client can do so: text made by a client from a value is wrong where the
  * server reads backslashes differently.
  * A lock taken outside of a transaction is gone when the statement ends. So a client that cannot be

@@ -3,9 +3,7 @@
  *
  * TypeORM and Drizzle show the pool of a client package, which counts as if it had been given. The
  * pools of Knex and Sequelize lend connections of `pg`, `mysql2` or `mariadb`, which show how they
- * were made. What an ORM has set for its own queries does not matter: parsers, dates and numbers as
- * text belong to the reply, time zones to the session, several statements and the way to count rows
- * to the connection, and stores set all of these themselves.
+ * were made. What an ORM has set for its own queries does not matter: stores set all of it anew.
  * What would break it: a password that changes, since a connection has that of its own time.
  */
 import { UsageError } from '../../base/errors.ts';

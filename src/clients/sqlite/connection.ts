@@ -2,9 +2,8 @@
  * One connection: the binding, its settings, and transactions that never block the event loop.
  *
  * SQLite's own busy handler sleeps inside the call: it would stop this process's heartbeats, and it
- * starves (of four saturating processes, one got a single turn in 2.5 s). So the time-out is zero,
- * and a busy step is repeated in a later turn of the loop, from its beginning, with the clock read
- * anew: first at once, then every millisecond or two.
+ * starves others. So the time-out is zero, and a busy step is repeated in a later turn of the loop,
+ * from its beginning, with the clock read anew: first at once, then every millisecond or two.
  * A statement outside of `write` is a transaction by itself. libsql leaves one that was refused
  * where it stopped. Until that has run to its end, SQLite commits nothing else that the connection
  * writes. So the next transaction runs it first, with a NULL for each value: then it finds no row.

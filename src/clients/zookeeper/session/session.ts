@@ -1,8 +1,7 @@
 /**
  * One session, over as many connections as it takes.
- * Nodes and watches belong to a session, and so does each request: it is sent in the session that
- * it was made in, or not at all. An ended session stays ended; another is a new one, so that no
- * request that was meant for the old one can reach it.
+ * Nodes, watches and requests belong to a session: a request is sent in the session that it was
+ * made in, or not at all. An ended session stays ended, so that no request can reach another.
  *
  * It is `connected`; `suspended` at once when its connection ends, while its nodes live on at the
  * servers; `reconnected` when a server has taken it over again; `expired` when a server says so, or
