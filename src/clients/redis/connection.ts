@@ -15,8 +15,6 @@ import type { RedisGreeting, RedisRefusal, RedisReply } from './link.ts';
 export interface RedisWire extends Wire {
   /** Writes the command in this turn, after those before it; settles with the package's reply. */
   send(command: readonly string[]): Promise<unknown>;
-  /** Commands sent by `work` may be written together. */
-  together(work: () => void): void;
   listen(channel: string): Promise<unknown>;
   unlisten(channel: string): Promise<unknown>;
   /** The same for the channels of a cluster's slots, which only one server has. */
@@ -51,10 +49,7 @@ export class RedisConnection extends KeptConnection<RedisWire> {
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
     const answers = await this.ask((wire) => {
       used = wire;
-      let sent: Promise<RedisReply | RedisRefusal>[] = [];
-      wire.together(() => {
-        sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
-      });
+      const sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
       return Promise.all(sent);
     }, terms);
     const replica = answers.find(isFromReplica);

@@ -31,8 +31,6 @@ export interface IoredisClient {
 interface IoredisSocket {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
-  cork(): void;
-  uncork(): void;
   unref?(): unknown;
   destroy(): unknown;
 }
@@ -141,11 +139,6 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
   });
   return {
     send: (command) => redis.call(...command),
-    together: (work) => {
-      redis.stream?.cork();
-      work();
-      redis.stream?.uncork();
-    },
     listen: (channel) => redis.subscribe(channel),
     unlisten: (channel) => redis.unsubscribe(channel),
     sharded: {

@@ -97,8 +97,6 @@ async function openWire(
   await first({ end: close }, signal, () => client.connect());
   return {
     send: (command) => client.sendCommand(command),
-    // node-redis writes the commands of one turn together anyway.
-    together: (work) => work(),
     listen: (channel) => client.subscribe(channel, received),
     unlisten: (channel) => client.unsubscribe(channel, received),
     sharded: {
