@@ -59,8 +59,8 @@ export class EtcdChannel implements StreamCourse {
   readonly #clock = systemClock();
   /** Of its calls, which keep the process alive. */
   readonly #limits = new SharedTimer(this.#clock, true);
-  #cause: unknown;
-  #usable = true;
+  cause: unknown;
+  usable = true;
   /** The server ignores streams with a higher number. */
   #last = Number.POSITIVE_INFINITY;
   #expected = 0;
@@ -100,25 +100,17 @@ export class EtcdChannel implements StreamCourse {
     this.#retired = retired;
     session.unref();
     session.on('error', (error) => {
-      this.#cause ??= error;
+      this.cause ??= error;
     });
     session.on('goaway', (_code, last) => {
       this.#last = last;
       this.retire('the server closes the connection');
     });
     session.once('close', () => {
-      this.#cause ??= new Error('the connection was closed');
+      this.cause ??= new Error('the connection was closed');
       this.retire('the connection was closed');
       this.#limits.close();
     });
-  }
-
-  get usable(): boolean {
-    return this.#usable;
-  }
-
-  get cause(): unknown {
-    return this.#cause;
   }
 
   /** The only message of the reply. Fails with a Refusal or NoAnswer. @throws NoAnswer */
@@ -157,8 +149,8 @@ export class EtcdChannel implements StreamCourse {
 
   /** Takes no more requests, and closes after the last reply. */
   retire(why: string): void {
-    if (!this.#usable) return;
-    this.#usable = false;
+    if (!this.usable) return;
+    this.usable = false;
     this.#retired(this);
     for (const stream of this.#lasting) stream.end(new NoAnswer(true, why));
     if (!this.#session.destroyed) this.#session.close();
@@ -166,7 +158,7 @@ export class EtcdChannel implements StreamCourse {
 
   /** Ends it at once: open requests get no reply any more. */
   destroy(cause: unknown): void {
-    this.#cause ??= cause;
+    this.cause ??= cause;
     this.retire('the connection broke');
     // Its session ends with it, and sends nothing any more.
     this.#socket.destroy();

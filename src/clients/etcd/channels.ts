@@ -20,7 +20,8 @@ const NEXT_MS = 250;
 export class EtcdChannels {
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
-  #current: EtcdChannel | undefined;
+  /** The connection in use. */
+  current: EtcdChannel | undefined;
   readonly #opening = singleFlight(() => this.#open());
   #failures = 0;
 
@@ -32,14 +33,10 @@ export class EtcdChannels {
     return this.#order.length;
   }
 
-  get current(): EtcdChannel | undefined {
-    return this.#current;
-  }
-
   /** Rejects with NoAnswer if it reaches no server, or with the error of the close. */
   get(): Promise<EtcdChannel> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
-    if (this.#current) return Promise.resolve(this.#current);
+    if (this.current) return Promise.resolve(this.current);
     return this.#opening();
   }
 
@@ -47,7 +44,7 @@ export class EtcdChannels {
     if (this.#closing.signal.aborted) return;
     const reason = closed('etcd');
     this.#closing.abort(reason);
-    this.#current?.destroy(reason);
+    this.current?.destroy(reason);
   }
 
   async #open(): Promise<EtcdChannel> {
@@ -60,7 +57,7 @@ export class EtcdChannels {
       const channel = await this.#first([...this.#order]);
       this.#failures = 0;
       if (!channel.usable) throw new NoAnswer(false, channel.cause);
-      this.#current = channel;
+      this.current = channel;
       return channel;
     } catch (error) {
       this.#failures++;
@@ -102,7 +99,7 @@ export class EtcdChannels {
   }
 
   readonly #retired = (channel: EtcdChannel): void => {
-    if (this.#current === channel) this.#current = undefined;
+    if (this.current === channel) this.current = undefined;
     this.#putLast(channel.endpoint);
   };
 

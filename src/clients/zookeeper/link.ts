@@ -64,7 +64,7 @@ export class ZookeeperLink {
   #outbox: Buffer[] = [];
   #xid = 0;
   #events: LinkEvents | undefined;
-  #ended: Error | undefined;
+  ended: Error | undefined;
   #greet: (answer: JuteReader) => void = () => {};
   #refuse: (error: Error) => void = () => {};
 
@@ -82,10 +82,6 @@ export class ZookeeperLink {
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#socket.on('error', (error) => this.end(error));
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
-  }
-
-  get ended(): Error | undefined {
-    return this.#ended;
   }
 
   /** When the oldest unanswered request was sent; undefined: all are answered. */
@@ -121,14 +117,14 @@ export class ZookeeperLink {
   /** A frame whose reply is not reported. */
   write(frame: Buffer, sentAt: number = this.#clock.now()): void {
     this.sentAt = sentAt;
-    if (this.#ended) return;
+    if (this.ended) return;
     if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
   }
 
   /** Ends the connection; unanswered requests fail with `fate`. */
   end(error: Error, fate: Error = connectionLoss(error, true)): void {
-    if (this.#ended) return;
-    this.#ended = error;
+    if (this.ended) return;
+    this.ended = error;
     this.#socket.destroy();
     this.#refuse(error);
     this.#events?.ended(error);
@@ -138,7 +134,7 @@ export class ZookeeperLink {
   #flush(): void {
     const frames = this.#outbox;
     this.#outbox = [];
-    if (this.#ended) return;
+    if (this.ended) return;
     const [first] = frames;
     this.#socket.write(frames.length === 1 && first ? first : Buffer.concat(frames));
   }
@@ -147,7 +143,7 @@ export class ZookeeperLink {
     this.answeredAt = this.#clock.now();
     try {
       for (const frame of this.#frames.add(chunk)) {
-        if (this.#ended) return;
+        if (this.ended) return;
         const reader = new JuteReader(frame);
         if (this.#events) this.#reply(reader, this.#events);
         else this.#greet(reader);

@@ -55,7 +55,8 @@ export interface TopologiesParts {
 
 export class Topologies {
   readonly #parts: TopologiesParts;
-  #last: Topology | undefined;
+  /** Undefined until the cluster was found. */
+  last: Topology | undefined;
   #failedAt = 0;
   readonly refresh: () => Promise<Topology> = singleFlight(() => this.#look());
 
@@ -63,14 +64,9 @@ export class Topologies {
     this.#parts = parts;
   }
 
-  /** Undefined until the cluster was found. */
-  get last(): Topology | undefined {
-    return this.#last;
-  }
-
   /** The last one, or the first. @throws StoreError */
   async known(): Promise<Topology> {
-    return this.#last ?? (await this.fresh());
+    return this.last ?? (await this.fresh());
   }
 
   /** For a caller that cannot go on without a fresh one. @throws StoreError */
@@ -79,7 +75,7 @@ export class Topologies {
       return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
     } catch (error) {
       const judgement = judge(error, 'open');
-      throw this.#last ? judgement.error : asked(judgement, questionOf());
+      throw this.last ? judgement.error : asked(judgement, questionOf());
     }
   }
 
@@ -90,8 +86,8 @@ export class Topologies {
     closing.throwIfAborted();
     try {
       const topology = await limited(ATTEMPT_MS, [closing], discover);
-      const before = this.#last;
-      this.#last = topology;
+      const before = this.last;
+      this.last = topology;
       found(topology, before);
       return topology;
     } catch (error) {
