@@ -122,38 +122,8 @@ function frameOf(all: readonly WatchedPath[], lastZxid: bigint): Buffer {
   return out.frame();
 }
 
-/** What listeners get, in order. `expired` or `closed` comes last. */
-export interface SessionChange {
-  readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
-}
-
-export type SessionListener = (change: SessionChange) => void;
-
-/** The listeners of a session. Each gets all changes in order, even if one causes the next. */
-export class SessionChanges {
-  readonly #listeners = new Set<SessionListener>();
-  readonly #pending: SessionChange[] = [];
-  #delivering = false;
-
-  /** Returns how to stop it. */
-  listen(listener: SessionListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  deliver(change: SessionChange): void {
-    this.#pending.push(change);
-    if (this.#delivering) return;
-    this.#delivering = true;
-    for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
-      for (const listener of this.#listeners) apart(() => listener(next));
-    }
-    this.#delivering = false;
-  }
-}
-
 /** An exception of one listener must not end the connection, nor keep others from being called. */
-function apart(call: () => void): void {
+export function apart(call: () => void): void {
   try {
     call();
   } catch (error) {

@@ -1,7 +1,8 @@
 /** Sessions for tests, which end with their test. */
 import type { ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
-import type { SessionChange, WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
+import type { SessionChange } from '../../../src/clients/zookeeper/session/session.ts';
+import type { WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { closing } from '../../support/closing.ts';

@@ -23,13 +23,18 @@ import { awake } from '../awake.ts';
 import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
 import { Hosts } from '../hosts.ts';
 import { ZookeeperLink } from '../link.ts';
-import { NodeWatches, SessionChanges, type SessionListener, type Watching } from '../watches.ts';
+import { apart, NodeWatches, type Watching } from '../watches.ts';
 import { Exchange, helloOf, readGreeting, type ZookeeperGreeting } from '../wire/exchange.ts';
 import { authenticate, closeSession, type ZookeeperRequest } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
 import { Vigil } from './vigil.ts';
 
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
+
+/** What listeners get; `expired` or `closed` comes last. */
+export interface SessionChange {
+  readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
+}
 
 export interface Asking {
   /** How long its reply may take, in ms, waiting for a connection included. */
@@ -53,7 +58,7 @@ export class Session {
   /** Requests that were made while there was no connection. */
   readonly #kept: Exchange[] = [];
   readonly #timer: SharedTimer;
-  readonly #changes = new SessionChanges();
+  readonly #listeners: ((change: SessionChange) => void)[] = [];
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
   #greeting: ZookeeperGreeting | undefined;
@@ -99,9 +104,8 @@ export class Session {
     return this.#confirmations?.touchedAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns how to stop it. */
-  listen(listener: SessionListener): () => void {
-    return this.#changes.listen(listener);
+  listen(listener: (change: SessionChange) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** @throws RequestError, ClosedError, and what `make` throws */
@@ -214,7 +218,7 @@ export class Session {
       });
       this.#sendAll(link);
       this.#vigil?.watch(link);
-      this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
+      this.#tell(again ? 'reconnected' : 'connected');
     });
   }
 
@@ -249,7 +253,7 @@ export class Session {
     this.#vigil?.watch(undefined);
     if (this.#over.signal.aborted) return;
     this.#state = 'suspended';
-    this.#changes.deliver({ to: 'suspended' });
+    this.#tell('suspended');
   }
 
   #expire(by: 'server' | 'clock'): void {
@@ -266,7 +270,11 @@ export class Session {
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
     for (const request of this.#kept.splice(0)) request.fail(why(false));
     this.watches.expire();
-    this.#changes.deliver({ to });
+    this.#tell(to);
     this.#timer.close();
+  }
+
+  #tell(to: SessionChange['to']): void {
+    for (const listener of this.#listeners) apart(() => listener({ to }));
   }
 }

@@ -22,9 +22,7 @@ class Life {
     this.touchedAt = clock.now();
   }
 
-  listen(): () => void {
-    return () => {};
-  }
+  listen(): void {}
 
   async getData(): Promise<{ readonly data: Buffer }> {
     return { data: Buffer.from('one') };
