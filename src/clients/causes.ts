@@ -28,7 +28,6 @@ export function describe(error: unknown, reading: Reading = {}): string {
 /** An error, with the fields in which libraries and servers say more. */
 export type Thrown = Readonly<Record<string, unknown>>;
 
-/** How many nested errors are looked at. */
 const MOST = 12;
 
 /** Where libraries keep the error that they wrap: Sequelize, TypeORM, Prisma. */

@@ -24,7 +24,6 @@ export interface OpenedWire<W> {
 export interface OpeningTerms<W> {
   readonly closing: AbortSignal;
   readonly received: WireTerms['received'];
-  /** What to do with a wire before it counts as open. */
   readonly ready: (wire: W) => Promise<unknown>;
 }
 

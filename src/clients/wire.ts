@@ -10,7 +10,6 @@ export interface Wire {
   /** Undefined if the server's messages do not come over this wire. */
   readonly listen?: ((channel: string) => Promise<unknown>) | undefined;
   readonly unlisten?: ((channel: string) => Promise<unknown>) | undefined;
-  /** Sends the smallest request that the server replies to. */
   ping(): Promise<unknown>;
   /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
@@ -34,7 +33,6 @@ export interface Source<W extends Wire> {
   readonly question?: string;
   /** How long, in ms, a server may owe a reply before it is taken for dead. */
   readonly silenceMs: number;
-  /** How many requests may be under way at once. */
   readonly atOnce: number;
   /** A wire to a server that is fit for use; rejects with the reason if it is not. */
   open(terms: WireTerms): Promise<W>;
@@ -52,7 +50,6 @@ export interface Judgement {
   readonly mute?: boolean | undefined;
 }
 
-/** Messages of a server to this process. */
 export interface MessageSource {
   /** Its messages are what this process itself has read, so no other process can make one up. */
   readonly own?: boolean | undefined;

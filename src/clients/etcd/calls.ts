@@ -20,7 +20,6 @@ export const DEADLINE_MS = 3000;
 export interface RpcMethod<Q, A> {
   readonly path: string;
   readonly request: Message<Q>;
-  /** @throws MalformedError */
   readonly read: (answer: Buffer) => A;
 }
 
@@ -95,7 +94,6 @@ export class Calls {
     return channel.stream({ path, metadata: metadataOf(token) }, { ...received, ended });
   }
 
-  /** The next request gets another. */
   forget(token: string | undefined = this.#token): void {
     if (this.#token === token) this.#token = undefined;
   }

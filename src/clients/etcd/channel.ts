@@ -41,7 +41,6 @@ export interface Endpoint {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Undefined: it speaks no TLS. */
   readonly tls: ConnectionOptions | undefined;
 }
 

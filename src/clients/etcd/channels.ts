@@ -20,7 +20,6 @@ const NEXT_MS = 250;
 export class EtcdChannels {
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
-  /** The connection in use. */
   current: EtcdChannel | undefined;
   readonly #opening = singleFlight(() => this.#open());
   #failures = 0;

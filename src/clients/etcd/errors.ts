@@ -62,7 +62,6 @@ const ROLE =
 const PASSWORD = 'does not know this user name and password. Check those that it was given';
 const NO_USER = 'requires a user name and password. Put them into the address';
 
-/** By how a message begins. */
 const REFUSALS: readonly (readonly [starts: string, fate: EtcdFate, advice: string])[] = [
   [NO_LEADER, 'later', 'has no leader, or is cut off from it'],
   ['raft proposal dropped', 'later', 'has no leader'],

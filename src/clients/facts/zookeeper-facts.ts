@@ -16,7 +16,6 @@ export async function zookeeperFacts(address: string, root: string): Promise<Ser
   return { version, clock };
 }
 
-/** The version of the first server that replies. */
 export async function versionAt(address: string, ask: typeof awake = awake): Promise<string> {
   const { addresses, tls } = destinationOf(address);
   const terms = { tls, limitMs: PATIENCE_MS };

@@ -30,7 +30,6 @@ interface Result {
   readonly rows: readonly TextRow[];
 }
 
-/** Of several statements in one text, there are several results. */
 type Results = Result | readonly Result[];
 
 interface PgSession {

@@ -73,7 +73,6 @@ function waitOf(command: readonly string[]): number {
   return command[0] === 'WAIT' ? Number(command[2]) : 0;
 }
 
-/** A short-lived duplicate of a client. */
 interface RedisDuplicate {
   connect(): Promise<unknown>;
   on(event: string, listener: (error: unknown) => void): unknown;

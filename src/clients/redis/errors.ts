@@ -79,7 +79,6 @@ const BREAKS: Breaks = [
   [NO_NODES, 'mute', 'is a cluster, and none of its nodes can be reached'],
 ];
 
-/** Errors of a client that has not written the command. */
 const NEVER_WRITTEN = /isn't writeable|client is (?:closed|offline)|queue is full/;
 
 /** `NOSCRIPT` of "NOSCRIPT No matching script". Clients' own errors do not begin like that. */

@@ -6,7 +6,6 @@
 /** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = string | number | null | readonly RedisReply[];
 
-/** An error reply of the server, as opposed to an error of the connection. */
 export interface RedisRefusal {
   readonly refusal: string;
 }

@@ -1,7 +1,6 @@
 /** What an object of any package can do, in common terms. */
 import type { Bound, Dialect } from './sql.ts';
 
-/** Where statements run, as far as the object shows it. */
 export type ClientScope = 'transaction' | 'connection' | 'pool';
 
 export interface Client {

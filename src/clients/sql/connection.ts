@@ -57,7 +57,6 @@ export class SqlConnection {
     return (await this.#send('rows', sql, values)) as Row[];
   }
 
-  /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
     if (this.#client.custom && this.single && !counting.has(this.#db)) {
       const trial = trialOf(sql, values);
@@ -140,7 +139,6 @@ export class SqlConnection {
     }
   }
 
-  /** @throws UsageError if the pool does not commit. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
     const text = 'SELECT @@autocommit AS `commits`';

@@ -15,7 +15,6 @@ import { failureOf, MIGRATE, PAGE, REPLICA } from './failures.ts';
 
 export interface Database {
   readonly name: 'PostgreSQL' | 'MySQL';
-  /** Its scheme in a URL, and the name of its page. */
   readonly scheme: 'postgres' | 'mysql';
   /** Where tables are, and what distinguishes those of several programs. */
   readonly place: string;

@@ -22,7 +22,6 @@ import { noteOpened, refuseSecondCopy } from './two-copies.ts';
 
 export type SqliteValue = string | number | null;
 
-/** As much of a prepared statement as the store uses. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   all(...values: SqliteValue[]): unknown[];

@@ -23,7 +23,6 @@ export interface AwakeTerms {
   readonly tls?: ConnectionOptions | undefined;
   readonly limitMs: number;
   readonly signal?: AbortSignal;
-  /** It keeps no process alive. */
   readonly idle?: boolean;
 }
 

@@ -36,13 +36,11 @@ export interface LinkTerms {
   readonly place: ResolvedHost;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
-  /** The first request. */
   readonly hello: Buffer;
 }
 
 /** Events in this order: any number of replies and events, then the end. */
 export interface LinkEvents {
-  /** A request sent at `sentAt` was answered. */
   answered(sentAt: number): void;
   /** `code` is 0 for success. Called before the reply settles the exchange. */
   replied(exchange: Exchange, zxid: bigint, code: number): void;

@@ -42,7 +42,6 @@ export function nodeName(resource: string): string {
   return resource.replace(SPECIAL, encodeURIComponent);
 }
 
-/** The resource of this name; undefined if none has it. */
 export function resourceIn(name: string): string | undefined {
   try {
     const resource = decodeURIComponent(name);

@@ -179,12 +179,10 @@ export const txnResponse: Message<TxnResponse> = message(() => ({
   answers: many(3, responseOp),
 }));
 
-/** For keep-alives, revocations, requests for the time to live, and the end of a watch. */
 export const idRequest: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
 
 export const grantRequest: Message<{ ttl: bigint }> = message(() => ({ ttl: plain(1, int64) }));
 
-/** For grants, keep-alives and requests for the time to live. */
 const leaseResponse: Message<LeaseTimes> = message(() => ({
   header: always(1, header),
   id: plain(2, int64),

@@ -4,7 +4,6 @@
  */
 import { MalformedError, Reader, Writer } from './wire-format.ts';
 
-/** How values of one kind are written and read. */
 export interface FieldKind<T> {
   /** How a field ends: 0, by itself; 2, by its length. */
   readonly wire: 0 | 2;

@@ -31,7 +31,6 @@ export class ClusterLink implements RedisLink {
   readonly #connections = new Map<string, RedisConnection>();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
   readonly #channels = new Map<ChannelsPlace, Channels>();
-  /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #turn = Math.floor(Math.random() * 1000);
 

@@ -32,7 +32,6 @@ export function placeOf(address: string, map: PlaceMap | null | undefined): Part
 
 /** The cluster's own view, at one moment, of where its slots are. */
 export interface Topology {
-  /** The address of the primary of each slot. */
   readonly slots: readonly (string | undefined)[];
   /** How to reach a server, by an address of `slots` or of a redirection. */
   at(address: string): RedisSource;
@@ -64,7 +63,6 @@ export class Topologies {
     this.#parts = parts;
   }
 
-  /** The last one, or the first. @throws StoreError */
   async known(): Promise<Topology> {
     return this.last ?? (await this.fresh());
   }

@@ -189,7 +189,6 @@ export class Session {
     await this.#serve(link, greeting, sentAt);
   }
 
-  /** Settles when the connection ends. */
   #serve(link: ZookeeperLink, greeting: ZookeeperGreeting, sentAt: number): Promise<void> {
     const again = this.#greeting !== undefined;
     this.#greeting = greeting;

@@ -13,7 +13,6 @@ import type { ZookeeperLink } from '../link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;
-  /** There is more than one server. */
   readonly choice: boolean;
   /** The whole timeout has gone; the last event. */
   expired(): void;

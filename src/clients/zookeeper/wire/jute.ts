@@ -87,7 +87,6 @@ export class JuteWriter {
     return this;
   }
 
-  /** Everything written, behind its length. */
   frame(): Buffer {
     this.#bytes.writeInt32BE(this.#length - HEAD.bytes, 0);
     return this.#bytes.subarray(0, this.#length);
