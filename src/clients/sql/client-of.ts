@@ -6,8 +6,7 @@ import { has } from '../members.ts';
 import { type Client, type ClientAnswer, endAfter, type SqlSender } from './client.ts';
 import type { OtherConnection } from './clients.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
-import { ormSender } from './orms.ts';
-import { packageOf, type Recognised } from './packages.ts';
+import { ormSender, packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 const TAKEN =

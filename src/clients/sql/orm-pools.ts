@@ -8,8 +8,7 @@
  */
 import { UsageError } from '../../base/errors.ts';
 import { learntOnLoan } from './loan.ts';
-import { dialectOf, type LendingPool, ormOf } from './orms.ts';
-import { packageOf } from './packages.ts';
+import { dialectOf, type LendingPool, ormOf, packageOf } from './packages.ts';
 import type { Dialect } from './sql.ts';
 
 /** `knex`, TypeORM's `dataSource`, `sequelize`, MikroORM's `em`, or Drizzle's `db`. */
