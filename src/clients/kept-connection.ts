@@ -68,7 +68,6 @@ export class KeptConnection<W extends Wire> {
   #wire: W | undefined;
   #connecting = false;
   #failure: StoreError | undefined;
-  /** By channel. */
   readonly #listeners = new Map<string, ChannelListener>();
   #pinging: NodeJS.Timeout | undefined;
 
@@ -83,7 +82,6 @@ export class KeptConnection<W extends Wire> {
     });
   }
 
-  /** The open wire. */
   get wire(): W | undefined {
     return this.#wire;
   }
@@ -117,7 +115,6 @@ export class KeptConnection<W extends Wire> {
     this.#ping(PING_MS);
   }
 
-  /** No more messages of this channel. */
   async unlisten(channel: string): Promise<void> {
     if (!this.#listeners.delete(channel)) return;
     await this.ask(async (wire) => wire.unlisten?.(channel));

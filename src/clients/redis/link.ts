@@ -22,7 +22,7 @@ export interface RedisLink {
    * @throws StoreError, also for what the server refuses.
    */
   send(key: string, command: readonly string[]): Promise<RedisReply>;
-  /** Several commands, one right after the other on one connection; each with its own outcome. */
+  /** Several commands for this key, in a row on one connection; each with its own outcome. */
   sendAll(
     key: string,
     commands: readonly (readonly string[])[],

@@ -4,10 +4,11 @@
  * The client package finds the slots; the connections are our own, one to a primary, so that
  * the rules of `KeptConnection` hold and commands keep their order. A server that replies MOVED,
  * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
- * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
- * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
- * before it on its own connection, would count the wrong server's writes, and is refused.
- * What would break it: a client that follows MOVED for a single command of a series.
+ * elsewhere: for a second at most, then the reply stands. What follows it in a row goes with it: a
+ * WAIT counts the writes before it on its own connection. While a slot is handed to another server,
+ * both servers carry out its commands, and both then load a script.
+ * What would break it: a client that follows MOVED for a single command of a series; a row whose
+ * later commands are for another slot.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Channels } from '../../channels.ts';
@@ -61,7 +62,8 @@ export class ClusterLink implements RedisLink {
     const known = address === undefined ? undefined : this.#connections.get(address);
     const connection = known ?? (await this.#found(slot));
     const answers = await connection.sendAll(commands);
-    return answers.some(isRedirection) ? this.#redirected(slot, commands, answers) : answers;
+    const [first = null] = answers;
+    return isRedirection(first) ? this.#redirected(slot, commands, answers) : answers;
   }
 
   async lowestSlot(key: string): Promise<number> {
@@ -188,13 +190,11 @@ export class ClusterLink implements RedisLink {
   }
 
   async #redirected(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
-    const answers = [...first];
-    const moved = first.findIndex(isRedirection);
+    let answers = first;
     const deadline = performance.now() + PATIENCE_MS;
     while (performance.now() < deadline && !this.#closing.signal.aborted) {
-      const cause = answers.find(isRedirection);
-      if (cause === undefined) break;
-      const again = commands.flatMap((_, i) => (sameCode(answers[i], cause) ? [i] : []));
+      const [cause = null] = answers;
+      if (!isRedirection(cause)) break;
       const [code, , address = ''] = cause.refusal.split(' ');
       if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
       if (code === 'MOVED' || code === 'CLUSTERDOWN')
@@ -202,21 +202,18 @@ export class ClusterLink implements RedisLink {
       const asking = code === 'ASK' && this.#topologies.last;
       if (asking) this.#heirs.set(slot, { address, until: performance.now() + PATIENCE_MS });
       const connection = asking ? this.#to(address, asking) : await this.#found(slot);
-      const row = again.map((i) => commands[i] ?? []);
-      const sent = asking ? row.flatMap((command) => [['ASKING'], command]) : row;
-      const got = await connection.sendAll(sent);
-      for (const [n, i] of again.entries()) answers[i] = got[asking ? 2 * n + 1 : n] ?? null;
+      const got = await connection.sendAll(asking ? [['ASKING'], ...commands] : commands);
+      answers = asking ? got.slice(1) : got;
     }
-    return answers.map((answer, i) => (i > moved && isWait(commands[i]) ? UNCOUNTED : answer));
+    return answers;
   }
 
-  /** Handles commands without a key, while their slot is being handed over. */
+  /** A script is loaded without a key: while a slot is handed over, both servers get it. */
   async #passingOn(slot: number, command: readonly string[]): Promise<void> {
     const heir = this.#heirs.get(slot);
     const topology = this.#topologies.last;
     if (!heir || !topology) return;
     if (performance.now() > heir.until) this.#heirs.delete(slot);
-    else if (isWait(command)) throw refused(UNCOUNTED.refusal);
     else if (command[0] === 'SCRIPT') await this.#to(heir.address, topology).send(command);
   }
 
@@ -228,17 +225,6 @@ export class ClusterLink implements RedisLink {
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }
-}
-
-function sameCode(answer: NodeAnswer | undefined, { refusal }: RedisRefusal): boolean {
-  if (answer === undefined || !isRefusal(answer)) return false;
-  return refusalCode(answer.refusal) === refusalCode(refusal);
-}
-
-const UNCOUNTED: RedisRefusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
-
-function isWait(command: readonly string[] | undefined): boolean {
-  return command?.[0]?.startsWith('WAIT') ?? false;
 }
 
 function addresses({ slots }: Topology): string[] {
