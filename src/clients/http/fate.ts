@@ -1,7 +1,4 @@
-/**
- * The outcome of a request over HTTP, by the error that its client throws, or by its reply; and the
- * clock of the service, by the head of the reply.
- */
+/** The outcome of a request over HTTP, by its error or reply; and the clock of the service. */
 import { isLockError, type LockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { causesOf, describe } from '../causes.ts';

@@ -1,7 +1,4 @@
-/**
- * What the stores and fences of Redis see of all clients. For one server, client.ts makes it; for a
- * cluster, cluster/cluster-link.ts.
- */
+/** What the stores and fences of Redis see of all clients (client.ts, cluster/cluster-link.ts). */
 
 /** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = string | number | null | readonly RedisReply[];

@@ -1,12 +1,9 @@
 /**
- * Connections of node-redis (the package `redis`), version 5 and 6, as sources; client.ts makes
- * links of them.
- *
- * A duplicate has all settings of the user's client (address, TLS, user, database, name) except
- * those that would write a command late, twice or changed: see `kept-connection.ts`. When the
- * connection breaks, node-redis rejects the commands in flight; without its offline queue, also
- * those that it has not written yet. Its time-out for commands, which version 6 has by default,
- * makes a signal for each command and costs more than half of the throughput.
+ * Connections of node-redis (the package `redis`), version 5 and 6, as sources: duplicates of the
+ * user's client, as those of ioredis-link.ts are. When the connection breaks, node-redis rejects
+ * the commands in flight; without its offline queue, also those that it has not written yet. Its
+ * time-out for commands, which version 6 has by default, makes a signal for each command and costs
+ * more than half of the throughput.
  */
 import { abortable, first } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
