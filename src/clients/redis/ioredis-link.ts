@@ -14,7 +14,6 @@ import { Failovers } from './failovers.ts';
 export interface IoredisClient {
   readonly isCluster: boolean;
   readonly status: string;
-  readonly mode: string;
   readonly options: object;
   duplicate(options?: object): IoredisClient;
   connect(): Promise<unknown>;
