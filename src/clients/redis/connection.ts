@@ -40,8 +40,8 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
 
 export class RedisConnection extends KeptConnection<RedisWire> {
   send(command: readonly string[]): Answer<RedisReply> {
-    const terms = { quietMs: waitOf(command), read: replyOf };
-    return this.ask((wire) => wire.send(command), terms);
+    const asked = this.ask((wire) => wire.send(command), { quietMs: waitOf(command) });
+    return asked.map((raw) => replyOf(raw));
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {

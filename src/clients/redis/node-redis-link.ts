@@ -15,7 +15,6 @@ type OnMessage = (message: string, channel: string) => void;
 
 export interface NodeRedisClient {
   readonly isOpen: boolean;
-  readonly isReady: boolean;
   readonly options?: object;
   duplicate(overrides?: object): NodeRedisClient;
   connect(): Promise<unknown>;
