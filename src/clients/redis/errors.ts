@@ -131,7 +131,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   if (refusal !== undefined) {
     return { error: refused(refusal), broken: refusalCode(refusal) === 'READONLY' };
   }
-  const said = describe(error, { clean });
+  const said = describe(error, clean);
   const { retryable, advice, mute } = breakOf(said, BREAKS);
   const written = during === 'call';
   const judged = new StoreError(`The Redis server ${advice} (${said}).`, {

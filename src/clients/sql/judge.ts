@@ -9,7 +9,7 @@
 import { isLockError } from '../../base/errors.ts';
 import { permanentFailure, StoreError, temporaryFailure } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
-import { causeFrom, describe, type Reading } from '../causes.ts';
+import { causeFrom, describe } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import { failureOf, MIGRATE, PAGE, REPLICA } from './failures.ts';
 
@@ -22,7 +22,8 @@ export interface Database {
   /** The server's code for the error; undefined if this is not a reply of the server. */
   codeOf(error: unknown): string | number | undefined;
   readonly breaks?: Breaks;
-  readonly reading?: Reading;
+  /** Removes what the server and its clients repeat. */
+  clean?(text: string): string;
 }
 
 const blocked = new WeakSet<StoreError>();
@@ -40,7 +41,7 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
   if (isLockError(error)) return { error: error as StoreError, broken: false };
   const code = database.codeOf(error);
   const failure = code === undefined ? undefined : failureOf(code);
-  const said = describe(error, database.reading);
+  const said = describe(error, database.clean);
   const found = failure ?? breakOf(said, database.breaks);
   const unknown = !failure || failure.outcome === 'unknown';
   const advice = found.advice

@@ -26,7 +26,7 @@ export interface AwakeTerms {
   readonly idle?: boolean;
 }
 
-/** What the server says. Rejects unless it ends the connection in time, as one that goes on does. */
+/** What the server says. Rejects unless it ends the connection in time, as any that goes on. */
 export function awake(at: ZookeeperHost, terms: AwakeTerms): Promise<string> {
   const { tls, limitMs, signal, idle = false } = terms;
   const named = isIP(at.host) ? {} : { servername: at.host };

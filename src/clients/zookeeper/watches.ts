@@ -37,8 +37,8 @@ const EVENTS: Readonly<Record<number, readonly [WatchEvent['type'], readonly Wat
   4: ['children', ['children']],
 };
 
-/** This many bytes of paths go into one frame, far below servers' limits. */
-const BATCH_BYTES = 128 * 1024;
+/** So many paths go into one frame, which is then far below servers' limits. */
+const MOST_IN_FRAME = 100;
 
 export class NodeWatches {
   readonly #chroot: string;
@@ -82,19 +82,12 @@ export class NodeWatches {
   }
 
   *frames(lastZxid: bigint): Generator<Buffer> {
-    let some: WatchedPath[] = [];
-    let bytes = 0;
-    for (const kind of KINDS) {
-      for (const path of this.#kinds[kind].keys()) {
-        some.push([kind, path]);
-        bytes += 4 + Buffer.byteLength(path);
-        if (bytes < BATCH_BYTES) continue;
-        yield frameOf(some, lastZxid);
-        some = [];
-        bytes = 0;
-      }
+    const all = KINDS.flatMap((kind) =>
+      [...this.#kinds[kind].keys()].map((path): WatchedPath => [kind, path]),
+    );
+    for (let at = 0; at < all.length; at += MOST_IN_FRAME) {
+      yield frameOf(all.slice(at, at + MOST_IN_FRAME), lastZxid);
     }
-    if (bytes > 0) yield frameOf(some, lastZxid);
   }
 
   expire(): void {
