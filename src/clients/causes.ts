@@ -51,7 +51,6 @@ export function withoutSecrets(text: string): string {
     .trim();
 }
 
-/** What stands for this error as the cause of one of ours. */
 export function causeFrom(error: unknown, said: string): Error {
   return copyOf(isError(error) ? error.name : 'Error', said);
 }

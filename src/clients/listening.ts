@@ -18,7 +18,6 @@ const PAUSE_MS = { passing: 250, lasting: 60_000 };
 export interface ListeningTerms {
   /** Asked before each further try, and before a warning. */
   readonly wanted: () => boolean;
-  /** There will be no further try. */
   readonly end: () => void;
   /** It listens, after a try that had failed. */
   readonly late: () => void;

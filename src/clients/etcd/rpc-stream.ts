@@ -40,7 +40,6 @@ export interface Received {
 
 /** A stream's view of its connection. */
 export interface StreamCourse {
-  /** The server is alive. */
   arrived(): void;
   /** One more stream awaits something, or one less. */
   expecting(change: 1 | -1): void;

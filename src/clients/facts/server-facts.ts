@@ -14,7 +14,6 @@ export interface ServerFacts {
   readonly hazards?: readonly string[];
 }
 
-/** How many characters of what a server says are enough to recognise it. */
 const REASON = 200;
 
 /** Why a server did not tell something: one line, even if a proxy has sent a whole page. */

@@ -7,7 +7,6 @@ import type { MysqlClient } from './client.ts';
 
 const FORM = new UrlForm('The MySQL URL', 'mysql://user:password@host:3306/database');
 
-/** For the store, and for what sends statements through it. */
 export type MysqlByUrl = MysqlClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */

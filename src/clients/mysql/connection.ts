@@ -13,7 +13,6 @@ export interface MysqlSession {
   query(text: string): Promise<readonly TextRow[]>;
   /** The same for one statement that the server prepares once, with a value for each `?`. */
   execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
-  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;

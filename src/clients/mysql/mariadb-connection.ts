@@ -4,8 +4,7 @@
  * Its pools and connections rightly keep their settings private, because of the password. But the
  * emitter inside them is `this` of its listeners, and shows the settings that it was made with. So
  * with its first verb the store borrows a connection from the pool (loan.ts), and returns it.
- * What would break it: a version that hides that as well. The store notices before it sends
- * anything.
+ * What would break it: a version that hides that, too. The store notices before it sends anything.
  */
 import { UsageError } from '../../base/errors.ts';
 import { learntOnLoan } from '../sql/loan.ts';

@@ -3,8 +3,7 @@
  *
  * Each is made like those of the user's pool or connection: the same address, TLS, user and
  * password, but one statement at a time, and Unicode. The promise flavour wraps the one with
- * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
- * matter how many copies of the package there are.
+ * callbacks, which shows its settings, and whose own constructor makes the new one.
  */
 import { first } from '../abortable.ts';
 import { asked, hangUp } from '../sql/session.ts';

@@ -9,7 +9,6 @@ const FORM = new UrlForm(
   'postgres://user:password@host:5432/database?sslmode=require',
 );
 
-/** For the stores, and for what sends statements through it. */
 export type PostgresByUrl = PostgresClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */

@@ -18,7 +18,6 @@ export interface PostgresSession {
   query(statement: PostgresStatement): Promise<readonly TextRow[]>;
   /** The server's process, known after the first statement. A pooler makes up a number. */
   readonly pid: number | undefined;
-  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;

@@ -19,7 +19,6 @@ export interface RedisWire extends Wire {
   unlisten(channel: string): Promise<unknown>;
   /** The same for the channels of a cluster's slots, which only one server has. */
   readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
-  /** The server's address, as the network has it: host and port. */
   readonly address?: string;
 }
 

@@ -7,7 +7,6 @@ export interface RedisRefusal {
   readonly refusal: string;
 }
 
-/** Connections to one server, to the primary that Sentinel names, or to a cluster. */
 export interface RedisLink {
   /** True if all keys of a command must be of one slot, and each slot has a server. */
   readonly cluster: boolean;

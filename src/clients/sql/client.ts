@@ -22,7 +22,6 @@ export interface BorrowedClient extends Pick<Client, 'rows' | 'count'> {
    * is; `manual`, it commits nothing by itself. Undefined if the reply does not say.
    */
   state(): 'idle' | 'begun' | 'manual' | undefined;
-  /** @param failed whether its statement did. */
   giveBack(failed: boolean): void;
   /** Rolls back what is open, and ends the connection. */
   end(): Promise<void>;

@@ -84,7 +84,6 @@ export function isRetryable(error: unknown): boolean {
   return reason !== 'connection' && RETRYABLE.has(reason);
 }
 
-/** Why a transaction failed, by an error of Holdfast or of a client; `refused` if it is neither. */
 export function reasonIn(error: unknown): TransactionFailure {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).reason;
   if (isLockError(error)) return 'refused';

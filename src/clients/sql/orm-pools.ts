@@ -19,7 +19,6 @@ export type OrmWithPool =
   | { isInTransaction(): boolean; getTransactionContext(): unknown }
   | { execute(...query: never[]): unknown; readonly $client: object };
 
-/** The same in words. */
 export const WITH_POOL: string =
   'an instance of Knex or Sequelize 6, an initialized DataSource of TypeORM, em of MikroORM 6, or' +
   ' db of Drizzle, each outside of transactions';

@@ -49,7 +49,6 @@ const MAX_BYTES = 64 * 1024;
 /** More is not read: heartbeats show the same. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
-/** A file without writes for this long is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MS = 10;

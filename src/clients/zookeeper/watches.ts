@@ -18,7 +18,6 @@ export interface WatchEvent {
 
 export type NodeWatcher = (event: WatchEvent) => void;
 
-/** The watch to keep, if the request finds something that can be watched. */
 export interface Watching {
   readonly kind: WatchKind;
   readonly watcher: NodeWatcher;

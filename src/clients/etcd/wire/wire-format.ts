@@ -19,7 +19,6 @@ const MORE = 128;
 
 export class Writer {
   #buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
-  /** Where the last thing written begins. */
   #start = FIRST_BYTES;
 
   get bytes(): Buffer {

@@ -23,7 +23,6 @@ export const OPCODE = {
 
 export interface ZookeeperRequest<T> {
   readonly opcode: number;
-  /** For messages. */
   readonly path: string;
   /** Whether a majority commits it, even if it is refused. */
   readonly writes: boolean;
