@@ -48,10 +48,18 @@ export class Failovers {
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const all = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
-    this.ready = Promise.all(all.map(({ ready }) => ready));
+    let over = false;
+    // After an interruption, or a try that came late, a message may have been lost.
+    const listener = { channel: CHANNEL, received, resumed: switched };
+    const terms = { wanted: () => !over, end: () => {}, late: switched, cannot: () => {} };
+    const all = this.#sentinels.map((one) => new KeptConnection({ ...one, place: undefined }));
+    const first = all.map((connection) =>
+      listening(() => connection.listen(listener, { withinMs: REPLY_MS }), terms),
+    );
+    this.ready = Promise.all(first);
     return () => {
-      for (const { end } of all) end();
+      over = true;
+      for (const connection of all) connection.close();
     };
   }
 
@@ -60,24 +68,4 @@ export class Failovers {
     const since = this.#former.get(address);
     return since !== undefined && performance.now() - since < DEMOTED_MS;
   }
-}
-
-/** Tries until it listens; `ready` settles after the first try. `missed`: a message may be lost. */
-function listenTo(
-  sentinel: RedisSource,
-  received: (message: string) => void,
-  missed: () => void,
-): { readonly ready: Promise<void>; readonly end: () => void } {
-  const connection = new KeptConnection({ ...sentinel, place: undefined });
-  let over = false;
-  const listener = { channel: CHANNEL, received, resumed: missed };
-  const listen = () => connection.listen(listener, { withinMs: REPLY_MS });
-  const terms = { end: () => {}, late: missed, cannot: () => {} };
-  return {
-    ready: listening(listen, { wanted: () => !over, ...terms }),
-    end: () => {
-      over = true;
-      connection.close();
-    },
-  };
 }
