@@ -18,6 +18,7 @@ const ATTEMPT_MS = 1500;
 const NEXT_MS = 250;
 
 export class EtcdChannels {
+  readonly endpoints: number;
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
   current: EtcdChannel | undefined;
@@ -25,11 +26,8 @@ export class EtcdChannels {
   #failures = 0;
 
   constructor(endpoints: readonly Endpoint[]) {
+    this.endpoints = endpoints.length;
     this.#order = shuffled(endpoints);
-  }
-
-  get endpoints(): number {
-    return this.#order.length;
   }
 
   /** Rejects with NoAnswer if it reaches no server, or with the error of the close. */

@@ -29,18 +29,14 @@ export function keepAlives(
   calls: Calls,
   readTerm: (end: number) => Promise<bigint>,
 ): (lease: bigint) => Promise<bigint> {
-  const ask = (id: bigint, end: number) => calls.call(KEEP_ALIVE, { id }, end);
-  const askTwice = (id: bigint, end: number): Promise<Required<LeaseTimes>> =>
-    ask(id, end).catch((error: unknown) => {
-      if ((error as StoreError).outcome !== 'unknown') throw error;
-      return ask(id, end).catch(() => {
-        throw error;
-      });
-    });
-  return async (lease) => {
+  return async (id) => {
     const end = performance.now() + DEADLINE_MS;
+    const ask = () => calls.call(KEEP_ALIVE, { id }, end);
     for (;;) {
-      const { ttl, header } = await askTwice(lease, end);
+      const { ttl, header } = await ask().catch((error: unknown) => {
+        if ((error as StoreError).outcome !== 'unknown') throw error;
+        return ask().catch(() => Promise.reject(error));
+      });
       // Death needs no confirmation: no claim relies on it.
       if (ttl <= 0n) return 0n;
       if (header.term === (await readTerm(end))) return ttl;

@@ -18,7 +18,6 @@ export interface MysqlSession {
   end(): void;
 }
 
-/** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectMysql = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<MysqlSession>;
 
 /** Overrides what the program has set for its own queries. */

@@ -34,11 +34,6 @@ interface Mysql2Session {
   destroy(): unknown;
 }
 
-interface Mysql2Opened {
-  readonly session: Mysql2Session;
-  readonly end: () => void;
-}
-
 interface Pool {
   getConnection(done: Callback<Mysql2Session>): unknown;
   end(done: () => void): unknown;
@@ -89,11 +84,7 @@ export function mysql2Connect(core: Core): ConnectMysql {
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */
-async function throughPool(
-  core: Core,
-  config: Mysql2Config,
-  signal: AbortSignal,
-): Promise<Mysql2Opened> {
+async function throughPool(core: Core, config: Mysql2Config, signal: AbortSignal) {
   const own = {
     ...core.config,
     connectionConfig: ownConfig(config),
@@ -101,14 +92,12 @@ async function throughPool(
     maxIdle: 1,
   };
   const pool = new (core.constructor as new (options: object) => Pool)({ config: own });
-  const opening = new Promise<Mysql2Session>((resolve, reject) => {
-    pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
-  });
+  const opening = asked<Mysql2Session>((done) => pool.getConnection(done));
   const end = (): void => void pool.end(() => {});
   return { session: await first({ end }, signal, () => opening), end };
 }
 
-async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
+async function alone(core: Core, signal: AbortSignal) {
   const Session = core.constructor as new (options: object) => Mysql2Session;
   const session = new Session({ config: ownConfig(core.config) });
   const opening = new Promise<Mysql2Session>((resolve, reject) => {

@@ -23,5 +23,4 @@ export interface PostgresSession {
   end(): void;
 }
 
-/** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectPostgres = (terms: WireTerms) => Promise<PostgresSession>;

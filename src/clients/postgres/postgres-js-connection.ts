@@ -96,7 +96,7 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
 }
 
 /** The instance connects with its first statement. */
-function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
+function connectionOf(instance: Instance, socket: ReturnType<typeof socketOf>): PostgresSession {
   let pid: number | undefined;
   return {
     query(statement) {
@@ -131,17 +131,11 @@ interface PostgresJsHost {
   readonly path?: string | false | undefined;
 }
 
-interface OwnSocket {
-  open(options: object): Promise<Socket>;
-  unref(): void;
-  close(): void;
-}
-
-function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortSignal): OwnSocket {
+function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortSignal) {
   let opened: Socket | undefined;
   let closed = false;
   return {
-    async open(options) {
+    async open(options: object): Promise<Socket> {
       // The package would connect anew where it should give up.
       if (opened || closed) throw new Error('Connection terminated');
       opened = make ? ((await make(options)) as Socket) : await dialled(place, signal);

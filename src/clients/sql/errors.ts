@@ -5,8 +5,6 @@ import { causesOf, describe, type Thrown } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';
 import type { Dialect } from './sql.ts';
 
-export type { TransactionFailure } from './failures.ts';
-
 /** A statement on the caller's own connection failed; in a transaction: roll it back. */
 export class TransactionError extends LockError {
   readonly reason: TransactionFailure;

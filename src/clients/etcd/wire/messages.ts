@@ -26,7 +26,6 @@ import {
   message,
   plain,
   text,
-  uint64,
 } from './protobuf.ts';
 import { MalformedError } from './wire-format.ts';
 
@@ -98,9 +97,9 @@ export interface WatchResponse {
 export const empty: Message<Record<string, never>> = message(() => ({}));
 
 const header: Message<Header> = message(() => ({
-  cluster: plain(1, uint64),
+  cluster: plain(1, int64),
   revision: plain(3, int64),
-  term: plain(4, uint64),
+  term: plain(4, int64),
 }));
 
 const keyValue: Message<KeyValue> = message(() => ({
@@ -246,7 +245,7 @@ function requestOf(operation: Operation): RequestOp {
 export function readReply(answer: Buffer): EtcdReply {
   const response = withHeader(txnResponse, answer);
   const { revision, cluster } = response.header;
-  return { ...txnAnswerOf(response), revision, cluster };
+  return { ...txnAnswerOf(response), revision, cluster: BigInt.asUintN(64, cluster) };
 }
 
 export function readTerm(answer: Buffer): bigint {

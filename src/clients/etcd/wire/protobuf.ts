@@ -42,11 +42,6 @@ export const int64: FieldKind<bigint> = {
   read: (reader) => reader.int(),
 };
 
-export const uint64: FieldKind<bigint> = {
-  ...int64,
-  read: (reader) => BigInt.asUintN(64, reader.int()),
-};
-
 /** An enumeration, or an int64 that is small and not negative. */
 export const count: FieldKind<number> = {
   wire: 0,
