@@ -7,7 +7,8 @@ export {
   type LockErrorOptions,
   UsageError,
 } from './base/errors.ts';
-export { TransactionError, type TransactionFailure } from './clients/sql/errors.ts';
+export { TransactionError } from './clients/sql/errors.ts';
+export type { TransactionFailure } from './clients/sql/failures.ts';
 export { ClosedError, StoreError, UnsupportedError } from './contract/errors.ts';
 export type { Holder, Kind, Member, Queue, Store, Takeover, Traits } from './contract/store.ts';
 export type { FencingToken } from './contract/token.ts';

@@ -36,7 +36,7 @@ function watchBefore(url: string): Promise<Connected> {
 type Take = (session: ZookeeperSession, folder: string) => Promise<string>;
 
 async function floor(url: string, take: Take): Promise<Connected> {
-  const session = zookeeperClient(`${url}?sessionTimeout=${TTL_MS}ms`).start();
+  const session = zookeeperClient(url).start(TTL_MS);
   const folders = new Map<string, Promise<void>>();
   await made(session, ROOT);
   return {

@@ -18,11 +18,10 @@ const BY_FILE: Readonly<Record<string, readonly string[]>> = {
     'NodeRedisSentinel',
   ],
   'src/clients/sql/orm-pools.ts': ['OrmWithPool'],
-  'src/clients/zookeeper/session/session.ts': ['Asking', 'SessionState'],
-  'src/clients/zookeeper/watches.ts': ['NodeWatcher', 'NodeWatches', 'SessionListener'],
+  'src/clients/zookeeper/session/session.ts': ['Asking', 'SessionChange', 'SessionState'],
+  'src/clients/zookeeper/watches.ts': ['NodeWatcher', 'NodeWatches'],
   'src/clients/zookeeper/wire/requests.ts': [
     'Created',
-    'NodeAcl',
     'NodeChildren',
     'NodeData',
     'Stat',

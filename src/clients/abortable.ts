@@ -1,10 +1,7 @@
 import { firstOf, onAbort } from '../base/aborts.ts';
 import { afterInput } from '../base/event-loop.ts';
 
-/**
- * Settles as `work` does, but rejects with the signal's reason if that comes first: client packages
- * have ways to connect that never end.
- */
+/** As `work`, but rejects with the signal's reason first: some ways to connect never end. */
 export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason);
@@ -15,6 +12,20 @@ export function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> 
   });
 }
 
+/** Does the first work of a new connection, and ends it if that fails, or the signal aborts. */
+export async function first<T>(
+  connection: { end(): void },
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await abortable(signal, work());
+  } catch (error) {
+    connection.end();
+    throw error;
+  }
+}
+
 /** Runs `work` with a signal that aborts after `ms`, or with one of the others. */
 export async function limited<T>(
   ms: number,
@@ -22,7 +33,7 @@ export async function limited<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { aborter, forget } = firstOf(others);
-  const late = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const late = new DOMException(`timeout: no answer within ${Math.round(ms)} ms`, 'TimeoutError');
   let over = false;
   const judge = (): void => {
     if (!over) aborter.abort(late);

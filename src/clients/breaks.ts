@@ -13,38 +13,30 @@ export interface ErrorMeaning extends Meaning {
   readonly outcome: 'failed' | 'unknown';
 }
 
-export type Breaks = readonly (readonly [sign: RegExp, Meaning])[];
+/** Whether trying again helps. `mute`: it may, and the server has said nothing. */
+export type Breaks = readonly (readonly [
+  sign: RegExp,
+  retry: 'later' | 'never' | 'mute',
+  advice: string,
+])[];
 
-const MUTE = { retryable: true, mute: true } as const;
+const UNREACHED = /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i;
+const NO_TLS = /wrong.version.number|packet.length.too.long/i;
+const TLS = /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i;
 
 /** In any protocol. */
 const BREAKS: Breaks = [
-  [/ECONNREFUSED/, { retryable: true, advice: 'is not running: nothing listens at that address' }],
-  [/ENOENT/, { retryable: true, advice: 'is not running: its socket file is missing' }],
-  [
-    /ENOTFOUND|EAI_AGAIN/,
-    { retryable: true, advice: 'could not be found: its host name is not known' },
-  ],
-  [
-    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
-    { ...MUTE, advice: 'cannot be reached. Look at the network and at firewalls' },
-  ],
-  [
-    /wrong.version.number|packet.length.too.long/i,
-    { retryable: false, advice: 'does not speak TLS at this port, and the client does' },
-  ],
-  [
-    /ERR_SSL|ERR_TLS|CERT|certificate|self.signed|EPROTO|\bSSL\b|_NO_SSL|tlsv1/i,
-    {
-      retryable: false,
-      advice: "and the client do not agree on TLS. Check the client's options for it",
-    },
-  ],
+  [/ECONNREFUSED/, 'later', 'is not running: nothing listens at that address'],
+  [/ENOENT/, 'later', 'is not running: its socket file is missing'],
+  [/ENOTFOUND|EAI_AGAIN/, 'later', 'could not be found: its host name is not known'],
+  [UNREACHED, 'mute', 'cannot be reached. Look at the network and at firewalls'],
+  [NO_TLS, 'never', 'does not speak TLS at this port, and the client does'],
+  [TLS, 'never', "and the client do not agree on TLS. Check the client's options for it"],
 ];
-
-const BROKEN: Meaning = { ...MUTE, advice: 'broke the connection' };
+const BROKEN = [/^/, 'mute', 'broke the connection'] as const;
 
 /** `own` are signs of this protocol. */
 export function breakOf(said: string, own: Breaks = []): Meaning {
-  return [...own, ...BREAKS].find(([sign]) => sign.test(said))?.[1] ?? BROKEN;
+  const [, retry, advice] = [...own, ...BREAKS].find(([sign]) => sign.test(said)) ?? BROKEN;
+  return { retryable: retry !== 'never', advice, mute: retry === 'mute' };
 }

@@ -5,30 +5,26 @@
  */
 import { isError } from '../base/errors.ts';
 
-export interface Reading {
-  /** Removes what this server or its clients repeat. Default: `withoutSecrets`. */
-  readonly clean?: (text: string) => string;
-  /** Reads the message of an error. Default: `message`. */
-  readonly messageOf?: (error: Error) => string;
-}
-
-/** If all of several addresses failed, the message is empty and `errors` has a code for each. */
-export function describe(error: unknown, reading: Reading = {}): string {
-  const { clean = withoutSecrets, messageOf = (one: Error) => one.message } = reading;
+/**
+ * If all of several addresses failed, the message is empty and `errors` has a code for each.
+ * @param clean removes what this server or its clients repeat.
+ */
+export function describe(error: unknown, clean: typeof withoutSecrets = withoutSecrets): string {
   if (typeof error === 'string') return clean(error);
   if (!isError(error)) return 'no reason given';
-  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  const { code, errors, sqlMessage } = error as unknown as Thrown;
   if (error.message === '' && Array.isArray(errors)) {
-    return errors.map((one) => describe(one, reading)).join(', ');
+    return errors.map((one) => describe(one, clean)).join(', ');
   }
-  const said = clean(messageOf(error) || String(code ?? error.name));
+  // Clients of MySQL add the statement to the message.
+  const message = typeof sqlMessage === 'string' ? sqlMessage : error.message;
+  const said = clean(message || String(code ?? error.name));
   return typeof code === 'string' && !said.includes(code) ? `${said}, ${code}` : said;
 }
 
 /** An error, with the fields in which libraries and servers say more. */
 export type Thrown = Readonly<Record<string, unknown>>;
 
-/** How many nested errors are looked at. */
 const MOST = 12;
 
 /** Where libraries keep the error that they wrap: Sequelize, TypeORM, Prisma. */
@@ -55,7 +51,6 @@ export function withoutSecrets(text: string): string {
     .trim();
 }
 
-/** What stands for this error as the cause of one of ours. */
 export function causeFrom(error: unknown, said: string): Error {
   return copyOf(isError(error) ? error.name : 'Error', said);
 }

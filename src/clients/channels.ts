@@ -15,7 +15,6 @@ const LINGER_MS = 10_000;
 
 interface FollowedChannel {
   readonly followers: Set<(message?: string) => void>;
-  /** Settles when it is listened to. */
   ready: Promise<unknown>;
   leaving?: NodeJS.Timeout | undefined;
 }
@@ -25,20 +24,14 @@ export class Channels {
   readonly #idle: () => void;
   readonly #channels = new Map<string, FollowedChannel>();
 
-  /**
-   * On connections of this source; one is opened with the first channel. Calls `idle` when the last
-   * one was left.
-   */
+  /** Opens a connection with the first channel; calls `idle` when the last one was left. */
   constructor(source: Source<Wire>, idle: () => void = () => {}) {
     // In a cluster a slot has one of its own.
     this.#connection = new KeptConnection({ ...source, place: undefined });
     this.#idle = idle;
   }
 
-  /**
-   * Calls `wake` with each message; and with none after an interruption, which may have lost some.
-   * @throws StoreError if it cannot listen.
-   */
+  /** Calls `wake` with each message, and without one after an interruption. @throws StoreError */
   async follow(name: string, wake: (message?: string) => void): Promise<AsyncDisposable> {
     const channel = this.#channels.get(name) ?? this.#listen(name);
     clearTimeout(channel.leaving);

@@ -1,7 +1,6 @@
 /**
  * Counts the connections that stores keep to one place: a server, or one of its databases. A
- * program that makes a store for each request runs out of them, and no error says why, so it is
- * warned.
+ * program that makes a store for each request runs out of them without knowing why: it is warned.
  * What would break it: a client that does not show where it connects to, such as a pool of mariadb.
  */
 import { onAbort } from '../base/aborts.ts';

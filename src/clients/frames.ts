@@ -20,7 +20,6 @@ export class Frames {
     this.#head = head;
   }
 
-  /** Whether part of a frame is there. */
   get begun(): boolean {
     return this.#size > 0;
   }

@@ -41,13 +41,11 @@ interface WireRequest<W> {
   timer?: NodeJS.Timeout;
 }
 
-export interface RequestTerms<R = unknown, T = R> {
+export interface RequestTerms {
   /** The request is written within this many ms, or fails. */
   readonly withinMs?: number | undefined;
   /** The server may reply to nothing for this many ms. */
   readonly quietMs?: number;
-  /** Default: the reply as it is. What it throws fails the request. */
-  read?(reply: R): T;
 }
 
 export interface ChannelListener {
@@ -68,7 +66,6 @@ export class KeptConnection<W extends Wire> {
   #wire: W | undefined;
   #connecting = false;
   #failure: StoreError | undefined;
-  /** By channel. */
   readonly #listeners = new Map<string, ChannelListener>();
   #pinging: NodeJS.Timeout | undefined;
 
@@ -83,7 +80,6 @@ export class KeptConnection<W extends Wire> {
     });
   }
 
-  /** The open wire. */
   get wire(): W | undefined {
     return this.#wire;
   }
@@ -94,12 +90,12 @@ export class KeptConnection<W extends Wire> {
   }
 
   /**
-   * Writes a request on the wire, now or later, and settles with its reply, as `read` has it.
+   * Writes a request on the wire, now or later, and settles with its reply.
    * @throws StoreError
    */
-  ask<R, T = R>(write: (wire: W) => Promise<R>, terms: RequestTerms<R, T> = {}): Answer<T> {
+  ask<R>(write: (wire: W) => Promise<R>, terms: RequestTerms = {}): Answer<R> {
     const { withinMs = LONGEST_TURN_MS } = terms;
-    const answer = new Answer<T>();
+    const answer = new Answer<R>();
     const request: WireRequest<W> = { write, terms, answer };
     if (this.#closing.signal.aborted) answer.fail(this.#closing.signal.reason);
     else if (withinMs <= 0) answer.fail(this.#notYet());
@@ -117,7 +113,6 @@ export class KeptConnection<W extends Wire> {
     this.#ping(PING_MS);
   }
 
-  /** No more messages of this channel. */
   async unlisten(channel: string): Promise<void> {
     if (!this.#listeners.delete(channel)) return;
     await this.ask(async (wire) => wire.unlisten?.(channel));
@@ -161,8 +156,7 @@ export class KeptConnection<W extends Wire> {
     const { write, terms, answer } = request;
     this.#written.add(request);
     this.#silence.asked(terms.quietMs ?? 0);
-    const replied = Answer.of(() => write(wire));
-    (terms.read ? replied.map(terms.read) : replied).on({
+    Answer.of(() => write(wire)).on({
       settle: (value) => {
         if (!this.#settled(request)) return;
         this.#next();

@@ -18,7 +18,6 @@ const PAUSE_MS = { passing: 250, lasting: 60_000 };
 export interface ListeningTerms {
   /** Asked before each further try, and before a warning. */
   readonly wanted: () => boolean;
-  /** There will be no further try. */
   readonly end: () => void;
   /** It listens, after a try that had failed. */
   readonly late: () => void;
@@ -47,10 +46,7 @@ export async function listening(
   if (failures > 0) terms.late();
 }
 
-/**
- * What `follow` returns, now or later; `late` is called if it is later. A claim that cannot listen
- * asks by itself.
- */
+/** What `follow` returns, or will return: then `late` is called. A claim asks until then. */
 export async function followLasting(
   follow: () => Promise<AsyncDisposable>,
   late: () => void,

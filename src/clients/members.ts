@@ -23,7 +23,6 @@ export function isObject(value: unknown): value is object {
 }
 
 export interface Expected {
-  /** Such as `A Redis client`. */
   readonly what: string;
   readonly clients: string;
 }

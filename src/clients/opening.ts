@@ -24,7 +24,6 @@ export interface OpenedWire<W> {
 export interface OpeningTerms<W> {
   readonly closing: AbortSignal;
   readonly received: WireTerms['received'];
-  /** What to do with a wire before it counts as open. */
   readonly ready: (wire: W) => Promise<unknown>;
 }
 
@@ -68,7 +67,6 @@ export class Opening<W extends Wire> {
     this.#moved = true;
   }
 
-  /** What the source makes of an error, with its question. */
   judge(cause: unknown, during: 'open' | 'call'): Judgement {
     const judgement = this.#source.judge(cause, during);
     if (met.has(this.#source)) return judgement;
@@ -109,6 +107,12 @@ export function asked({ error, mute }: Judgement, question: string | undefined):
   const { message, cause, retryable, outcome } = error;
   if (!mute || question === undefined) return error;
   return new StoreError(`${message} ${question}`, { cause, retryable, outcome });
+}
+
+/** In random order, so that clients spread over the servers. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  const order = items.map((item) => ({ item, at: Math.random() }));
+  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
 /** By chance, so that connections do not all come back at the same moment. In ms. */

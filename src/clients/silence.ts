@@ -32,7 +32,6 @@ export class Silence {
     this.#since = Math.max(this.#since, performance.now());
   }
 
-  /** The connection is over. */
   end(): void {
     this.#owed = 0;
     clearTimeout(this.#timer);

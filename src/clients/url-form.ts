@@ -21,7 +21,6 @@ export class UrlForm {
     );
   }
 
-  /** @throws UsageError */
   decoded(text: string): string {
     try {
       return decodeURIComponent(text);

@@ -10,7 +10,6 @@ export interface Wire {
   /** Undefined if the server's messages do not come over this wire. */
   readonly listen?: ((channel: string) => Promise<unknown>) | undefined;
   readonly unlisten?: ((channel: string) => Promise<unknown>) | undefined;
-  /** Sends the smallest request that the server replies to. */
   ping(): Promise<unknown>;
   /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
@@ -19,15 +18,12 @@ export interface Wire {
 }
 
 export interface WireTerms {
-  /** Gives up connecting. */
   readonly signal: AbortSignal;
-  /** To be called when the wire breaks. */
   readonly lost: (cause: unknown) => void;
   /** To be called with each message, and its channel if there may be several. */
   readonly received: (message: string, channel?: string) => void;
 }
 
-/** How to reach a server. */
 export interface Source<W extends Wire> {
   /** Names the server in messages, such as `the database`. */
   readonly server: string;
@@ -37,7 +33,6 @@ export interface Source<W extends Wire> {
   readonly question?: string;
   /** How long, in ms, a server may owe a reply before it is taken for dead. */
   readonly silenceMs: number;
-  /** How many requests may be under way at once. */
   readonly atOnce: number;
   /** A wire to a server that is fit for use; rejects with the reason if it is not. */
   open(terms: WireTerms): Promise<W>;
@@ -55,14 +50,10 @@ export interface Judgement {
   readonly mute?: boolean | undefined;
 }
 
-/** Messages of a server to this process. */
 export interface MessageSource {
   /** Its messages are what this process itself has read, so no other process can make one up. */
   readonly own?: boolean | undefined;
-  /**
-   * Listens to one channel. `received` gets each message; `resumed` is called when it listens again
-   * after an interruption, which may have lost messages.
-   */
+  /** `resumed` is called after an interruption, which may have lost messages. */
   listen(channel: string, received: (message: string) => void, resumed: () => void): Promise<void>;
 }
 

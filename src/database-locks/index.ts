@@ -1,25 +1,7 @@
 export { UsageError } from '../base/errors.ts';
-export type {
-  DrizzleDatabase,
-  DrizzleTransaction,
-  KnexTransaction,
-  KyselyDatabase,
-  KyselyTransaction,
-  MikroEntities,
-  MysqlConnection,
-  MysqlPool,
-  OtherConnection,
-  PgConnection,
-  PgPool,
-  PostgresSql,
-  PostgresTransaction,
-  PrismaTransaction,
-  SequelizeTransaction,
-  SqlDatabase,
-  SqlTransaction,
-  TypeormEntities,
-} from '../clients/sql/clients.ts';
-export { isRetryable, TransactionError, type TransactionFailure } from '../clients/sql/errors.ts';
+export type { OtherConnection, SqlDatabase, SqlTransaction } from '../clients/sql/clients.ts';
+export { isRetryable, TransactionError } from '../clients/sql/errors.ts';
+export type { TransactionFailure } from '../clients/sql/failures.ts';
 export type { Columns, Row, Value } from '../clients/sql/sql.ts';
 export { UnsupportedError } from '../contract/errors.ts';
 export { type ChangeStateOptions, changeState } from './change-state.ts';

@@ -12,7 +12,6 @@ interface AwsCommand<Output> {
   resolveMiddleware(...client: never[]): (args: never) => Promise<{ readonly output: Output }>;
 }
 
-/** The part of a command that is used. */
 interface Middleware {
   readonly middlewareStack: {
     add(middleware: (next: Next) => Next, place: { step: 'deserialize'; priority: 'low' }): void;
@@ -26,7 +25,6 @@ interface Timed {
   readonly nowMs?: number;
 }
 
-/** @throws what the client throws. */
 export async function sendTimed<Output>(
   client: AwsClient,
   command: AwsCommand<Output>,
@@ -56,7 +54,6 @@ function timeOf(response: unknown): Timed {
   return timeIn(headers);
 }
 
-/** What to say where a package of AWS's is not installed. */
 export function notInstalled(name: string): (cause: unknown) => never {
   return (cause) => {
     const message = `The package ${name} is needed, and not installed.`;

@@ -22,7 +22,6 @@ export interface EtcdAddress {
   readonly tls?: EtcdTls;
 }
 
-/** A checked address. */
 export interface EtcdEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly user: { readonly name: string; readonly password: string } | undefined;

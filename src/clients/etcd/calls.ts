@@ -20,7 +20,6 @@ export const DEADLINE_MS = 3000;
 export interface RpcMethod<Q, A> {
   readonly path: string;
   readonly request: Message<Q>;
-  /** @throws MalformedError */
   readonly read: (answer: Buffer) => A;
 }
 
@@ -53,10 +52,13 @@ export class Calls {
     this.#user = user;
   }
 
-  /** Rejects with a StoreError. */
-  call<Q, A>(method: RpcMethod<Q, A>, request: Q): Answer<A> {
+  /** Rejects with a StoreError, by `end` on the clock of `performance`. */
+  call<Q, A>(
+    method: RpcMethod<Q, A>,
+    request: Q,
+    end: number = performance.now() + DEADLINE_MS,
+  ): Answer<A> {
     const message = encode(method.request, request);
-    const end = performance.now() + DEADLINE_MS;
     // One address may stand for several servers.
     let moves = this.#channels.endpoints;
     let tokens = this.#user ? 1 : 0;
@@ -92,7 +94,6 @@ export class Calls {
     return channel.stream({ path, metadata: metadataOf(token) }, { ...received, ended });
   }
 
-  /** The next request gets another. */
   forget(token: string | undefined = this.#token): void {
     if (this.#token === token) this.#token = undefined;
   }

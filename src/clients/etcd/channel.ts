@@ -2,26 +2,22 @@
  * One connection to a server of etcd: gRPC over HTTP/2.
  *
  * A request that the server refused, or reports as not processed, has not been carried out; the
- * outcome of any other sent request without a reply is unknown. A connection is taken into use only
- * after the server's HTTP/2 preface: so a port of another service, or one with no service behind
- * it, never gets a request.
- *
- * A connection may be dead without notice. So while a reply or a change is awaited and the server
- * is silent, it gets a request that any gRPC server answers at once and by itself. (HTTP/2 pings
- * would not do: etcd closes a connection on which more than a few come within five seconds of each
- * other.) Two seconds of silence end it. What would break it: mistaking this process's own pause
- * for the server's silence; so input that has arrived meanwhile is read before the silence is
- * judged.
- *
+ * outcome of any other sent request without a reply is unknown. A connection is used only after the
+ * server's HTTP/2 preface, so a port of another service never gets a request.
+ * A connection may be dead without notice. So while something is awaited and the server is silent,
+ * it gets a request that any gRPC server answers at once (not pings of HTTP/2: etcd closes a
+ * connection with more than a few of them in five seconds). Two seconds of silence end it.
  * While an event is handled, nothing is sent and no session is destroyed. Node emits the end of a
- * stream while nghttp2 still counts it as open; a send at that moment may write empty frames of
- * that stream for ever, until memory runs out: seen with nghttp2 1.61, which is in Node 20 (and
- * probably the cause of nodejs/node#52952). Node sends at once when a stream is reset or a session
- * destroyed; everything else used here it sends in the next turn of the event loop.
+ * stream while nghttp2 still counts it as open; a send at that moment may write empty frames until
+ * memory runs out: seen with nghttp2 1.61, which is in Node 20 (nodejs/node#52952). Node sends at
+ * once when a stream is reset or a session destroyed, all else in the next turn of the event loop.
+ * What would break it: mistaking this process's own pause for the server's silence; so input that
+ * has arrived meanwhile is read before the silence is judged.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { onAbort } from '../../base/aborts.ts';
 import { Answer } from '../../base/answer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { afterInput } from '../../base/event-loop.ts';
@@ -45,7 +41,6 @@ export interface Endpoint {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Undefined: it speaks no TLS. */
   readonly tls: ConnectionOptions | undefined;
 }
 
@@ -63,8 +58,8 @@ export class EtcdChannel implements StreamCourse {
   readonly #clock = systemClock();
   /** Of its calls, which keep the process alive. */
   readonly #limits = new SharedTimer(this.#clock, true);
-  #cause: unknown;
-  #usable = true;
+  cause: unknown;
+  usable = true;
   /** The server ignores streams with a higher number. */
   #last = Number.POSITIVE_INFINITY;
   #expected = 0;
@@ -79,20 +74,17 @@ export class EtcdChannel implements StreamCourse {
   ): Promise<EtcdChannel> {
     const channel = new EtcdChannel(endpoint, retired);
     const session = channel.#session;
-    return new Promise((resolve, reject) => {
-      const abort = (): void => channel.destroy(signal.reason);
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort);
+    const abort = (): void => channel.destroy(signal.reason);
+    if (signal.aborted) abort();
+    const forget = onAbort(signal, abort);
+    const opened = new Promise<EtcdChannel>((resolve, reject) => {
       session.once('remoteSettings', () => {
-        signal.removeEventListener('abort', abort);
         session.setLocalWindowSize(WINDOW);
         resolve(channel);
       });
-      session.once('close', () => {
-        signal.removeEventListener('abort', abort);
-        reject(new NoAnswer(false, channel.cause));
-      });
+      session.once('close', () => reject(new NoAnswer(false, channel.cause)));
     });
+    return opened.finally(forget);
   }
 
   private constructor(endpoint: Endpoint, retired: (channel: EtcdChannel) => void) {
@@ -107,25 +99,17 @@ export class EtcdChannel implements StreamCourse {
     this.#retired = retired;
     session.unref();
     session.on('error', (error) => {
-      this.#cause ??= error;
+      this.cause ??= error;
     });
     session.on('goaway', (_code, last) => {
       this.#last = last;
       this.retire('the server closes the connection');
     });
     session.once('close', () => {
-      this.#cause ??= new Error('the connection was closed');
+      this.cause ??= new Error('the connection was closed');
       this.retire('the connection was closed');
       this.#limits.close();
     });
-  }
-
-  get usable(): boolean {
-    return this.#usable;
-  }
-
-  get cause(): unknown {
-    return this.#cause;
   }
 
   /** The only message of the reply. Fails with a Refusal or NoAnswer. @throws NoAnswer */
@@ -164,8 +148,8 @@ export class EtcdChannel implements StreamCourse {
 
   /** Takes no more requests, and closes after the last reply. */
   retire(why: string): void {
-    if (!this.#usable) return;
-    this.#usable = false;
+    if (!this.usable) return;
+    this.usable = false;
     this.#retired(this);
     for (const stream of this.#lasting) stream.end(new NoAnswer(true, why));
     if (!this.#session.destroyed) this.#session.close();
@@ -173,7 +157,7 @@ export class EtcdChannel implements StreamCourse {
 
   /** Ends it at once: open requests get no reply any more. */
   destroy(cause: unknown): void {
-    this.#cause ??= cause;
+    this.cause ??= cause;
     this.retire('the connection broke');
     // Its session ends with it, and sends nothing any more.
     this.#socket.destroy();

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { firstOf } from '../../base/aborts.ts';
 import { singleFlight } from '../../base/single-flight.ts';
 import { limited } from '../abortable.ts';
-import { pauseAfter } from '../opening.ts';
+import { pauseAfter, shuffled } from '../opening.ts';
 import { closed } from '../wire.ts';
 import { type Endpoint, EtcdChannel } from './channel.ts';
 import { NoAnswer } from './errors.ts';
@@ -18,28 +18,22 @@ const ATTEMPT_MS = 1500;
 const NEXT_MS = 250;
 
 export class EtcdChannels {
+  readonly endpoints: number;
   readonly #order: Endpoint[];
   readonly #closing = new AbortController();
-  #current: EtcdChannel | undefined;
+  current: EtcdChannel | undefined;
   readonly #opening = singleFlight(() => this.#open());
   #failures = 0;
 
   constructor(endpoints: readonly Endpoint[]) {
+    this.endpoints = endpoints.length;
     this.#order = shuffled(endpoints);
-  }
-
-  get endpoints(): number {
-    return this.#order.length;
-  }
-
-  get current(): EtcdChannel | undefined {
-    return this.#current;
   }
 
   /** Rejects with NoAnswer if it reaches no server, or with the error of the close. */
   get(): Promise<EtcdChannel> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
-    if (this.#current) return Promise.resolve(this.#current);
+    if (this.current) return Promise.resolve(this.current);
     return this.#opening();
   }
 
@@ -47,7 +41,7 @@ export class EtcdChannels {
     if (this.#closing.signal.aborted) return;
     const reason = closed('etcd');
     this.#closing.abort(reason);
-    this.#current?.destroy(reason);
+    this.current?.destroy(reason);
   }
 
   async #open(): Promise<EtcdChannel> {
@@ -60,7 +54,7 @@ export class EtcdChannels {
       const channel = await this.#first([...this.#order]);
       this.#failures = 0;
       if (!channel.usable) throw new NoAnswer(false, channel.cause);
-      this.#current = channel;
+      this.current = channel;
       return channel;
     } catch (error) {
       this.#failures++;
@@ -102,7 +96,7 @@ export class EtcdChannels {
   }
 
   readonly #retired = (channel: EtcdChannel): void => {
-    if (this.#current === channel) this.#current = undefined;
+    if (this.current === channel) this.current = undefined;
     this.#putLast(channel.endpoint);
   };
 
@@ -110,9 +104,4 @@ export class EtcdChannels {
     const at = this.#order.indexOf(endpoint);
     this.#order.push(...this.#order.splice(at, 1));
   }
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  const order = items.map((item) => ({ item, at: Math.random() }));
-  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
 }

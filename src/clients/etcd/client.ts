@@ -2,8 +2,8 @@
  * As much of etcd as locks need: transactions, leases and watches of API version 3.
  *
  * Keys and values are text. Every call has a time-out of the client's own and rejects with a
- * StoreError, which says whether the call may have been carried out; none is ever sent twice once
- * it may have been.
+ * StoreError, which says whether the call may have been carried out; none but a keep-alive is sent
+ * twice once it may have been.
  */
 
 export interface KeyValue {

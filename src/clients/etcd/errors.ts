@@ -11,7 +11,6 @@ import { StoreError } from '../../contract/errors.ts';
 import { type Breaks, breakOf, type ErrorMeaning } from '../breaks.ts';
 import { copyOf, describe, withoutSecrets } from '../causes.ts';
 
-/** The gRPC status codes used here. */
 export const Status = {
   unknown: 2,
   invalidArgument: 3,
@@ -26,7 +25,6 @@ export const Status = {
   unauthenticated: 16,
 } as const;
 
-/** The server refused a request. */
 export class EtcdRefusal extends Error {
   override readonly name = 'EtcdRefusal';
   readonly status: number;
@@ -37,7 +35,6 @@ export class EtcdRefusal extends Error {
   }
 }
 
-/** No reply came. */
 export class NoAnswer extends Error {
   override readonly name = 'EtcdNoAnswer';
   /** False: the request has surely not been carried out. */
@@ -65,7 +62,6 @@ const ROLE =
 const PASSWORD = 'does not know this user name and password. Check those that it was given';
 const NO_USER = 'requires a user name and password. Put them into the address';
 
-/** By how a message begins. */
 const REFUSALS: readonly (readonly [starts: string, fate: EtcdFate, advice: string])[] = [
   [NO_LEADER, 'later', 'has no leader, or is cut off from it'],
   ['raft proposal dropped', 'later', 'has no leader'],
@@ -105,13 +101,9 @@ const FAILED = [undefined, 'unclear', 'failed'] as const;
 
 /** What no etcd sends. */
 const FOREIGN: Breaks = [
-  [
-    /ERR_HTTP2_ERROR|MalformedError|not of etcd/,
-    { retryable: false, advice: 'sent a reply that is not from etcd' },
-  ],
+  [/ERR_HTTP2_ERROR|MalformedError|not of etcd/, 'never', 'sent a reply that is not from etcd'],
 ];
 
-/** A refusal or a broken connection, as a `StoreError` that says what to do. */
 export function storeError(error: unknown): StoreError {
   if (isLockError(error, 'STORE')) return error as StoreError;
   if (error instanceof EtcdRefusal) {
@@ -142,7 +134,6 @@ export function leaseGone(): StoreError {
   return storeError(new EtcdRefusal(Status.notFound, LEASE_GONE));
 }
 
-/** True if a request failed because its lease is gone. */
 export function isLeaseGone(error: unknown): boolean {
   return saidBy(error).startsWith(LEASE_GONE);
 }

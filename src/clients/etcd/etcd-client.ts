@@ -4,7 +4,7 @@ import { Calls, type RpcMethod } from './calls.ts';
 import { EtcdChannels } from './channels.ts';
 import type { EtcdClient, EtcdReply } from './client.ts';
 import { isLeaseGone } from './errors.ts';
-import { KeepAlives } from './keep-alives.ts';
+import { keepAlives } from './keep-alives.ts';
 import { EtcdWatches } from './watches.ts';
 import * as messages from './wire/messages.ts';
 import type { Message } from './wire/protobuf.ts';
@@ -51,7 +51,7 @@ export function etcdClient(
   const channels = new EtcdChannels(endpoints);
   const calls = new Calls(channels, user);
   const nothing = messages.txnRequestOf({ success: [{ range: { key, countOnly: true } }] });
-  const keepAlives = new KeepAlives(calls, () => calls.call(TERM, nothing));
+  const keepAlive = keepAlives(calls, (end) => calls.call(TERM, nothing, end));
   const watches = new EtcdWatches(calls);
   return {
     txn: (txn) => calls.call(TXN, messages.txnRequestOf(txn)),
@@ -59,7 +59,7 @@ export function etcdClient(
       const { id, ttl } = await calls.call(GRANT, { ttl: BigInt(Math.ceil(ttlMs / 1000)) });
       return { id, ttlMs: msOf(ttl) };
     },
-    keepAlive: async (lease) => msOf(await keepAlives.keepAlive(lease)),
+    keepAlive: async (lease) => msOf(await keepAlive(lease)),
     revoke: async (id) => {
       await calls.call(REVOKE, { id }).catch((error: unknown) => {
         if (!isLeaseGone(error)) throw error;
@@ -69,7 +69,6 @@ export function etcdClient(
     watch: (watcher) => watches.watch(watcher),
     close: () => {
       watches.close();
-      keepAlives.close();
       channels.close();
     },
   };

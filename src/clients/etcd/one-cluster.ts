@@ -8,54 +8,45 @@
 import { Answer } from '../../base/answer.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { closed } from '../wire.ts';
-import type { EtcdClient, EtcdReply, EtcdWatcher, Txn } from './client.ts';
+import type { EtcdClient, EtcdReply } from './client.ts';
 
-export class OneCluster implements EtcdClient {
-  readonly #client: EtcdClient;
-  readonly #owned: boolean;
-  #closed = false;
-  #cluster: bigint | undefined;
-  #revision = 0n;
-
-  /** `owned`: closed with it. */
-  constructor(client: EtcdClient, owned: boolean) {
-    this.#client = client;
-    this.#owned = owned;
-  }
-
+export interface OneCluster extends EtcdClient {
   /** Known after the first reply. */
-  get cluster(): bigint | undefined {
-    return this.#cluster;
-  }
+  readonly cluster: bigint | undefined;
+}
 
-  txn(txn: Txn): Promise<EtcdReply> {
-    const before = this.#revision;
-    return Answer.of<EtcdReply>(() => this.#open().txn(txn)).map((reply) => {
-      this.#cluster ??= reply.cluster;
-      if (reply.cluster !== this.#cluster || reply.revision < before) throw otherHistory();
-      if (reply.revision > this.#revision) this.#revision = reply.revision;
-      return reply;
-    });
-  }
-
-  grant: EtcdClient['grant'] = async (ttlMs) => this.#open().grant(ttlMs);
-  keepAlive: EtcdClient['keepAlive'] = async (lease) => this.#open().keepAlive(lease);
-  revoke: EtcdClient['revoke'] = async (lease) => this.#open().revoke(lease);
-  timeToLive: EtcdClient['timeToLive'] = async (lease) => this.#open().timeToLive(lease);
-
-  watch(watcher: EtcdWatcher): Disposable {
-    return this.#closed ? { [Symbol.dispose]: () => {} } : this.#client.watch(watcher);
-  }
-
-  close(): void {
-    this.#closed = true;
-    if (this.#owned) this.#client.close();
-  }
-
-  #open(): EtcdClient {
-    if (this.#closed) throw closed('etcd');
-    return this.#client;
-  }
+/** `owned`: closed with it. */
+export function oneCluster(client: EtcdClient, owned: boolean): OneCluster {
+  let over = false;
+  let cluster: bigint | undefined;
+  let revision = 0n;
+  const open = (): EtcdClient => {
+    if (over) throw closed('etcd');
+    return client;
+  };
+  return {
+    get cluster() {
+      return cluster;
+    },
+    txn(txn) {
+      const before = revision;
+      return Answer.of<EtcdReply>(() => open().txn(txn)).map((reply) => {
+        cluster ??= reply.cluster;
+        if (reply.cluster !== cluster || reply.revision < before) throw otherHistory();
+        if (reply.revision > revision) revision = reply.revision;
+        return reply;
+      });
+    },
+    grant: async (ttlMs) => open().grant(ttlMs),
+    keepAlive: async (lease) => open().keepAlive(lease),
+    revoke: async (lease) => open().revoke(lease),
+    timeToLive: async (lease) => open().timeToLive(lease),
+    watch: (watcher) => (over ? { [Symbol.dispose]: () => {} } : client.watch(watcher)),
+    close() {
+      over = true;
+      if (owned) client.close();
+    },
+  };
 }
 
 function otherHistory(): StoreError {

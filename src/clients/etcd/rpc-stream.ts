@@ -40,13 +40,11 @@ export interface Received {
 
 /** A stream's view of its connection. */
 export interface StreamCourse {
-  /** The server is alive. */
   arrived(): void;
   /** One more stream awaits something, or one less. */
   expecting(change: 1 | -1): void;
   /** Whether the server may have processed the stream of this number. */
   reached(stream: number | undefined): boolean;
-  /** Why the connection broke. */
   readonly cause: unknown;
 }
 
@@ -87,7 +85,6 @@ export class RpcStream {
     if (!this.#ended) this.#http.write(frame(message));
   }
 
-  /** The last message. */
   finish(message: Buffer): void {
     if (!this.#ended) this.#http.end(frame(message));
   }
@@ -99,7 +96,6 @@ export class RpcStream {
     this.#course.expecting(more ? 1 : -1);
   }
 
-  /** Ends it for this reason, if it has not ended. */
   end(error: NoAnswer): void {
     this.#end(error);
     // Not at once: the current event may be one in which nothing may be sent (see Channel).

@@ -1,5 +1,5 @@
 /**
- * All watches, over one stream.
+ * All watches, over one stream, which is opened anew for as long as there are any.
  *
  * Invariant: each watch gets every change from its first revision on, in order, those of one
  * revision together, each once. The server sends a revision whole, and revisions in order; each
@@ -10,9 +10,11 @@
  * What would break it: a revision in parts, which a server sends only on request; replies to watch
  * requests in another order than the requests.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseAfter } from '../opening.ts';
 import type { Calls } from './calls.ts';
 import type { EtcdWatcher, KeyChange } from './client.ts';
-import { LastingStream } from './lasting-stream.ts';
+import { NoAnswer } from './errors.ts';
 import type { RpcStream } from './rpc-stream.ts';
 import { type WatchResponse, watchRequest, watchResponse } from './wire/messages.ts';
 import { decode, encode } from './wire/protobuf.ts';
@@ -34,41 +36,81 @@ interface EtcdWatch {
 
 export class EtcdWatches {
   readonly #calls: Calls;
-  readonly #stream: LastingStream;
+  readonly #closing = new AbortController();
   readonly #all = new Set<EtcdWatch>();
   readonly #byId = new Map<bigint, EtcdWatch>();
   /** Requested, in the order of the replies; includes those that have ended meanwhile. */
   #asked: EtcdWatch[] = [];
+  #stream: RpcStream | undefined;
+  #opening = false;
+  /** Since the last message. */
+  #failures = 0;
 
   constructor(calls: Calls) {
     this.#calls = calls;
-    this.#stream = new LastingStream(calls, {
-      path: '/etcdserverpb.Watch/Watch',
-      wanted: () => this.#all.size > 0,
-      opened: (stream) => {
-        for (const watch of this.#all) this.#ask(stream, watch);
-      },
-      message: (bytes) => this.#take(decode(watchResponse, bytes)),
-      ended: () => {
-        this.#asked = [];
-        this.#byId.clear();
-        for (const watch of this.#all) watch.id = undefined;
-      },
-    });
   }
 
   watch(watcher: EtcdWatcher): Disposable {
     const watch: EtcdWatch = { watcher, next: watcher.from, refusals: 0 };
     this.#all.add(watch);
-    const { current } = this.#stream;
-    if (current) this.#ask(current, watch);
-    else this.#stream.open();
+    if (this.#stream) this.#ask(this.#stream, watch);
+    else void this.#open();
     return { [Symbol.dispose]: () => this.#end(watch) };
   }
 
   close(): void {
     this.#all.clear();
-    this.#stream.close();
+    this.#closing.abort();
+    this.#restart('it was closed');
+  }
+
+  /** Tries, over any connection, for as long as there are watches. Never rejects. */
+  async #open(): Promise<void> {
+    if (this.#opening) return;
+    this.#opening = true;
+    const { signal } = this.#closing;
+    while (!this.#stream && !signal.aborted && this.#all.size > 0) {
+      if (this.#failures > 1) {
+        await sleep(pauseAfter(this.#failures), undefined, { signal, ref: false }).catch(() => {});
+      }
+      await this.#try().catch(() => {
+        this.#failures++;
+      });
+    }
+    this.#opening = false;
+  }
+
+  async #try(): Promise<void> {
+    let over = false;
+    let stream: RpcStream | undefined;
+    stream = await this.#calls.stream('/etcdserverpb.Watch/Watch', {
+      message: (bytes) => {
+        this.#failures = 0;
+        this.#take(decode(watchResponse, bytes));
+      },
+      ended: () => {
+        over = true;
+        if (stream && this.#stream === stream) this.#ended();
+      },
+    });
+    if (over) throw new NoAnswer(true, 'the stream ended at once');
+    this.#stream = stream;
+    if (this.#closing.signal.aborted) this.#restart('it was closed');
+    else for (const watch of this.#all) this.#ask(stream, watch);
+  }
+
+  #ended(): void {
+    this.#stream = undefined;
+    this.#failures++;
+    this.#asked = [];
+    this.#byId.clear();
+    for (const watch of this.#all) watch.id = undefined;
+    if (this.#all.size > 0) void this.#open();
+  }
+
+  /** Goes on with another stream. */
+  #restart(why: string): void {
+    this.#stream?.end(new NoAnswer(true, why));
   }
 
   #ask(stream: RpcStream, watch: EtcdWatch): void {
@@ -82,12 +124,12 @@ export class EtcdWatches {
   #end(watch: EtcdWatch): void {
     if (!this.#all.delete(watch)) return;
     if (watch.id !== undefined) this.#cancel(watch.id);
-    if (this.#all.size === 0) this.#stream.current?.expect(false);
+    if (this.#all.size === 0) this.#stream?.expect(false);
   }
 
   #cancel(id: bigint): void {
     this.#byId.delete(id);
-    this.#stream.current?.write(encode(watchRequest, { cancel: { id } }));
+    this.#stream?.write(encode(watchRequest, { cancel: { id } }));
   }
 
   #lose(watch: EtcdWatch): void {
@@ -145,6 +187,6 @@ export class EtcdWatches {
     watch.refusals++;
     if (watch.refusals >= MAX_REFUSALS) return this.#lose(watch);
     this.#calls.forget();
-    this.#stream.restart(`a watch was refused: ${reason}`);
+    this.#restart(`a watch was refused: ${reason}`);
   }
 }

@@ -19,7 +19,6 @@ interface Status {
   errors: string[];
 }
 
-/** How long the page may take, in ms. */
 const CLOCK_MS = 2_000;
 
 const statusResponse: Message<Status> = message(() => ({

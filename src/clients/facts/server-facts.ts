@@ -14,7 +14,6 @@ export interface ServerFacts {
   readonly hazards?: readonly string[];
 }
 
-/** How many characters of what a server says are enough to recognise it. */
 const REASON = 200;
 
 /** Why a server did not tell something: one line, even if a proxy has sent a whole page. */
@@ -64,10 +63,7 @@ export function clockByDate(
   return clockOffset(async () => (await ask()).nowMs, 1000);
 }
 
-/**
- * What a service over HTTP says of itself: a text, and its clock in the head of the reply.
- * @param versionIn throws for a reply that does not tell it.
- */
+/** @param versionIn throws for a reply that does not tell it. */
 export async function httpFacts(
   server: string,
   ask: () => Promise<HttpReply>,

@@ -3,14 +3,11 @@
  * by the time at which it makes a node.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, isIP } from 'node:net';
-import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
-import { destinationOf, type ZookeeperHost } from '../zookeeper/address.ts';
+import { destinationOf } from '../zookeeper/address.ts';
+import { awake } from '../zookeeper/awake.ts';
 import { zookeeperClient } from '../zookeeper/client.ts';
 import { type ClockOffset, clockOffset, type ServerFacts, versionOr } from './server-facts.ts';
 
-/** How long a server may take, in ms. */
 const PATIENCE_MS = 2_000;
 
 /** @param root below it an ephemeral node is made, whose name is that of no lock. */
@@ -19,10 +16,10 @@ export async function zookeeperFacts(address: string, root: string): Promise<Ser
   return { version, clock };
 }
 
-/** The version of the first server that replies. */
-export async function versionAt(address: string, ask: typeof srvr = srvr): Promise<string> {
+export async function versionAt(address: string, ask: typeof awake = awake): Promise<string> {
   const { addresses, tls } = destinationOf(address);
-  const asked = addresses.map(async (at) => versionIn(await ask(at, tls)));
+  const terms = { tls, limitMs: PATIENCE_MS };
+  const asked = addresses.map(async (at) => versionIn(await ask(at, terms)));
   const first = Promise.any(asked).catch(({ errors }: AggregateError) => {
     throw errors.at(-1);
   });
@@ -44,27 +41,6 @@ async function clockAt(address: string, root: string): Promise<ClockOffset | und
     return undefined;
   } finally {
     await session.close();
-  }
-}
-
-async function srvr(at: ZookeeperHost, tls: ConnectionOptions | undefined): Promise<string> {
-  const named = isIP(at.host) ? {} : { servername: at.host };
-  const socket = tls ? connectSecurely({ ...named, ...tls, ...at }) : connect(at);
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  try {
-    await once(socket, tls ? 'secureConnect' : 'connect', { signal });
-    const ended = once(socket, 'end', { signal });
-    let said = '';
-    socket.on('data', (chunk) => {
-      said += chunk;
-    });
-    socket.write('srvr');
-    await ended;
-    return said;
-  } catch (error) {
-    throw signal.aborted ? new Error(`no reply within ${PATIENCE_MS / 1000} s`) : error;
-  } finally {
-    socket.destroy();
   }
 }
 

@@ -13,7 +13,6 @@ export interface HttpPlace {
 }
 
 export interface HttpRequest {
-  /** Path and query. */
   readonly path: string;
   readonly method?: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,7 +1,4 @@
-/**
- * The outcome of a request over HTTP, by the error that its client throws, or by its reply; and the
- * clock of the service, by the head of the reply.
- */
+/** The outcome of a request over HTTP, by its error or reply; and the clock of the service. */
 import { isLockError, type LockError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
 import { causesOf, describe } from '../causes.ts';
@@ -49,7 +46,6 @@ function numberIn(value: unknown): number {
 /** No connection came about, or the client had nothing to sign the request with. */
 const UNSENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|Credentials/;
 
-/** Whether the request has surely not been sent. */
 function isUnsent(error: unknown): boolean {
   return [...causesOf(error)].some(({ code, name }) => UNSENT.test(`${code} ${name}`));
 }
@@ -74,11 +70,7 @@ const ADVICE: Readonly<Record<Fate, string>> = {
   unknown: 'failed, or could not be heard',
 };
 
-/**
- * The error as a `StoreError`, or as it is if it is one of ours.
- * @param what names the service.
- * @param fate what is known from the service's own codes; default: by the HTTP status.
- */
+/** @param fate what is known from the service's own codes; default: by the HTTP status. */
 export function failureOf(
   what: string,
   error: unknown,

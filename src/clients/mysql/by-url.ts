@@ -1,4 +1,4 @@
-/** A client for a MySQL or MariaDB URL, from the package that is installed. */
+/** A client for a MySQL or MariaDB URL, of an installed package; it connects when it is used. */
 import type { Socket } from 'node:net';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { SqlDatabase } from '../sql/clients.ts';
@@ -7,7 +7,6 @@ import type { MysqlClient } from './client.ts';
 
 const FORM = new UrlForm('The MySQL URL', 'mysql://user:password@host:3306/database');
 
-/** For the store, and for what sends statements through it. */
 export type MysqlByUrl = MysqlClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */
@@ -17,11 +16,7 @@ export function splitUrl(rest: string): { readonly place: string; readonly query
   return { place, query };
 }
 
-/**
- * It connects when it is used. Each product's own client is tried first; both speak to either.
- * @param url from the slashes on.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** Tries each product's own client first. @throws UsageError, UnsupportedError without any. */
 export async function clientByUrl(scheme: string, url: string): Promise<MysqlByUrl> {
   const makers = [withMysql2, withMariadb];
   if (scheme === 'mariadb') makers.reverse();
@@ -48,10 +43,7 @@ interface Lent {
   readonly stream?: Pick<Socket, 'ref' | 'unref'>;
 }
 
-/**
- * The pool connects only when it is asked to. It shows no sockets, and keeps a process alive until
- * its connections have been idle for a second.
- */
+/** It shows no sockets: it keeps a process alive until its connections have idled for 1 s. */
 async function withMariadb(url: string): Promise<MysqlByUrl | undefined> {
   const mariadb = await import('mariadb').catch(() => undefined);
   const pool = `${url}${url.includes('?') ? '&' : '?'}minimumIdle=0&idleTimeout=1`;

@@ -19,10 +19,7 @@ const EXPECTED = {
     ` Drizzle or Prisma was given), or ${WITH_POOL}`,
 };
 
-/**
- * Opens no connection yet.
- * @throws UsageError if it is not a client of these packages, or has ended.
- */
+/** @throws UsageError if it is not a client of these packages, or has ended. */
 export function connectLike(client: MysqlClient): ConnectMysql {
   refuseText(client, EXPECTED);
   return connectThrough(client, 'mysql', likeClient);

@@ -11,18 +11,13 @@ export interface MysqlSession {
    * has changed.
    */
   query(text: string): Promise<readonly TextRow[]>;
-  /**
-   * One statement that the server parses once for this connection, with a value for each `?`.
-   * Resolves as `query` does.
-   */
+  /** The same for one statement that the server prepares once, with a value for each `?`. */
   execute(text: string, values: readonly string[]): Promise<readonly TextRow[]>;
-  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }
 
-/** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectMysql = (terms: Pick<WireTerms, 'signal' | 'lost'>) => Promise<MysqlSession>;
 
 /** Overrides what the program has set for its own queries. */
@@ -33,7 +28,6 @@ export const AS_TEXT = {
   typeCast: (field: { string(): string | null }): string | null => field.string(),
 };
 
-/** The rows of all results of a client. */
 export function rowsIn(results: unknown): readonly TextRow[] {
   if (!Array.isArray(results)) {
     const { insertId, affectedRows } = results as Readonly<Record<string, unknown>>;
@@ -49,10 +43,7 @@ function isRow(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && !Array.isArray(value[0]);
 }
 
-/**
- * A text as the server reads it in any mode and character set of the session, from any client:
- * nothing in it needs escapes.
- */
+/** A text as the server reads it in any mode and character set: nothing in it needs escapes. */
 export function literal(text: string): string {
   return text === '' ? "''" : `_utf8mb4 0x${Buffer.from(text).toString('hex')}`;
 }

@@ -14,14 +14,8 @@ export const MYSQL: Database = {
   place: 'database',
   option: 'prefix',
   codeOf: numberOf,
-  reading: {
-    // Clients add the statement, and syntax errors quote it.
-    clean: (text) => withoutSecrets(text.replace(/ near '.*$/s, '').replace(/\bsql: .*$/is, '')),
-    messageOf: (error) => {
-      const { sqlMessage } = error as { sqlMessage?: unknown };
-      return typeof sqlMessage === 'string' ? sqlMessage : error.message;
-    },
-  },
+  // Clients add the statement, and syntax errors quote it.
+  clean: (text) => withoutSecrets(text.replace(/ near '.*$/s, '').replace(/\bsql: .*$/is, '')),
 };
 
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {

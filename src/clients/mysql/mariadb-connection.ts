@@ -4,13 +4,12 @@
  * Its pools and connections rightly keep their settings private, because of the password. But the
  * emitter inside them is `this` of its listeners, and shows the settings that it was made with. So
  * with its first verb the store borrows a connection from the pool (loan.ts), and returns it.
- * What would break it: a version that hides that as well. The store notices before it sends
- * anything.
+ * What would break it: a version that hides that, too. The store notices before it sends anything.
  */
 import { UsageError } from '../../base/errors.ts';
-import { abortable } from '../abortable.ts';
 import { learntOnLoan } from '../sql/loan.ts';
-import { asked, first, hangUp } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -24,7 +23,6 @@ type Callback = (error: unknown, session: MariadbSession) => void;
 
 interface Pool {
   getConnection(done: Callback): Promise<MariadbSession> | undefined;
-  /** Lent out at the moment. */
   activeConnections(): number;
 }
 
@@ -62,7 +60,7 @@ export function mariadbConnect(client: object): ConnectMysql {
     base.on('error', lost);
     base.on('end', () => lost(new Error('Connection lost')));
     const end = (): void => void base.socket?.destroy();
-    await first({ end }, signal, () => abortable(signal, base.connect()));
+    await first({ end }, signal, () => base.connect());
     return connectionOf(base);
   };
 }

@@ -3,11 +3,10 @@
  *
  * Each is made like those of the user's pool or connection: the same address, TLS, user and
  * password, but one statement at a time, and Unicode. The promise flavour wraps the one with
- * callbacks, which shows its settings and whose own constructor makes the new one: so it does not
- * matter how many copies of the package there are.
+ * callbacks, which shows its settings, and whose own constructor makes the new one.
  */
-import { abortable } from '../abortable.ts';
-import { asked, first, hangUp } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, rowsIn } from './connection.ts';
 
 /** As much of a `Pool` or `Connection` of either flavour as identifies it. */
@@ -33,12 +32,6 @@ interface Mysql2Session {
   on(event: 'error' | 'connect', listener: (said: unknown) => void): unknown;
   end(): unknown;
   destroy(): unknown;
-}
-
-interface Mysql2Opened {
-  readonly session: Mysql2Session;
-  /** Says goodbye. */
-  readonly end: () => void;
 }
 
 interface Pool {
@@ -91,11 +84,7 @@ export function mysql2Connect(core: Core): ConnectMysql {
 }
 
 /** A pool does not show how it makes a connection, so this makes a pool of one. */
-async function throughPool(
-  core: Core,
-  config: Mysql2Config,
-  signal: AbortSignal,
-): Promise<Mysql2Opened> {
+async function throughPool(core: Core, config: Mysql2Config, signal: AbortSignal) {
   const own = {
     ...core.config,
     connectionConfig: ownConfig(config),
@@ -103,19 +92,12 @@ async function throughPool(
     maxIdle: 1,
   };
   const pool = new (core.constructor as new (options: object) => Pool)({ config: own });
-  const opening = new Promise<Mysql2Session>((resolve, reject) => {
-    pool.getConnection((error, session) => (error ? reject(error) : resolve(session)));
-  });
+  const opening = asked<Mysql2Session>((done) => pool.getConnection(done));
   const end = (): void => void pool.end(() => {});
-  try {
-    return { session: await abortable(signal, opening), end };
-  } catch (error) {
-    end();
-    throw error;
-  }
+  return { session: await first({ end }, signal, () => opening), end };
 }
 
-async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
+async function alone(core: Core, signal: AbortSignal) {
   const Session = core.constructor as new (options: object) => Mysql2Session;
   const session = new Session({ config: ownConfig(core.config) });
   const opening = new Promise<Mysql2Session>((resolve, reject) => {
@@ -123,7 +105,7 @@ async function alone(core: Core, signal: AbortSignal): Promise<Mysql2Opened> {
     session.on('error', reject);
   });
   const end = (): void => void session.destroy();
-  await first({ end }, signal, () => abortable(signal, opening));
+  await first({ end }, signal, () => opening);
   return { session, end: () => void session.end() };
 }
 

@@ -61,7 +61,6 @@ export async function putAt(objects: ObjectAccess, put: ObjectPut): Promise<Plac
   }
 }
 
-/** The current object; undefined if there is none. */
 export async function lookAt(
   objects: ObjectAccess,
   key: string,

@@ -1,4 +1,4 @@
-/** A client for a PostgreSQL URL, from the package that is installed. */
+/** A client for a PostgreSQL URL, of an installed package; it connects when it is used. */
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { SqlDatabase } from '../sql/clients.ts';
 import { UrlForm } from '../url-form.ts';
@@ -9,7 +9,6 @@ const FORM = new UrlForm(
   'postgres://user:password@host:5432/database?sslmode=require',
 );
 
-/** For the stores, and for what sends statements through it. */
 export type PostgresByUrl = PostgresClient & SqlDatabase & { end(): unknown };
 
 /** The query apart from the rest. @throws UsageError */
@@ -23,11 +22,7 @@ export function splitUrl(rest: string): { readonly place: string; readonly query
   return { place, query };
 }
 
-/**
- * It connects when it is used.
- * @param url from the slashes on.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
 export async function clientByUrl(url: string): Promise<PostgresByUrl> {
   // Only postgres.js supports several hosts.
   const several = /^\/\/(?:[^/]*@)?[^/@]*,/.test(url);

@@ -20,10 +20,7 @@ const EXPECTED = {
     ` Kysely, Drizzle or Prisma was given), or ${WITH_POOL}`,
 };
 
-/**
- * Opens no connection yet.
- * @throws UsageError if it is not a client of these packages, or has ended.
- */
+/** @throws UsageError if it is not a client of these packages, or has ended. */
 export function connectLike(client: PostgresClient): ConnectPostgres {
   refuseText(client, EXPECTED);
   return connectThrough(client, 'postgres', likeClient);

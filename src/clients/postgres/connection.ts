@@ -16,16 +16,11 @@ export interface PostgresSession {
    * when a named statement is first used; resolves with the rows, as texts.
    */
   query(statement: PostgresStatement): Promise<readonly TextRow[]>;
-  /**
-   * The process of the server, as named when the connection began; known after the first statement.
-   * A pooler makes up a number.
-   */
+  /** The server's process, known after the first statement. A pooler makes up a number. */
   readonly pid: number | undefined;
-  /** From now on it no longer keeps the process alive, whatever is under way. */
   unref(): void;
   /** Says goodbye if it can, and closes soon. */
   end(): void;
 }
 
-/** Connects like the user's client; gives up when the signal aborts. */
 export type ConnectPostgres = (terms: WireTerms) => Promise<PostgresSession>;

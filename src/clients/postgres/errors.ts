@@ -3,21 +3,15 @@ import { failureOf } from '../sql/failures.ts';
 import { type Database, judgeAs } from '../sql/judge.ts';
 import type { Judgement } from '../wire.ts';
 
+const PASSWORD = /password must be a string|SASL|Unknown authenticationOk/i;
+
 export const POSTGRES: Database = {
   name: 'PostgreSQL',
   scheme: 'postgres',
   place: 'schema',
   option: 'schema',
   codeOf: stateOf,
-  breaks: [
-    [
-      /password must be a string|SASL|Unknown authenticationOk/i,
-      {
-        retryable: false,
-        advice: 'needs a password, or a different one. Check that of the client',
-      },
-    ],
-  ],
+  breaks: [[PASSWORD, 'never', 'needs a password, or a different one. Check that of the client']],
 };
 
 export function judge(error: unknown, during: 'open' | 'call'): Judgement {

@@ -6,11 +6,10 @@
  * statement before the server does. A connection string wins over other options, so those are set
  * on what the package made of all of them.
  */
-import { abortable } from '../abortable.ts';
-import { asked, first, hangUp, type TextRow } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { asked, hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
-/** As much of a `Pool` as is used. */
 export interface PgPoolClient {
   readonly options: object;
   readonly totalCount: number;
@@ -18,7 +17,6 @@ export interface PgPoolClient {
   connect(): Promise<unknown>;
 }
 
-/** As much of a `Client` as is used. */
 export interface PgClient {
   readonly connection: object;
   readonly host: string;
@@ -32,7 +30,6 @@ interface Result {
   readonly rows: readonly TextRow[];
 }
 
-/** Of several statements in one text, there are several results. */
 type Results = Result | readonly Result[];
 
 interface PgSession {
@@ -83,7 +80,7 @@ export function pgConnect(client: PgPoolClient | PgClient): ConnectPostgres {
     session.on('end', () => lost(new Error('Connection terminated')));
     session.on('notification', (said) => received((said as { payload?: string }).payload ?? ''));
     const end = (): void => void session.connection.stream.destroy();
-    await first({ end }, signal, () => abortable(signal, session.connect()));
+    await first({ end }, signal, () => session.connect());
     return connectionOf(session);
   };
 }

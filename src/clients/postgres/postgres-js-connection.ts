@@ -1,11 +1,10 @@
 /**
  * Connections of `postgres` (postgres.js), version 3.
  *
- * An instance does not show the function that made it, so this file loads the package again, which
- * the program has loaded by then. Each connection is an instance of its own, made with the parsed
- * options of the user's instance; it makes no second connection, because the store asks nothing of
- * it once the first is lost. This file makes the socket, because the package's own could not be
- * closed on a network that does not reply.
+ * An instance does not show the function that made it, so this file loads the package again. Each
+ * connection is an instance of its own, made with the parsed options of the user's; it makes no
+ * second connection, because the store asks nothing of it once the first is lost. This file makes
+ * the socket, because the package's own could not be closed on a network that does not reply.
  * An unprepared statement with values would take two round trips, one to ask for their types. So a
  * statement without a name has no values, and goes as a simple query.
  */
@@ -13,10 +12,10 @@ import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { Answer } from '../../base/answer.ts';
 import { permanentFailure } from '../../contract/errors.ts';
-import { first, hangUp, type TextRow } from '../sql/session.ts';
+import { first } from '../abortable.ts';
+import { hangUp, type TextRow } from '../sql/session.ts';
 import type { ConnectPostgres, PostgresSession, PostgresStatement } from './connection.ts';
 
-/** As much of an instance as is used. */
 export interface PostgresJs {
   readonly options: object;
   readonly parameters: object;
@@ -97,7 +96,7 @@ export function postgresJsConnect({ options }: PostgresJs): ConnectPostgres {
 }
 
 /** The instance connects with its first statement. */
-function connectionOf(instance: Instance, socket: OwnSocket): PostgresSession {
+function connectionOf(instance: Instance, socket: ReturnType<typeof socketOf>): PostgresSession {
   let pid: number | undefined;
   return {
     query(statement) {
@@ -132,17 +131,11 @@ interface PostgresJsHost {
   readonly path?: string | false | undefined;
 }
 
-interface OwnSocket {
-  open(options: object): Promise<Socket>;
-  unref(): void;
-  close(): void;
-}
-
-function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortSignal): OwnSocket {
+function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortSignal) {
   let opened: Socket | undefined;
   let closed = false;
   return {
-    async open(options) {
+    async open(options: object): Promise<Socket> {
       // The package would connect anew where it should give up.
       if (opened || closed) throw new Error('Connection terminated');
       opened = make ? ((await make(options)) as Socket) : await dialled(place, signal);
@@ -161,7 +154,7 @@ function socketOf(place: PostgresJsHost, make: Options['socket'], signal: AbortS
 async function dialled({ host, port, path }: PostgresJsHost, signal: AbortSignal): Promise<Socket> {
   const socket = dial({ ...(path ? { path } : { host, port: Number(port) }), noDelay: true });
   const end = (): void => void socket.destroy();
-  await first({ end }, signal, () => once(socket, 'connect', { signal }));
+  await first({ end }, signal, () => once(socket, 'connect'));
   // The package takes this name for the one that a certificate must be for.
   return Object.assign(socket, { host });
 }

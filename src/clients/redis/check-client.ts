@@ -18,7 +18,8 @@ export function checkClient(client: unknown): void {
     if (!has(client, 'duplicate', 'disconnect', client.isCluster === true ? 'nodes' : 'call')) {
       throw notAClient(client, EXPECTED);
     }
-    return checkIoredis(client);
+    if (client.status === 'end') throw over('is closed');
+    return;
   }
   if (has(client, 'sendCommand', 'disconnect', 'quit') && !has(client, 'destroy')) {
     throw new UsageError('The client is of version 4 of the package redis; version 5 is needed.');
@@ -26,26 +27,8 @@ export function checkClient(client: unknown): void {
   const sentinel = has(client, '_execute', 'getSentinelNode');
   if (!has(client, 'destroy', sentinel ? 'use' : 'duplicate', 'sendCommand'))
     throw notAClient(client, EXPECTED);
-  checkNodeRedis(client);
-}
-
-function checkIoredis({ mode, status }: Readonly<Record<string, unknown>>): void {
-  if (status === 'end') throw over('is closed');
-  if (mode === 'subscriber' || mode === 'monitor') {
-    throw new UsageError(`The client is in ${mode} mode: give one that sends commands.`);
-  }
-}
-
-function checkNodeRedis(client: Readonly<Record<string, unknown>>): void {
-  const { isOpen, socketEpoch, isPubSubActive, options } = client;
   // A client that never connected is not open either, but not closed for good.
-  if (isOpen === false && Number(socketEpoch ?? 0) > 0) throw over('is closed');
-  // With RESP3, a client that listens can send commands as well. Version 6, which has key prefixes,
-  // uses RESP3 by default.
-  const { RESP = '_keyPrefix' in client ? 3 : 2 } = (options ?? {}) as { RESP?: unknown };
-  if (isPubSubActive === true && RESP !== 3) {
-    throw new UsageError('The client is in subscriber mode: give one that sends commands.');
-  }
+  if (client.isOpen === false && Number(client.socketEpoch ?? 0) > 0) throw over('is closed');
 }
 
 interface PrefixOptions {

@@ -1,9 +1,4 @@
-/**
- * From a client of the user, whichever package it comes from, to a link.
- *
- * Clients are recognised by their members, never by `instanceof`: a program may have two copies of
- * a package. The store sends no commands through them; their `duplicate` makes its connections.
- */
+/** From a client of the user to a link, which duplicates it and sends nothing through it. */
 
 import { Channels } from '../channels.ts';
 import { checkClient } from './check-client.ts';
@@ -33,10 +28,7 @@ export type RedisClient =
   | NodeRedisCluster
   | NodeRedisSentinel;
 
-/**
- * Opens no connection yet: the first command does.
- * @throws UsageError if it is not a client of these packages, or cannot be duplicated.
- */
+/** @throws UsageError if it is not a client of these packages, or cannot be duplicated. */
 export function linkOf(client: RedisClient, greeting: RedisGreeting = async () => {}): RedisLink {
   checkClient(client);
   if ('isCluster' in client) {

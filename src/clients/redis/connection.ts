@@ -6,7 +6,7 @@
 import type { Answer } from '../../base/answer.ts';
 import { isError } from '../../base/errors.ts';
 import { StoreError } from '../../contract/errors.ts';
-import { abortable, limited } from '../abortable.ts';
+import { abortable, first, limited } from '../abortable.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import type { Source, Wire } from '../wire.ts';
 import { isRefusal, judge, refusalCode, refusalIn, refused } from './errors.ts';
@@ -15,13 +15,10 @@ import type { RedisGreeting, RedisRefusal, RedisReply } from './link.ts';
 export interface RedisWire extends Wire {
   /** Writes the command in this turn, after those before it; settles with the package's reply. */
   send(command: readonly string[]): Promise<unknown>;
-  /** Commands sent by `work` may be written together. */
-  together(work: () => void): void;
   listen(channel: string): Promise<unknown>;
   unlisten(channel: string): Promise<unknown>;
   /** The same for the channels of a cluster's slots, which only one server has. */
   readonly sharded: Pick<RedisWire, 'listen' | 'unlisten'>;
-  /** The server's address, as the network has it: host and port. */
   readonly address?: string;
 }
 
@@ -32,7 +29,6 @@ export interface RedisSource extends Source<RedisWire> {
   readonly failovers?: (switched: () => void) => () => void;
 }
 
-/** The common part of all sources. */
 export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
   server: 'the Redis server',
   // A heartbeat that is lost must not cost the next one as well, which is written meanwhile.
@@ -43,8 +39,8 @@ export const REDIS: Omit<RedisSource, 'open' | 'pause'> = {
 
 export class RedisConnection extends KeptConnection<RedisWire> {
   send(command: readonly string[]): Answer<RedisReply> {
-    const terms = { quietMs: waitOf(command), read: replyOf };
-    return this.ask((wire) => wire.send(command), terms);
+    const asked = this.ask((wire) => wire.send(command), { quietMs: waitOf(command) });
+    return asked.map((raw) => replyOf(raw));
   }
 
   async sendAll(commands: readonly (readonly string[])[]): Promise<(RedisReply | RedisRefusal)[]> {
@@ -52,10 +48,7 @@ export class RedisConnection extends KeptConnection<RedisWire> {
     const terms = { quietMs: Math.max(0, ...commands.map(waitOf)) };
     const answers = await this.ask((wire) => {
       used = wire;
-      let sent: Promise<RedisReply | RedisRefusal>[] = [];
-      wire.together(() => {
-        sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
-      });
+      const sent = commands.map((command) => wire.send(command).then(replyOf, refusalOrThrow));
       return Promise.all(sent);
     }, terms);
     const replica = answers.find(isFromReplica);
@@ -79,7 +72,6 @@ function waitOf(command: readonly string[]): number {
   return command[0] === 'WAIT' ? Number(command[2]) : 0;
 }
 
-/** A short-lived duplicate of a client. */
 interface RedisDuplicate {
   connect(): Promise<unknown>;
   on(event: string, listener: (error: unknown) => void): unknown;
@@ -124,20 +116,17 @@ export function greeted(
     ...source,
     open: async (terms) => {
       const wire = await source.open(terms);
-      try {
-        const ask = async (command: readonly string[]) => {
-          const reply = replyOf(await wire.send(command));
-          if (SENTINEL.test(String(reply))) throw refused('SENTINEL redis_mode is sentinel');
-          return reply;
-        };
-        // As long as a connection may be silent, since a server that stands still may be replaced.
-        const met = (signal: AbortSignal) => abortable(signal, greet(ask, at));
-        await limited(source.silenceMs, [terms.signal], met);
-        return wire;
-      } catch (error) {
-        wire.close();
-        throw error;
-      }
+      const ask = async (command: readonly string[]) => {
+        const reply = replyOf(await wire.send(command));
+        if (SENTINEL.test(String(reply))) throw refused('SENTINEL redis_mode is sentinel');
+        return reply;
+      };
+      const close = { end: () => wire.close() };
+      // As long as a connection may be silent, since a server that stands still may be replaced.
+      await limited(source.silenceMs, [terms.signal], (signal) => {
+        return first(close, signal, () => greet(ask, at));
+      });
+      return wire;
     },
   };
 }
@@ -145,10 +134,7 @@ export function greeted(
 /** No script of the store nests its replies deeper. */
 const DEEPEST = 20;
 
-/**
- * Replies of all clients and both protocols as RESP2 has them.
- * @throws StoreError for a reply that no server gives to a command of the store.
- */
+/** As RESP2 has it. @throws StoreError for what no server replies to a command of the store. */
 function replyOf(raw: unknown, depth = 0): RedisReply {
   if (typeof raw === 'string' || typeof raw === 'number' || raw === null) return raw;
   if (typeof raw === 'boolean') return raw ? 1 : 0;

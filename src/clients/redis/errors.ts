@@ -65,27 +65,20 @@ const NO_SCRIPTS =
   'runs no scripts for this client: EVALSHA or SCRIPT LOAD is switched off, by an ACL or by' +
   ` rename-command, or it is a Sentinel. The locks need both (${PERMISSIONS})`;
 
+/** An alert of TLS begins with this byte. */
+const TLS = /Unknown RESP type 21\b|got "\\u0015"/;
+const GARBAGE =
+  /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i;
+const UNNAMED = /All sentinels are unreachable|None of the sentinels|valid master node/;
+const NO_NODES = /startup nodes|root nodes|Failed to refresh slots/;
+
 const BREAKS: Breaks = [
-  [
-    // An alert of TLS begins with this byte.
-    /Unknown RESP type 21\b|got "\\u0015"/,
-    { retryable: false, advice: 'speaks TLS at this port, and the client does not' },
-  ],
-  [
-    /Protocol error|Unknown RESP type|Unexpected (?:response|type)|Invalid (?:RESP|type)/i,
-    { retryable: false, advice: 'sent a reply that does not follow the Redis protocol' },
-  ],
-  [
-    /All sentinels are unreachable|None of the sentinels|valid master node/,
-    { retryable: true, advice: 'is not known to any Sentinel that can be reached' },
-  ],
-  [
-    /startup nodes|root nodes|Failed to refresh slots/,
-    { retryable: true, advice: 'is a cluster, and none of its nodes can be reached', mute: true },
-  ],
+  [TLS, 'never', 'speaks TLS at this port, and the client does not'],
+  [GARBAGE, 'never', 'sent a reply that does not follow the Redis protocol'],
+  [UNNAMED, 'later', 'is not known to any Sentinel that can be reached'],
+  [NO_NODES, 'mute', 'is a cluster, and none of its nodes can be reached'],
 ];
 
-/** Errors of a client that has not written the command. */
 const NEVER_WRITTEN = /isn't writeable|client is (?:closed|offline)|queue is full/;
 
 /** `NOSCRIPT` of "NOSCRIPT No matching script". Clients' own errors do not begin like that. */
@@ -114,7 +107,6 @@ export function refusalCode(refusal: unknown): string | undefined {
   return typeof text === 'string' ? CODE.exec(text)?.[1] : undefined;
 }
 
-/** A refusal of the server, as a `StoreError` that says what to do. */
 export function refused(refusal: string): StoreError {
   const said = clean(refusal);
   const passing = adviceIn(PASSING, said);
@@ -139,7 +131,7 @@ export function judge(error: unknown, during: 'open' | 'call'): Judgement {
   if (refusal !== undefined) {
     return { error: refused(refusal), broken: refusalCode(refusal) === 'READONLY' };
   }
-  const said = describe(error, { clean });
+  const said = describe(error, clean);
   const { retryable, advice, mute } = breakOf(said, BREAKS);
   const written = during === 'call';
   const judged = new StoreError(`The Redis server ${advice} (${said}).`, {

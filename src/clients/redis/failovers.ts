@@ -5,15 +5,12 @@
  * replica of it, some ten seconds later. The new one grants nothing for longer than that
  * (record.lua), but leases go on there. At the old one they end a ttl after their last heartbeat
  * to it, and then it would grant their locks to a process that has stayed.
- * Invariant: all processes leave before that, so within two thirds of a ttl of the first to leave.
- * For this, the store listens to every Sentinel that the client names, and asks for the primary
- * only when it listens to those that reply. As soon as one says that a server is no longer the
- * primary, all connections are reopened, also those on their way, and none leads to that server
- * while it may still take writes, even if a Sentinel that does not know yet still names it.
+ * Invariant: all processes leave within two thirds of a ttl of the first to leave. For this, the
+ * store listens to every Sentinel that the client names, and asks for the primary only when it
+ * listens to those that reply. As soon as one reports a fail-over, all connections are reopened,
+ * also those on their way, and none leads to the former primary while it may still take writes.
  * What would break it: Sentinels that say so that long after each other. The one that leads a
- * fail-over says it last, once the replicas follow the new primary: late for a client that names
- * no other. A process that does not hear of it leaves when the old primary becomes a replica
- * (docs/stores/redis.md, Hazards).
+ * fail-over says it last: late for a client that names no other (docs/stores/redis.md, Hazards).
  */
 import { KeptConnection } from '../kept-connection.ts';
 import { listening } from '../listening.ts';
@@ -51,10 +48,18 @@ export class Failovers {
       this.#former.delete(`${host}:${port}`);
       switched();
     };
-    const all = this.#sentinels.map((sentinel) => listenTo(sentinel, received, switched));
-    this.ready = Promise.all(all.map(({ ready }) => ready));
+    let over = false;
+    // After an interruption, or a try that came late, a message may have been lost.
+    const listener = { channel: CHANNEL, received, resumed: switched };
+    const terms = { wanted: () => !over, end: () => {}, late: switched, cannot: () => {} };
+    const all = this.#sentinels.map((one) => new KeptConnection({ ...one, place: undefined }));
+    const first = all.map((connection) =>
+      listening(() => connection.listen(listener, { withinMs: REPLY_MS }), terms),
+    );
+    this.ready = Promise.all(first);
     return () => {
-      for (const { end } of all) end();
+      over = true;
+      for (const connection of all) connection.close();
     };
   }
 
@@ -63,27 +68,4 @@ export class Failovers {
     const since = this.#former.get(address);
     return since !== undefined && performance.now() - since < DEMOTED_MS;
   }
-}
-
-/**
- * Tries until it listens; `ready` settles after the first try. `missed` is called when a message
- * may have been lost.
- */
-function listenTo(
-  sentinel: RedisSource,
-  received: (message: string) => void,
-  missed: () => void,
-): { readonly ready: Promise<void>; readonly end: () => void } {
-  const connection = new KeptConnection({ ...sentinel, place: undefined });
-  let over = false;
-  const listener = { channel: CHANNEL, received, resumed: missed };
-  const listen = () => connection.listen(listener, { withinMs: REPLY_MS });
-  const terms = { end: () => {}, late: missed, cannot: () => {} };
-  return {
-    ready: listening(listen, { wanted: () => !over, ...terms }),
-    end: () => {
-      over = true;
-      connection.close();
-    },
-  };
 }

@@ -4,18 +4,16 @@
  * A duplicate has all settings of the user's client (address, Sentinels, TLS, user, database, name)
  * except those that would write a command late, twice or changed: see `kept-connection.ts`.
  */
-import { abortable } from '../abortable.ts';
+import { first } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
 import { questionOf } from './errors.ts';
 import { Failovers } from './failovers.ts';
 
-/** As much of a `Redis` of ioredis as is used. */
 export interface IoredisClient {
   readonly isCluster: boolean;
   readonly status: string;
-  readonly mode: string;
   readonly options: object;
   duplicate(options?: object): IoredisClient;
   connect(): Promise<unknown>;
@@ -32,8 +30,6 @@ export interface IoredisClient {
 interface IoredisSocket {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
-  cork(): void;
-  uncork(): void;
   unref?(): unknown;
   destroy(): unknown;
 }
@@ -137,19 +133,11 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
     redis.on(event, (channel, message) => received(String(message), String(channel)));
   }
   redis.on('end', () => lost(cause ?? new Error('Connection is closed.')));
-  try {
-    await abortable(signal, redis.connect());
-  } catch (error) {
-    close();
+  await first({ end: close }, signal, () => redis.connect()).catch((error: unknown) => {
     throw cause ?? error;
-  }
+  });
   return {
     send: (command) => redis.call(...command),
-    together: (work) => {
-      redis.stream?.cork();
-      work();
-      redis.stream?.uncork();
-    },
     listen: (channel) => redis.subscribe(channel),
     unlisten: (channel) => redis.unsubscribe(channel),
     sharded: {
@@ -163,7 +151,6 @@ async function openWire(redis: IoredisClient, terms: WireTerms): Promise<RedisWi
   };
 }
 
-/** As much of a `Cluster` of ioredis as is used. */
 export interface IoredisCluster {
   readonly isCluster: boolean;
   readonly status: string;
@@ -189,7 +176,6 @@ const CLUSTER_OVERRIDES = {
   himportFieldsets: undefined,
 };
 
-/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function ioredisDiscover(client: IoredisCluster): Discover {
   const { natMap } = client.options as { readonly natMap?: PlaceMap | null };
   return (signal) =>

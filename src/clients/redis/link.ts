@@ -1,17 +1,12 @@
-/**
- * What the stores and fences of Redis see of all clients. For one server, client.ts makes it; for a
- * cluster, cluster/cluster-link.ts.
- */
+/** What the stores and fences of Redis see of all clients (client.ts, cluster/cluster-link.ts). */
 
 /** A reply as in RESP2: text, whole numbers below 2^53, and `null` for nothing. */
 export type RedisReply = string | number | null | readonly RedisReply[];
 
-/** An error reply of the server, as opposed to an error of the connection. */
 export interface RedisRefusal {
   readonly refusal: string;
 }
 
-/** Connections to one server, to the primary that Sentinel names, or to a cluster. */
 export interface RedisLink {
   /** True if all keys of a command must be of one slot, and each slot has a server. */
   readonly cluster: boolean;
@@ -23,7 +18,7 @@ export interface RedisLink {
    * @throws StoreError, also for what the server refuses.
    */
   send(key: string, command: readonly string[]): Promise<RedisReply>;
-  /** Several commands, one right after the other on one connection; each with its own outcome. */
+  /** Several commands for this key, in a row on one connection; each with its own outcome. */
   sendAll(
     key: string,
     commands: readonly (readonly string[])[],
@@ -46,10 +41,7 @@ export interface RedisLink {
   close(): Promise<void>;
 }
 
-/**
- * Questions the server of a new connection, before anything else is written on it; if this rejects,
- * the connection is not used.
- */
+/** Questions the server of a new connection first; if this rejects, that is not used. */
 export type RedisGreeting = (
   ask: (command: readonly string[]) => Promise<RedisReply>,
   at: { readonly cluster: boolean },

@@ -1,14 +1,11 @@
 /**
- * Connections of node-redis (the package `redis`), version 5 and 6, as sources; client.ts makes
- * links of them.
- *
- * A duplicate has all settings of the user's client (address, TLS, user, database, name) except
- * those that would write a command late, twice or changed: see `kept-connection.ts`. When the
- * connection breaks, node-redis rejects the commands in flight; without its offline queue, also
- * those that it has not written yet. Its time-out for commands, which version 6 has by default,
- * makes a signal for each command and costs more than half of the throughput.
+ * Connections of node-redis (the package `redis`), version 5 and 6, as sources: duplicates of the
+ * user's client, as those of ioredis-link.ts are. When the connection breaks, node-redis rejects
+ * the commands in flight; without its offline queue, also those that it has not written yet. Its
+ * time-out for commands, which version 6 has by default, makes a signal for each command and costs
+ * more than half of the throughput.
  */
-import { abortable } from '../abortable.ts';
+import { abortable, first } from '../abortable.ts';
 import type { WireTerms } from '../wire.ts';
 import { type Discover, type PlaceMap, placeOf, type RedisAddress } from './cluster/topology.ts';
 import { askOnce, pauseOf, REDIS, type RedisSource, type RedisWire } from './connection.ts';
@@ -16,10 +13,8 @@ import { questionOf } from './errors.ts';
 
 type OnMessage = (message: string, channel: string) => void;
 
-/** As much of a `createClient()` of node-redis as is used. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
-  readonly isReady: boolean;
   readonly options?: object;
   duplicate(overrides?: object): NodeRedisClient;
   connect(): Promise<unknown>;
@@ -95,16 +90,9 @@ async function openWire(
     if (client.isOpen) client.destroy();
   };
   client.on('error', lost);
-  try {
-    await abortable(signal, client.connect());
-  } catch (error) {
-    close();
-    throw error;
-  }
+  await first({ end: close }, signal, () => client.connect());
   return {
     send: (command) => client.sendCommand(command),
-    // node-redis writes the commands of one turn together anyway.
-    together: (work) => work(),
     listen: (channel) => client.subscribe(channel, received),
     unlisten: (channel) => client.unsubscribe(channel, received),
     sharded: {
@@ -117,7 +105,6 @@ async function openWire(
   };
 }
 
-/** As much of a `createSentinel()` of node-redis as is used. */
 export interface NodeRedisSentinel {
   readonly isOpen: boolean;
   /** Version 5 has none. */
@@ -173,7 +160,6 @@ async function primaryOf(client: NodeRedisSentinel, signal: AbortSignal): Promis
   return abortable(signal, asked);
 }
 
-/** As much of a `createCluster()` of node-redis as is used. */
 export interface NodeRedisCluster {
   readonly isOpen: boolean;
   readonly slots: readonly { readonly master: { readonly address: string } }[];
@@ -195,7 +181,6 @@ const CLUSTER_OVERRIDES = {
   clientSideCache: undefined,
 };
 
-/** Asks the cluster where its slots are, through a short-lived duplicate. */
 export function nodeRedisDiscover(client: NodeRedisCluster): Discover {
   const { nodeAddressMap } = client._options as { readonly nodeAddressMap?: PlaceMap };
   return (signal) =>

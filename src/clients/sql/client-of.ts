@@ -4,9 +4,9 @@ import { randomId } from '../../base/random-id.ts';
 import { show } from '../../base/show.ts';
 import { has } from '../members.ts';
 import { type Client, type ClientAnswer, endAfter, type SqlSender } from './client.ts';
+import type { OtherConnection } from './clients.ts';
 import { type Mysql, type MysqlPool, mysql, mysqlPool } from './mysql-clients.ts';
-import { ormSender } from './orms.ts';
-import { packageOf, type Recognised } from './packages.ts';
+import { ormSender, packageOf, type Recognised } from './packages.ts';
 import type { Bound, Dialect } from './sql.ts';
 
 const TAKEN =
@@ -37,7 +37,7 @@ function senderOf(given: unknown, { name, place }: Recognised): SqlSender | unde
     case 'drizzle':
       return (pool && poolIn(given as Drizzle)) || drizzle(given as Drizzle);
     case 'other':
-      return other(given as Other);
+      return other(given as OtherConnection);
     case 'orm':
       return ormSender(given, clientOf);
   }
@@ -171,7 +171,6 @@ function kyselyDialect(has: ClientAnswer = {}): Dialect | undefined {
 }
 
 interface Drizzle {
-  /** What it was made with. */
   readonly $client?: unknown;
   execute(statement: object): PromiseLike<unknown>;
   /** Only databases for PostgreSQL have it. */
@@ -206,15 +205,9 @@ function drizzle(db: Drizzle): SqlSender {
   };
 }
 
-interface Other {
-  readonly dialect: unknown;
-  rows(sql: string, values: Bound[]): PromiseLike<unknown>;
-  count(sql: string, values: Bound[]): PromiseLike<unknown>;
-}
-
-function other(other: Other): SqlSender | undefined {
+function other(other: OtherConnection): SqlSender | undefined {
   const { dialect } = other;
-  if (dialect !== 'postgres' && dialect !== 'mysql') return undefined;
+  if (!['postgres', 'mysql'].includes(dialect)) return undefined;
   return {
     dialect,
     custom: true,

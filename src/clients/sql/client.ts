@@ -1,7 +1,6 @@
 /** What an object of any package can do, in common terms. */
 import type { Bound, Dialect } from './sql.ts';
 
-/** Where statements run, as far as the object shows it. */
 export type ClientScope = 'transaction' | 'connection' | 'pool';
 
 export interface Client {
@@ -17,14 +16,12 @@ export interface Client {
   borrow?(): Promise<BorrowedClient>;
 }
 
-/** A connection of a pool, for one statement. */
 export interface BorrowedClient extends Pick<Client, 'rows' | 'count'> {
   /**
    * What the last reply says: `idle`, all is committed; `begun`, it was in a transaction, and still
    * is; `manual`, it commits nothing by itself. Undefined if the reply does not say.
    */
   state(): 'idle' | 'begun' | 'manual' | undefined;
-  /** @param failed whether its statement did. */
   giveBack(failed: boolean): void;
   /** Rolls back what is open, and ends the connection. */
   end(): Promise<void>;
@@ -34,7 +31,6 @@ export type ClientAnswer = Readonly<Record<string, unknown>>;
 
 export type SqlSender = Omit<Client, 'place'>;
 
-/** Ends a borrowed connection once the rollback is done. */
 export async function endAfter(rollback: unknown, end: () => void): Promise<void> {
   try {
     await rollback;

@@ -4,67 +4,6 @@
  * may have two copies of a package.
  */
 
-/** `pg`: a `Client` or `PoolClient` on which BEGIN was sent. */
-export interface PgConnection {
-  query(...statement: never[]): unknown;
-  escapeIdentifier(name: string): string;
-}
-
-/** `postgres`: the `sql` that `sql.begin` gives. */
-export interface PostgresTransaction {
-  unsafe(...statement: never[]): unknown;
-  savepoint(...work: never[]): unknown;
-}
-
-/** `mysql2` (promises or callbacks) and `mariadb`: a connection in a transaction. */
-export interface MysqlConnection {
-  execute(...statement: never[]): unknown;
-  beginTransaction(...done: never[]): unknown;
-}
-
-export interface KyselyTransaction extends KyselyDatabase {
-  readonly isTransaction: true;
-}
-
-/** For `node-postgres`, `postgres-js`, `mysql2` and whatever else has `execute`. */
-export interface DrizzleTransaction {
-  execute(...query: never[]): unknown;
-  rollback(): never;
-}
-
-/** Knex and Objection: the `trx` of a transaction, on `pg`, `mysql2` or `mariadb`. */
-export interface KnexTransaction {
-  readonly client: object;
-  readonly executionPromise: Promise<unknown>;
-  isCompleted(): boolean;
-}
-
-/** TypeORM: the `manager` of a transaction, on `pg` or `mysql2`. */
-export interface TypeormEntities {
-  readonly queryRunner?: { connect(): Promise<unknown> };
-  getRepository(...target: never[]): unknown;
-}
-
-/** Sequelize: the transaction, on `pg`, `mysql2` or `mariadb`. */
-export interface SequelizeTransaction {
-  commit(): Promise<void>;
-  afterCommit(...listener: never[]): unknown;
-}
-
-/** MikroORM: the `em` of a transaction, on PostgreSQL, MySQL or MariaDB. */
-export interface MikroEntities {
-  isInTransaction(): boolean;
-  getTransactionContext(): unknown;
-}
-
-/** Prisma: the `tx` of an interactive transaction, on PostgreSQL, MySQL or MariaDB. */
-export interface PrismaTransaction {
-  $queryRawUnsafe(...statement: never[]): PromiseLike<unknown>;
-  $executeRawUnsafe(...statement: never[]): PromiseLike<number>;
-  /** The client itself is in no transaction. */
-  readonly $connect?: never;
-}
-
 /**
  * Any other library, in two functions: one for statements that return rows, one for those that
  * count them. `values` go where the statement has `$1` (PostgreSQL) or `?` (MySQL).
@@ -80,51 +19,45 @@ export interface OtherConnection {
 
 /** A client inside one transaction, which the caller has begun. */
 export type SqlTransaction =
-  | PgConnection
-  | PostgresTransaction
-  | MysqlConnection
-  | KyselyTransaction
-  | DrizzleTransaction
-  | KnexTransaction
-  | TypeormEntities
-  | SequelizeTransaction
-  | MikroEntities
-  | PrismaTransaction
+  // `pg`: a `Client` or `PoolClient` on which BEGIN was sent.
+  | { query(...statement: never[]): unknown; escapeIdentifier(name: string): string }
+  // `postgres`: the `sql` that `sql.begin` gives.
+  | { unsafe(...statement: never[]): unknown; savepoint(...work: never[]): unknown }
+  // `mysql2` (promises or callbacks) and `mariadb`: a connection in a transaction.
+  | { execute(...statement: never[]): unknown; beginTransaction(...done: never[]): unknown }
+  // Kysely.
+  | { readonly isTransaction: true; getExecutor(): object; executeQuery(...q: never[]): unknown }
+  // Drizzle, for `node-postgres`, `postgres-js`, `mysql2` and whatever else has `execute`.
+  | { execute(...query: never[]): unknown; rollback(): never }
+  // Knex and Objection: the `trx` of a transaction, on `pg`, `mysql2` or `mariadb`.
+  | { readonly client: object; readonly executionPromise: Promise<unknown>; isCompleted(): boolean }
+  // TypeORM: the `manager` of a transaction, on `pg` or `mysql2`.
+  | {
+      readonly queryRunner?: { connect(): Promise<unknown> };
+      getRepository(...target: never[]): unknown;
+    }
+  // Sequelize: the transaction, on `pg`, `mysql2` or `mariadb`.
+  | { commit(): Promise<void>; afterCommit(...listener: never[]): unknown }
+  // MikroORM: the `em` of a transaction, on PostgreSQL, MySQL or MariaDB.
+  | { isInTransaction(): boolean; getTransactionContext(): unknown }
+  // Prisma: the `tx` of an interactive transaction; the client itself is in no transaction.
+  | {
+      $queryRawUnsafe(...statement: never[]): PromiseLike<unknown>;
+      $executeRawUnsafe(...statement: never[]): PromiseLike<number>;
+      readonly $connect?: never;
+    }
   | OtherConnection;
-
-/** `pg`: a `Pool`. */
-export interface PgPool {
-  query(...statement: never[]): unknown;
-  readonly totalCount: number;
-}
-
-/** `postgres`: the `sql` that `postgres()` or `sql.reserve()` gives. */
-export interface PostgresSql {
-  unsafe(...statement: never[]): unknown;
-}
-
-/** `mysql2` and `mariadb`. */
-export interface MysqlPool {
-  execute(...statement: never[]): unknown;
-  getConnection(...done: never[]): unknown;
-}
-
-export interface KyselyDatabase {
-  readonly isTransaction: boolean;
-  getExecutor(): object;
-  executeQuery(...query: never[]): Promise<{ readonly rows: unknown[] }>;
-}
-
-export interface DrizzleDatabase {
-  execute(...query: never[]): unknown;
-  transaction(...work: never[]): Promise<unknown>;
-}
 
 /** A client that sends a single statement, in a transaction or not. */
 export type SqlDatabase =
   | SqlTransaction
-  | PgPool
-  | PostgresSql
-  | MysqlPool
-  | KyselyDatabase
-  | DrizzleDatabase;
+  // `pg`: a `Pool`.
+  | { query(...statement: never[]): unknown; readonly totalCount: number }
+  // `postgres`: the `sql` that `postgres()` or `sql.reserve()` gives.
+  | { unsafe(...statement: never[]): unknown }
+  // `mysql2` and `mariadb`: a pool.
+  | { execute(...statement: never[]): unknown; getConnection(...done: never[]): unknown }
+  // Kysely.
+  | { readonly isTransaction: boolean; getExecutor(): object; executeQuery(...q: never[]): unknown }
+  // Drizzle.
+  | { execute(...query: never[]): unknown; transaction(...work: never[]): Promise<unknown> };

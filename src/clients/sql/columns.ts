@@ -4,15 +4,13 @@
  * The table was made by others, or by hand. A database silently accepts much that lets two programs
  * hold one lock: it compares a `timestamptz` in the zone of each session, rounds to whole seconds,
  * cuts texts short, equates names. Where no index keeps names apart, two first claims insert a row
- * each; an engine of MySQL without transactions locks no row, and may lose what it has confirmed.
- * So the store checks the table before it relies on it, and refuses what is harmful, with the
- * statement that mends it. It does not judge columns that it cannot see (a view, no rights).
- * A `TIMESTAMP` of MySQL gets UTC as if it were the session's own time. That is one moment for all
- * sessions in one zone whose offset never changes: summer time has hours that do not exist, which
- * are refused or moved, and hours that come twice. So the session that looks must be in such a
- * zone, and later statements must fail in sessions of another offset.
- * What breaks it: the other program's sessions, if their zone has another offset; a session whose
- * zone has summer time, as long as the offset is the same; a table that is changed afterwards.
+ * each; an engine of MySQL without transactions locks no row. So the store checks the table before
+ * it relies on it, and refuses what is harmful, with the statement that mends it. It does not judge
+ * columns that it cannot see (a view, no rights). A `TIMESTAMP` of MySQL gets UTC as if it were the
+ * session's own time, which is one moment for all sessions in one zone without summer time: so the
+ * session that looks must be in such a zone, and later statements fail in those of another offset.
+ * What breaks it: the other program's sessions, if their zone has another offset, or a session with
+ * the same offset and summer time; a table that is changed afterwards.
  */
 import { UsageError } from '../../base/errors.ts';
 import type { SqlConnection } from './connection.ts';
@@ -39,7 +37,6 @@ interface ColumnFault {
 }
 
 interface Rules {
-  /** Reads the columns. */
   readonly look: string;
   /** Reads the columns of each unique index. */
   readonly unique: string;

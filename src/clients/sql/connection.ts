@@ -1,8 +1,7 @@
 /**
  * One way to send a statement through any client that the caller has.
  *
- * Statements are written once, with `?` for values and `"` around names, which are never taken from
- * outside unchecked (sql.ts); here they become the dialect's. Values are always bound, on
+ * Statements are written once (sql.ts), and become the dialect's here. Values are always bound, on
  * the wire wherever the client can do so: text made by a client from a value is wrong where the
  * server reads backslashes differently.
  * A lock taken outside of a transaction is gone when the statement ends. So a client that cannot be
@@ -58,7 +57,6 @@ export class SqlConnection {
     return (await this.#send('rows', sql, values)) as Row[];
   }
 
-  /** The number of rows that it wrote. */
   async count(sql: string, values: readonly unknown[] = []): Promise<number> {
     if (this.#client.custom && this.single && !counting.has(this.#db)) {
       const trial = trialOf(sql, values);
@@ -141,7 +139,6 @@ export class SqlConnection {
     }
   }
 
-  /** @throws UsageError if the pool does not commit. */
   async #mustCommit(): Promise<void> {
     if (committing.has(this.#db)) return;
     const text = 'SELECT @@autocommit AS `commits`';
@@ -173,11 +170,7 @@ export function connectionOf(db: SqlDatabase): SqlConnection {
   return new SqlConnection(clientOf(db), db);
 }
 
-/**
- * The connection of a transaction; `mustHaveBegun` asks where only the server knows if it is one.
- * @param why says why it has to be in one.
- * @throws UsageError for a pool or a database.
- */
+/** @param why says why it has to be in one. @throws UsageError for a pool or a database. */
 export function transactionOf(tx: SqlTransaction, why: string = LOCK_ENDS): SqlConnection {
   const client = clientOf(tx);
   if (client.place === 'pool') throw new UsageError(`Give a transaction, not a pool. ${why}`);

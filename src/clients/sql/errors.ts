@@ -5,8 +5,6 @@ import { causesOf, describe, type Thrown } from '../causes.ts';
 import { failureOf, type TransactionFailure } from './failures.ts';
 import type { Dialect } from './sql.ts';
 
-export type { TransactionFailure } from './failures.ts';
-
 /** A statement on the caller's own connection failed; in a transaction: roll it back. */
 export class TransactionError extends LockError {
   readonly reason: TransactionFailure;
@@ -32,7 +30,6 @@ export class TransactionError extends LockError {
 
 type FailureKind = TransactionFailure | 'usage';
 
-/** Codes of clients and Node for a broken connection. */
 const BROKEN =
   /^(ECONN|EPIPE|ETIMEDOUT|PROTOCOL_|CONNECTION_|ER_(SOCKET|CMD_CONNECTION|CONNECTION)_)/;
 /** Prisma's codes and kinds, and numbers of mariadb, of which Prisma passes on no names. */
@@ -55,10 +52,7 @@ const TEXT: Readonly<Record<Exclude<FailureKind, 'usage'>, string>> = {
   refused: 'The database refused the statement',
 };
 
-/**
- * The typed error for a client's, which another library's may wrap.
- * @param lost the outcome of a statement whose connection broke.
- */
+/** @param lost the outcome of a statement whose connection broke. */
 export function toTyped(error: unknown, dialect: Dialect, lost: 'failed' | 'unknown'): LockError {
   if (isLockError(error)) return error;
   const { kind, said } = kindOf(error, dialect);
@@ -88,7 +82,6 @@ export function isRetryable(error: unknown): boolean {
   return reason !== 'connection' && RETRYABLE.has(reason);
 }
 
-/** Why a transaction failed, by an error of Holdfast or of a client; `refused` if it is neither. */
 export function reasonIn(error: unknown): TransactionFailure {
   if (isLockError(error, 'TRANSACTION')) return (error as TransactionError).reason;
   if (isLockError(error)) return 'refused';
@@ -132,10 +125,7 @@ function saidIn({ originalMessage, message }: Thrown): string | undefined {
   return [originalMessage, message].find((text) => typeof text === 'string');
 }
 
-/**
- * What the error of a statement means to a store whose statements commit by themselves.
- * @param needs what to tell where the database has no such table or column.
- */
+/** @param needs what to tell where the database has no such table or column. */
 export function storeErrorOf(error: unknown, needs: string): unknown {
   if (isLockError(error, 'USAGE') && error.cause !== undefined) {
     return new UsageError(`${error.message}. ${needs}`, { cause: error.cause });

@@ -9,14 +9,12 @@
 import { isLockError } from '../../base/errors.ts';
 import { permanentFailure, StoreError, temporaryFailure } from '../../contract/errors.ts';
 import { type Breaks, breakOf } from '../breaks.ts';
-import { causeFrom, describe, type Reading } from '../causes.ts';
+import { causeFrom, describe } from '../causes.ts';
 import type { Judgement } from '../wire.ts';
 import { failureOf, MIGRATE, PAGE, REPLICA } from './failures.ts';
 
-/** One of the products. */
 export interface Database {
   readonly name: 'PostgreSQL' | 'MySQL';
-  /** Its scheme in a URL, and the name of its page. */
   readonly scheme: 'postgres' | 'mysql';
   /** Where tables are, and what distinguishes those of several programs. */
   readonly place: string;
@@ -24,7 +22,8 @@ export interface Database {
   /** The server's code for the error; undefined if this is not a reply of the server. */
   codeOf(error: unknown): string | number | undefined;
   readonly breaks?: Breaks;
-  readonly reading?: Reading;
+  /** Removes what the server and its clients repeat. */
+  clean?(text: string): string;
 }
 
 const blocked = new WeakSet<StoreError>();
@@ -42,7 +41,7 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
   if (isLockError(error)) return { error: error as StoreError, broken: false };
   const code = database.codeOf(error);
   const failure = code === undefined ? undefined : failureOf(code);
-  const said = describe(error, database.reading);
+  const said = describe(error, database.clean);
   const found = failure ?? breakOf(said, database.breaks);
   const unknown = !failure || failure.outcome === 'unknown';
   const advice = found.advice
@@ -58,17 +57,14 @@ export function judgeAs(database: Database, error: unknown, during: 'open' | 'ca
   return { error: judged, broken: !failure || failure.broken === true, mute: found.mute };
 }
 
-/** The error of a server on which locks are impossible. */
 export function impossible({ name }: Database, why: string): StoreError {
   return permanentFailure(`The ${name} server cannot keep locks: ${why}.`);
 }
 
-/** The error of a server that only reads. */
 export function noPrimary({ name }: Database): StoreError {
   return temporaryFailure(`The ${name} server ${REPLICA}.`);
 }
 
-/** The error of tables that are not those of this version. */
 export function anotherLayout(database: Database, found: string, known: number): StoreError {
   const newer = 'newer; install the version of Holdfast that made it';
   const advice = Number(found) > known ? newer : migrate(database);

@@ -17,7 +17,6 @@ export interface Mysql {
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
-/** Sets the shape of replies, whatever the connection's defaults are. */
 const SHAPE = { rowsAsArray: false, nestTables: false, namedPlaceholders: false };
 
 export function mysql(given: Mysql): SqlSender {

@@ -3,16 +3,12 @@
  *
  * TypeORM and Drizzle show the pool of a client package, which counts as if it had been given. The
  * pools of Knex and Sequelize lend connections of `pg`, `mysql2` or `mariadb`, which show how they
- * were made. What an ORM has set for its own queries does not matter: parsers, dates and numbers as
- * text belong to the reply, time zones to the session, several statements and the way to count rows
- * to the connection, and stores set all of these themselves.
+ * were made. What an ORM has set for its own queries does not matter: stores set all of it anew.
  * What would break it: a password that changes, since a connection has that of its own time.
  */
 import { UsageError } from '../../base/errors.ts';
-import type { DrizzleDatabase, MikroEntities } from './clients.ts';
 import { learntOnLoan } from './loan.ts';
-import { dialectOf, type LendingPool, ormOf } from './orms.ts';
-import { packageOf } from './packages.ts';
+import { dialectOf, type LendingPool, ormOf, packageOf } from './packages.ts';
 import type { Dialect } from './sql.ts';
 
 /** `knex`, TypeORM's `dataSource`, `sequelize`, MikroORM's `em`, or Drizzle's `db`. */
@@ -20,18 +16,14 @@ export type OrmWithPool =
   | { readonly client: object; batchInsert(...rows: never[]): unknown }
   | { readonly isInitialized: boolean; getRepository(...target: never[]): unknown }
   | { authenticate(...options: never[]): Promise<void>; getQueryInterface(): object }
-  | MikroEntities
-  | (DrizzleDatabase & { readonly $client: object });
+  | { isInTransaction(): boolean; getTransactionContext(): unknown }
+  | { execute(...query: never[]): unknown; readonly $client: object };
 
-/** The same in words. */
 export const WITH_POOL: string =
   'an instance of Knex or Sequelize 6, an initialized DataSource of TypeORM, em of MikroORM 6, or' +
   ' db of Drizzle, each outside of transactions';
 
-/**
- * @param like connects like a client of a package, and refuses what is none.
- * @throws UsageError also for an ORM that shows no pool, or is on another database.
- */
+/** @throws UsageError also for an ORM that shows no pool, or is on another database. */
 export function connectThrough<Terms extends { readonly signal: AbortSignal }, Session>(
   given: unknown,
   dialect: Dialect,

@@ -3,7 +3,6 @@ import { Answer } from '../../base/answer.ts';
 
 export type TextRow = readonly (string | null)[];
 
-/** The first column, as texts. */
 export function columnOf(rows: readonly TextRow[]): string[] {
   return rows.map(([text]) => String(text));
 }
@@ -15,32 +14,10 @@ export function asked<T>(ask: (done: (error: unknown, result: T) => void) => unk
   return answer;
 }
 
-/** Does the first work of a new session, and ends it if that fails, or the signal aborts. */
-export async function first<T>(
-  session: { end(): void },
-  signal: AbortSignal,
-  work: () => Promise<T>,
-): Promise<T> {
-  const end = (): void => session.end();
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await work();
-  } catch (error) {
-    end();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
-}
-
 /** How long a goodbye may take, in ms; a server that cannot be reached takes none. */
 const GOODBYE_MS = 1000;
 
-/**
- * Ends the connection after `goodbye`, which the client sends when all earlier requests have their
- * replies; default: once the written data is on its way. A broken connection may have no socket any
- * more.
- */
+/** Ends the connection after `goodbye`; default: once the written data is on its way. */
 export function hangUp(
   socket: { destroy(): unknown; destroySoon?(): unknown } | undefined,
   goodbye: () => void = () => socket?.destroySoon?.(),

@@ -42,7 +42,6 @@ export function quote(name: string, what: string): string {
   throw new UsageError(`${what} must have a plain name (${good}), not ${show(name)}.`);
 }
 
-/** A piece of a statement, with the values for its placeholders. */
 export interface Piece {
   readonly sql: string;
   readonly values: readonly Value[];

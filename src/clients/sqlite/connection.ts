@@ -2,9 +2,8 @@
  * One connection: the binding, its settings, and transactions that never block the event loop.
  *
  * SQLite's own busy handler sleeps inside the call: it would stop this process's heartbeats, and it
- * starves (of four saturating processes, one got a single turn in 2.5 s). So the time-out is zero,
- * and a busy step is repeated in a later turn of the loop, from its beginning, with the clock read
- * anew: first at once, then every millisecond or two.
+ * starves others. So the time-out is zero, and a busy step is repeated in a later turn of the loop,
+ * from its beginning, with the clock read anew: first at once, then every millisecond or two.
  * A statement outside of `write` is a transaction by itself. libsql leaves one that was refused
  * where it stopped. Until that has run to its end, SQLite commits nothing else that the connection
  * writes. So the next transaction runs it first, with a NULL for each value: then it finds no row.
@@ -23,7 +22,6 @@ import { noteOpened, refuseSecondCopy } from './two-copies.ts';
 
 export type SqliteValue = string | number | null;
 
-/** As much of a prepared statement as the store uses. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   all(...values: SqliteValue[]): unknown[];
@@ -150,7 +148,6 @@ export class FileConnection {
   }
 }
 
-/** Opens the file with the binding that is available. */
 export async function openConnection(file: string, busyMs: number): Promise<FileConnection> {
   const open = await binding();
   return untilFree(file, busyMs, () => {
@@ -168,10 +165,7 @@ export async function openConnection(file: string, busyMs: number): Promise<File
   });
 }
 
-/**
- * Repeats a step while another connection is at work on the file.
- * @throws StoreError with the reason, after `busyMs` at the latest.
- */
+/** Repeats a step while the file is in use, for `busyMs` at most. @throws StoreError */
 export function untilFree<T>(file: string, busyMs: number, step: () => T): Answer<T> {
   const answer = new Answer<T>();
   const since = performance.now();

@@ -30,7 +30,6 @@ const NETWORK: ReadonlyMap<number, string> = new Map([
   [0xbacbacbc, 'a shared folder of VMware'],
 ]);
 
-/** @throws StoreError if the file is, or would be, on a network file system. */
 export function refuseNetwork(file: string, typeOf: (path: string) => number = magicOf): void {
   const unc = /^[\\/]{2}(?![.?][\\/])/.test(file) && process.platform === 'win32';
   const name = unc ? 'a network share' : NETWORK.get(typeOf(dirname(file)));

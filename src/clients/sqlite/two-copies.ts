@@ -5,8 +5,7 @@
  * does not see another's: both write at once, and when one closes the file, the other's locks are
  * gone. An addon such as better-sqlite3 brings a copy with it. So when Holdfast opens a file for
  * the first time, and the process has it open already, the only loaded addon with a copy may be the
- * one that Holdfast opens it with. Linux shows both. A program refused for an addon that has
- * another file open loses nothing by the remedy: one object for the file, or another file.
+ * one that Holdfast opens it with. Linux shows both.
  * What it cannot see: other systems, a program that opens the file after Holdfast has, and other
  * threads, whose files are those of the process.
  */

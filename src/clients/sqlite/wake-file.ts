@@ -36,13 +36,11 @@ interface WakeFileParts {
   readonly watch: WatchFile;
 }
 
-/** What the address of a process looks like. */
 export const ADDRESS: RegExp = /^[0-9a-f]{16}$/;
 
 /** Behind the name of the database and before the address. */
 const INFIX = '-wake-';
 
-/** How a file for wake-ups begins. */
 const MARK: Buffer = Buffer.from('holdfast wakes\n');
 
 /** A file that has grown beyond this is emptied once it has been read. */
@@ -51,7 +49,6 @@ const MAX_BYTES = 64 * 1024;
 /** More is not read: heartbeats show the same. */
 const MAX_UNREAD = 16 * MAX_BYTES;
 
-/** A file without writes for this long is left over. */
 const LEFT_OVER_MS = 3_600_000;
 
 const POLL_MS = 10;
@@ -99,7 +96,6 @@ export class WakeFile {
     this.#read();
   }
 
-  /** Lines for another process. */
   send(address: string, lines: readonly string[]): void {
     const path = this.#pathOf(address);
     try {
@@ -199,7 +195,6 @@ export class WakeFile {
     }
   }
 
-  /** Opens a wake file, or makes one. */
   #open(path: string): number {
     try {
       return openMarked(path);

@@ -1,6 +1,5 @@
 /** Where ZooKeeper is, and how to connect. Mistakes are found before anything is sent. */
 import type { ConnectionOptions } from 'node:tls';
-import { type Duration, parseDuration } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { reading } from '../../base/options.ts';
 import { UrlForm } from '../url-form.ts';
@@ -16,8 +15,6 @@ export interface ZookeeperOptions {
   readonly servers: readonly string[];
   /** All paths lie below it. It must exist. Default: `/`. */
   readonly chroot?: string;
-  /** How long a session outlives its client; servers set limits of their own. Default: 10 s. */
-  readonly sessionTimeout?: Duration;
   readonly auth?: Auth | readonly Auth[];
   /** True, or options of `node:tls`. Default: false. */
   readonly tls?: boolean | ConnectionOptions;
@@ -35,7 +32,7 @@ export interface Destination {
 }
 
 const ALL = 31;
-const DEFAULT_TIMEOUT = '10s';
+const SESSION_TIMEOUT_MS = 10_000;
 const FORM = new UrlForm(
   'The ZooKeeper URL',
   'zookeeper://user:password@host1:2181,host2,host3/chroot',
@@ -48,7 +45,7 @@ export function destinationOf(address: string | ZookeeperOptions): Destination {
 
 function destination(address: string | ZookeeperOptions): Destination {
   const options = typeof address === 'string' ? optionsIn(address) : address;
-  const { servers, chroot = '/', tls = false, auth = [], sessionTimeout } = options ?? {};
+  const { servers, chroot = '/', tls = false, auth = [] } = options ?? {};
   if (!Array.isArray(servers) || servers.length === 0) {
     throw new UsageError('servers must name at least one ZooKeeper server.');
   }
@@ -56,16 +53,12 @@ function destination(address: string | ZookeeperOptions): Destination {
   for (const { scheme } of auths) {
     if (typeof scheme !== 'string' || scheme === '') throw new UsageError('auth needs a scheme.');
   }
-  const sessionTimeoutMs = parseDuration(sessionTimeout ?? DEFAULT_TIMEOUT);
-  if (!(sessionTimeoutMs >= 1) || sessionTimeoutMs > 2 ** 31 - 1) {
-    throw new UsageError('sessionTimeout must be at least 1 ms, and less than 25 days.');
-  }
   const open: Acl = { perms: ALL, scheme: 'world', id: 'anyone' };
   const own: Acl = { perms: ALL, scheme: 'auth', id: '' };
   return {
     addresses: servers.map((server) => addressIn(server, tls ? 2281 : 2181)),
     chroot: chroot === '/' ? '' : checkPath(chroot),
-    sessionTimeoutMs,
+    sessionTimeoutMs: SESSION_TIMEOUT_MS,
     auths,
     tls: tls === true ? {} : tls || undefined,
     acl: options.acl ?? [auths.length > 0 ? own : open],
@@ -73,14 +66,9 @@ function destination(address: string | ZookeeperOptions): Destination {
 }
 
 function optionsIn(url: string): ZookeeperOptions {
-  const parts = /^zookeeper(s?):\/\/(?:([^/?#]*)@)?([^/?#@\s]+)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
-    url,
-  );
+  const parts = /^zookeeper(s?):\/\/(?:([^/?#]*)@)?([^/?#@\s]+)(\/[^?#]*)?$/.exec(url);
   if (!parts) throw FORM.malformed('it does not fit the form');
-  const [, secure, credentials, hosts = '', path = '/', query = ''] = parts;
-  const { sessionTimeout, ...others } = Object.fromEntries(new URLSearchParams(query));
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw FORM.malformed('its query names an unknown option');
+  const [, secure, credentials, hosts = '', path = '/'] = parts;
   const auth = credentials === undefined ? undefined : FORM.decoded(credentials);
   if (auth !== undefined && !/^[^:]+:/s.test(auth)) {
     throw FORM.malformed('credentials must be a user and a password');
@@ -90,7 +78,6 @@ function optionsIn(url: string): ZookeeperOptions {
     chroot: FORM.decoded(path).replace(/(?<=.)\/$/, ''),
     tls: secure === 's',
     ...(auth !== undefined && { auth: { scheme: 'digest', auth } }),
-    ...(sessionTimeout !== undefined && { sessionTimeout: sessionTimeout as Duration }),
   };
 }
 

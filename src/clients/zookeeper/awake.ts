@@ -11,38 +11,35 @@
  * What would break it: a server that answers, and has not passed the older request on when the
  * greeting comes, a round trip later; each has a thread of its own there.
  */
-import { connect } from 'node:net';
-import { onAbort } from '../../base/aborts.ts';
-import type { Clock } from '../../base/clock.ts';
-import { afterInput } from '../../base/event-loop.ts';
-import type { ResolvedHost } from './hosts.ts';
+import { connect, isIP } from 'node:net';
+import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { abortable, limited } from '../abortable.ts';
+import type { ZookeeperHost } from './address.ts';
 
 /** Of ZooKeeper's commands of four letters the one that needs no configuration. */
 const WORD = 'srvr';
 
 export interface AwakeTerms {
-  readonly clock: Clock;
+  readonly tls?: ConnectionOptions | undefined;
   readonly limitMs: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
+  readonly idle?: boolean;
 }
 
-/** Rejects if it neither answers nor ends the connection in time. */
-export function awake({ ip, port }: ResolvedHost, terms: AwakeTerms): Promise<void> {
-  const { clock, limitMs, signal } = terms;
-  const socket = connect({ host: ip, port, noDelay: true }, () => void socket.write(WORD));
-  socket.unref();
-  const answered = new Promise<void>((resolve, reject) => {
-    const late = (): void => reject(new Error(`no answer in ${Math.round(limitMs)} ms`));
-    const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
-    timer.unref();
-    const forget = onAbort(signal, () => reject(new Error('no longer wanted')));
-    socket.on('error', reject).once('data', () => resolve());
-    socket.once('close', () => {
-      clock.clearTimeout(timer);
-      forget();
-      // Only a server that goes on ends a connection.
-      resolve();
+/** What the server says. Rejects unless it ends the connection in time, as any that goes on. */
+export function awake(at: ZookeeperHost, terms: AwakeTerms): Promise<string> {
+  const { tls, limitMs, signal, idle = false } = terms;
+  const named = isIP(at.host) ? {} : { servername: at.host };
+  const socket = tls ? connectSecurely({ ...named, ...tls, ...at }) : connect(at);
+  if (idle) socket.unref();
+  let said = '';
+  const ended = new Promise<string>((resolve, reject) => {
+    socket.once(tls ? 'secureConnect' : 'connect', () => void socket.write(WORD));
+    socket.on('data', (chunk) => {
+      said += chunk;
     });
+    socket.on('error', reject).once('close', () => resolve(said));
   });
+  const answered = limited(limitMs, signal ? [signal] : [], (each) => abortable(each, ended));
   return answered.finally(() => void socket.destroy());
 }

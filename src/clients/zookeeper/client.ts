@@ -6,8 +6,8 @@ import { ZookeeperSession } from './zookeeper-session.ts';
 /** Starts sessions with the same servers and options. */
 export interface ZookeeperClient {
   /**
-   * A new session, which connects at once, and again whenever it has to. Default of its timeout:
-   * that of the address; servers set limits of their own.
+   * A new session, which connects at once, and again whenever it has to. It outlives its client by
+   * this timeout, in ms, within limits of the servers. Default: 10 s.
    */
   start(sessionTimeoutMs?: number): ZookeeperSession;
 }

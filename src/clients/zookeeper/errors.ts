@@ -50,7 +50,6 @@ type FailureOptions = ConstructorParameters<typeof StoreError>[1] & {
   readonly step?: number | undefined;
 };
 
-/** A request to ZooKeeper failed. */
 export class RequestError extends StoreError {
   readonly reason: RefusalReason;
   /** Which step of a `multi` was refused, from 0 on. */
@@ -73,7 +72,6 @@ export function unlessMissing(error: unknown): undefined {
   if (!failedWith(error, 'NONODE')) throw error;
 }
 
-/** For the creation of a node that may be there. */
 export function unlessThere(error: unknown): undefined {
   if (!failedWith(error, 'NODEEXISTS')) throw error;
 }
@@ -87,7 +85,6 @@ export function refused(code: number, about: string, step?: number): RequestErro
   return new RequestError(reason, text, { retryable: retry === 'later', outcome, step });
 }
 
-/** The connection ended, or there was none in time. */
 export function connectionLoss(why: unknown, written: boolean): RequestError {
   const said = describe(why);
   const garbage = isError(why) && why.name === 'GarbageError';
@@ -127,7 +124,6 @@ export function sessionExpired(by: 'server' | 'clock', written: boolean): Reques
   });
 }
 
-/** More than servers accept, or than this client reads. */
 export function tooLong(message: string): RequestError {
   return new RequestError('TOOLONG', message, { retryable: false, outcome: 'failed' });
 }

@@ -6,6 +6,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Clock, sleep } from '../../base/clock.ts';
+import { pauseAfter, shuffled } from '../opening.ts';
 import type { ZookeeperHost } from './address.ts';
 
 /** One IP address, and the host name that it came from, for checking certificates. */
@@ -16,8 +17,6 @@ export interface ResolvedHost extends ZookeeperHost {
 /** The limits of an attempt to connect, whatever the session. */
 const MIN_ATTEMPT_MS = 250;
 const MAX_ATTEMPT_MS = 4000;
-const FIRST_PAUSE_MS = 20;
-const MAX_PAUSE_MS = 1000;
 
 export class Hosts {
   readonly #addresses: readonly ZookeeperHost[];
@@ -44,9 +43,9 @@ export class Hosts {
   /** @throws an error if no name can be resolved; the next call tries again, after a pause. */
   async next(signal: AbortSignal): Promise<ResolvedHost> {
     if (this.#places.length === 0) {
-      if (this.#rounds > 0) await this.#pause(signal);
+      if (this.#rounds > 0) await sleep(this.#clock, pauseAfter(this.#rounds), signal, true);
       this.#rounds += 1;
-      this.#places = shuffled(await this.#resolve(), this.#clock);
+      this.#places = shuffled(await this.#resolve());
     }
     return this.#places.pop() as ResolvedHost;
   }
@@ -58,24 +57,10 @@ export class Hosts {
     const reasons = found.map((one) => (one.status === 'rejected' ? one.reason : undefined));
     throw new AggregateError(reasons, '');
   }
-
-  #pause(signal: AbortSignal): Promise<void> {
-    const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#rounds, 10));
-    const ms = longest * (0.5 + this.#clock.random() / 2);
-    return sleep(this.#clock, ms, signal, true);
-  }
 }
 
 async function placesOf({ host, port }: ZookeeperHost): Promise<ResolvedHost[]> {
   if (isIP(host)) return [{ ip: host, port, host }];
   const found = await lookup(host, { all: true });
   return found.map(({ address }) => ({ ip: address, port, host }));
-}
-
-function shuffled<T>(values: T[], clock: Clock): T[] {
-  for (let n = values.length - 1; n > 0; n -= 1) {
-    const other = Math.floor(clock.random() * (n + 1));
-    [values[n], values[other]] = [values[other] as T, values[n] as T];
-  }
-  return values;
 }

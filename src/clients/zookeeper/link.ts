@@ -3,16 +3,13 @@
  *
  * A server answers the requests of a connection in their order, so each reply must be for the
  * oldest open request; anything else ends the connection, because nothing on it can be trusted
- * then. A half-read reply ends with it. A request counts as written once it is given to the socket:
- * whether it arrived is unknown. Requests of one turn leave in one piece.
- * Whoever waits for a reply hears it at once, and may ask again: so a connection ends before what
- * is open on it fails.
+ * then. A request counts as written once it is given to the socket: whether it arrived is unknown.
+ * Requests of one turn leave in one piece. Whoever waits for a reply hears it at once, and may ask
+ * again: so a connection ends before what is open on it fails.
  */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { onAbort } from '../../base/aborts.ts';
 import type { Clock } from '../../base/clock.ts';
-import { afterInput } from '../../base/event-loop.ts';
 import { Fifo } from '../../base/fifo.ts';
 import { Frames } from '../frames.ts';
 import { connectionLoss, refused, tooLong } from './errors.ts';
@@ -38,15 +35,11 @@ export interface LinkTerms {
   readonly place: ResolvedHost;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
-  /** The first request, and how long its reply may take. */
   readonly hello: Buffer;
-  readonly limitMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Events in this order: any number of replies and events, then the end. */
 export interface LinkEvents {
-  /** A request sent at `sentAt` was answered. */
   answered(sentAt: number): void;
   /** `code` is 0 for success. Called before the reply settles the exchange. */
   replied(exchange: Exchange, zxid: bigint, code: number): void;
@@ -68,11 +61,11 @@ export class ZookeeperLink {
   #outbox: Buffer[] = [];
   #xid = 0;
   #events: LinkEvents | undefined;
-  #ended: Error | undefined;
+  ended: Error | undefined;
   #greet: (answer: JuteReader) => void = () => {};
   #refuse: (error: Error) => void = () => {};
 
-  constructor({ place, tls, clock, hello, limitMs, signal }: LinkTerms) {
+  constructor({ place, tls, clock, hello }: LinkTerms) {
     this.#clock = clock;
     this.answeredAt = clock.now();
     this.sentAt = this.answeredAt;
@@ -86,23 +79,6 @@ export class ZookeeperLink {
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#socket.on('error', (error) => this.end(error));
     this.#socket.on('close', () => this.end(new Error('the server ended the connection')));
-    let greeted = false;
-    const late = (): void => {
-      if (!greeted) this.end(new Error(`no answer in ${Math.round(limitMs)} ms`));
-    };
-    const timer = clock.setTimeout(() => afterInput(late, clock), limitMs);
-    timer.unref();
-    const forget = onAbort(signal, () => this.end(new Error('no longer wanted')));
-    const stop = (): void => {
-      greeted = true;
-      clock.clearTimeout(timer);
-      forget();
-    };
-    this.hello.then(stop, stop);
-  }
-
-  get ended(): Error | undefined {
-    return this.#ended;
   }
 
   /** When the oldest unanswered request was sent; undefined: all are answered. */
@@ -138,14 +114,14 @@ export class ZookeeperLink {
   /** A frame whose reply is not reported. */
   write(frame: Buffer, sentAt: number = this.#clock.now()): void {
     this.sentAt = sentAt;
-    if (this.#ended) return;
+    if (this.ended) return;
     if (this.#outbox.push(frame) === 1) queueMicrotask(() => this.#flush());
   }
 
   /** Ends the connection; unanswered requests fail with `fate`. */
   end(error: Error, fate: Error = connectionLoss(error, true)): void {
-    if (this.#ended) return;
-    this.#ended = error;
+    if (this.ended) return;
+    this.ended = error;
     this.#socket.destroy();
     this.#refuse(error);
     this.#events?.ended(error);
@@ -155,7 +131,7 @@ export class ZookeeperLink {
   #flush(): void {
     const frames = this.#outbox;
     this.#outbox = [];
-    if (this.#ended) return;
+    if (this.ended) return;
     const [first] = frames;
     this.#socket.write(frames.length === 1 && first ? first : Buffer.concat(frames));
   }
@@ -164,7 +140,7 @@ export class ZookeeperLink {
     this.answeredAt = this.#clock.now();
     try {
       for (const frame of this.#frames.add(chunk)) {
-        if (this.#ended) return;
+        if (this.ended) return;
         const reader = new JuteReader(frame);
         if (this.#events) this.#reply(reader, this.#events);
         else this.#greet(reader);

@@ -3,11 +3,10 @@
  * resources as names in them.
  *
  * A resource is one name, never a path of several. Its characters stay as they are, except those
- * that paths may not have, `/`, which would end the name, and `%`, which marks an escape. These
- * become their UTF-8 as in a URL, with capitals. The names `.` and `..`, which paths may not have
- * either, become their escapes in full. Different resources have different names, because each name
- * reads back as the resource it was made from, and any other name as none: `resourceIn`.
- * No name is `%` alone, as two digits always follow it.
+ * that paths may not have, `/`, which would end the name, and `%`, which marks an escape: these
+ * become their UTF-8 as in a URL, with capitals, and so do the names `.` and `..` in full.
+ * Different resources have different names, because each name reads back as the resource it was
+ * made from, and any other name as none: `resourceIn`. None is `%` alone: two digits follow it.
  */
 import { UsageError } from '../../base/errors.ts';
 import { checkName, MAX_NAME_BYTES, MAX_PREFIX_BYTES } from '../../base/names.ts';
@@ -42,7 +41,6 @@ export function nodeName(resource: string): string {
   return resource.replace(SPECIAL, encodeURIComponent);
 }
 
-/** The resource of this name; undefined if none has it. */
 export function resourceIn(name: string): string | undefined {
   try {
     const resource = decodeURIComponent(name);

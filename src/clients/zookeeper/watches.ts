@@ -10,10 +10,7 @@
 import { type JuteReader, JuteWriter } from './wire/jute.ts';
 import { OPCODE, type WatchKind } from './wire/requests.ts';
 
-/**
- * `created`, `deleted`, `changed` (its data), `children` (a child came or went). `expired`: the
- * session is over.
- */
+/** `changed`: its data. `children`: one came or went. `expired`: the session is over. */
 export interface WatchEvent {
   readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'expired';
   readonly path: string;
@@ -21,7 +18,6 @@ export interface WatchEvent {
 
 export type NodeWatcher = (event: WatchEvent) => void;
 
-/** The watch to keep, if the request finds something that can be watched. */
 export interface Watching {
   readonly kind: WatchKind;
   readonly watcher: NodeWatcher;
@@ -40,8 +36,8 @@ const EVENTS: Readonly<Record<number, readonly [WatchEvent['type'], readonly Wat
   4: ['children', ['children']],
 };
 
-/** This many bytes of paths go into one frame, far below servers' limits. */
-const BATCH_BYTES = 128 * 1024;
+/** So many paths go into one frame, which is then far below servers' limits. */
+const MOST_IN_FRAME = 100;
 
 export class NodeWatches {
   readonly #chroot: string;
@@ -85,19 +81,12 @@ export class NodeWatches {
   }
 
   *frames(lastZxid: bigint): Generator<Buffer> {
-    let some: WatchedPath[] = [];
-    let bytes = 0;
-    for (const kind of KINDS) {
-      for (const path of this.#kinds[kind].keys()) {
-        some.push([kind, path]);
-        bytes += 4 + Buffer.byteLength(path);
-        if (bytes < BATCH_BYTES) continue;
-        yield frameOf(some, lastZxid);
-        some = [];
-        bytes = 0;
-      }
+    const all = KINDS.flatMap((kind) =>
+      [...this.#kinds[kind].keys()].map((path): WatchedPath => [kind, path]),
+    );
+    for (let at = 0; at < all.length; at += MOST_IN_FRAME) {
+      yield frameOf(all.slice(at, at + MOST_IN_FRAME), lastZxid);
     }
-    if (bytes > 0) yield frameOf(some, lastZxid);
   }
 
   expire(): void {
@@ -125,42 +114,8 @@ function frameOf(all: readonly WatchedPath[], lastZxid: bigint): Buffer {
   return out.frame();
 }
 
-/** What listeners get, in order. `expired` or `closed` comes last. */
-export interface SessionChange {
-  readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
-  /** Why it was suspended, or closed by itself. */
-  readonly cause?: Error;
-  /** Which side found it expired. */
-  readonly by?: 'server' | 'clock';
-}
-
-export type SessionListener = (change: SessionChange) => void;
-
-/** The listeners of a session. Each gets all changes in order, even if one causes the next. */
-export class SessionChanges {
-  readonly #listeners = new Set<SessionListener>();
-  readonly #pending: SessionChange[] = [];
-  #delivering = false;
-
-  /** Returns how to stop it. */
-  listen(listener: SessionListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  deliver(change: SessionChange): void {
-    this.#pending.push(change);
-    if (this.#delivering) return;
-    this.#delivering = true;
-    for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
-      for (const listener of this.#listeners) apart(() => listener(next));
-    }
-    this.#delivering = false;
-  }
-}
-
 /** An exception of one listener must not end the connection, nor keep others from being called. */
-function apart(call: () => void): void {
+export function apart(call: () => void): void {
   try {
     call();
   } catch (error) {

@@ -1,21 +1,18 @@
 /**
- * The requests of a session, with paths below the chroot.
- *
- * Each request settles within its time, and a failure says whether it may have happened:
- * `RequestError`, with ZooKeeper's own name as its `reason`. Requests are sent in the order of the
- * calls, without waiting for each other, and the server carries them out in that order.
+ * The requests of a session, with paths below the chroot. Each settles within its time. They are
+ * sent in the order of the calls, without waiting for each other, and carried out in that order.
  *
  * A protected create makes a sequential node once, although replies get lost. Its name carries an
- * id of the caller's. When the outcome of a create is unknown, the client looks for that id among
- * the parent's children, and takes the node if it is there, or makes it again if it is not. Looking
+ * id of the caller's: Curator's form, `_c_<id>-<name>`, so that its programs find the queue as they
+ * expect it. When the outcome of a create is unknown, the client looks for that id among the
+ * parent's children, and takes the node if it is there, or makes it again if it is not. Looking
  * proves absence because nothing sent before can be carried out after it: over the same server,
  * requests are in order, and a session's old connection is closed before it is served over a new
  * one; when another server takes the session over, the leader refuses what still comes from the one
  * before, until that one is greeted again, which it is only once it has read all that (awake.ts);
  * and the `sync` before the look makes the server catch up with all that the leader has decided. A
- * node of the same id that belongs to an earlier session of the caller will end with it,
- * at an unknown time: it is deleted.
- * The name is Curator's, `_c_<id>-<name>`, so that its programs find the queue as they expect it.
+ * node of the same id that belongs to an earlier session of the caller ends with it, at an unknown
+ * time: it is deleted.
  */
 import { Answer, type Soon } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -146,10 +143,7 @@ export class ZookeeperSession extends Session {
     return Answer.of<requests.Created>(attempt);
   }
 
-  /**
-   * The node that `createProtected` made with this id in this session; deletes others'.
-   * @throws RequestError
-   */
+  /** What `createProtected` made with this id in this session; deletes others'. */
   async findProtected(
     terms: Pick<ProtectedTerms, 'parent' | 'id'> & Within,
   ): Promise<requests.Created | undefined> {
@@ -199,10 +193,7 @@ export class ZookeeperSession extends Session {
     return this.#look(requests.SYNC, '/', within);
   }
 
-  /**
-   * All steps or none; results in their order.
-   * @throws RequestError, with the number of the step that was refused
-   */
+  /** All steps or none. @throws RequestError, with the number of the step that was refused */
   multi(steps: readonly MultiStep[], within: Within = {}): Promise<readonly requests.StepAnswer[]> {
     const asked = this.ask(() => {
       if (steps.length === 0) throw new UsageError('multi needs at least one step.');
@@ -211,19 +202,6 @@ export class ZookeeperSession extends Session {
     return asked.map((answers) =>
       answers.map((one) => (one && 'path' in one ? { ...one, path: this.#own(one.path) } : one)),
     );
-  }
-
-  getAcl(path: string, within: Within = {}): Promise<requests.NodeAcl> {
-    return this.#look(requests.ACL, path, within);
-  }
-
-  /** `version` is that of the ACL, `aversion`. */
-  setAcl(
-    path: string,
-    acl: readonly Acl[],
-    { version = ANY_VERSION, ...within }: VersionTerms = {},
-  ): Promise<requests.Stat> {
-    return this.ask(() => requests.setAcl(this.#full(path), acl, version), within);
   }
 
   /** The watcher hears no more about this path. */

@@ -11,7 +11,7 @@
  * transaction that compares the create revision of the key.
  */
 import { Answer } from '../../base/answer.ts';
-import { OneCluster } from '../../clients/etcd/one-cluster.ts';
+import { type OneCluster, oneCluster } from '../../clients/etcd/one-cluster.ts';
 import { EXPIRED } from '../../contract/gone.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -67,7 +67,7 @@ export class EtcdStore implements Store {
   readonly #client: OneCluster;
 
   constructor(parts: EtcdStoreParts) {
-    const client = new OneCluster(parts.client, parts.owned ?? true);
+    const client = oneCluster(parts.client, parts.owned ?? true);
     const known = { ...parts, client };
     this.#client = client;
     const leases = new Leases(known);

@@ -15,10 +15,10 @@
  * What would break it: a proxy that gives statements of one session to several, and does not carry
  * these settings along.
  */
+import { first } from '../../clients/abortable.ts';
 import type { ConnectMysql, MysqlSession } from '../../clients/mysql/connection.ts';
 import { MYSQL } from '../../clients/mysql/errors.ts';
 import { impossible, noPrimary } from '../../clients/sql/judge.ts';
-import { first } from '../../clients/sql/session.ts';
 import type { StoreError } from '../../contract/errors.ts';
 
 const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_zone = '+00:00',

@@ -1,8 +1,8 @@
 /** The statements on the tables, over connections of a client package. */
 import { randomId } from '../../base/random-id.ts';
+import { first } from '../../clients/abortable.ts';
 import { type ConnectMysql, literal } from '../../clients/mysql/connection.ts';
 import { judge } from '../../clients/mysql/errors.ts';
-import { first } from '../../clients/sql/session.ts';
 import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { tablesOf } from './fragments.ts';
 import { settle } from './history.ts';

@@ -16,10 +16,9 @@
  * proxies do not.
  */
 import { afterInput } from '../../base/event-loop.ts';
-import { limited } from '../../clients/abortable.ts';
+import { first, limited } from '../../clients/abortable.ts';
 import { type ConnectMysql, literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { numberOf } from '../../clients/mysql/errors.ts';
-import { first } from '../../clients/sql/session.ts';
 import type { WireTerms } from '../../clients/wire.ts';
 import { LOOK } from '../sql/link.ts';
 import { HELD_LINE, type MysqlTables, NEXT_LINE, NOW, wordOf } from './fragments.ts';

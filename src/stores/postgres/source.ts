@@ -1,8 +1,9 @@
 /** The statements on the tables, over connections of a client package. */
 import { Answer } from '../../base/answer.ts';
+import { first } from '../../clients/abortable.ts';
 import type { ConnectPostgres } from '../../clients/postgres/connection.ts';
 import { judge } from '../../clients/postgres/errors.ts';
-import { columnOf, first, type TextRow } from '../../clients/sql/session.ts';
+import { columnOf, type TextRow } from '../../clients/sql/session.ts';
 import { SQL_SERVER, type SqlSource } from '../sql/link.ts';
 import { literal } from './fragments.ts';
 import { GivenUp } from './given-up.ts';

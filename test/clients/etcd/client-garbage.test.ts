@@ -140,15 +140,6 @@ describe('a server that', () => {
     expect((await Promise.all(clients.map(endsOf))).flat()).toHaveLength(3 * clients.length);
   });
 
-  it('answers about another lease is not believed', async () => {
-    const other = frame(Buffer.from('1007180a', 'hex'));
-    const client = await serverThat((stream) => {
-      stream.respond(GRPC);
-      stream.write(other);
-    });
-    await expect(client.keepAlive(1n)).rejects.toMatchObject({ code: 'STORE' });
-  });
-
   it('tells of watches that nobody asked for is not believed', async () => {
     const created = frame(Buffer.from('10071801', 'hex'));
     const client = await serverThat((stream, path) => {

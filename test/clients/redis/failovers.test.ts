@@ -12,7 +12,6 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 function sentinel({ reached = done(), heard = done() }): RedisSource {
   const wire: RedisWire = {
     send: done,
-    together: (work) => work(),
     listen: () => heard,
     unlisten: done,
     sharded: { listen: done, unlisten: done },

@@ -9,7 +9,7 @@ import { PACE, paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
-const LONG = '60s';
+const LONG = 60_000;
 
 /** Long enough for a client on a busy machine to confirm it several times. */
 const SHORT_MS = paced(3000);
@@ -24,7 +24,7 @@ beforeEach(async () => void (await ensemble.followers(2)));
 
 function everywhere(): ZookeeperSession {
   const servers = ensemble.servers.map(({ address }) => address);
-  return startSession({ servers, sessionTimeout: LONG });
+  return startSession({ servers }, LONG);
 }
 
 it('without a majority it is suspended, and goes on when there is one again', async () => {
@@ -46,7 +46,7 @@ it('a follower without its leader confirms nothing, though it answers', async ()
   const leader = await ensemble.leader();
   const [follower] = await ensemble.followers();
   if (!follower) throw new Error('there is none');
-  const session = startSession({ servers: [follower.address], sessionTimeout: SHORT_MS });
+  const session = startSession({ servers: [follower.address] }, SHORT_MS);
   await session.create('/confirmed', { kind: 'ephemeral' });
   const started = session.now();
   await until('touched', async () => {
@@ -58,13 +58,12 @@ it('a follower without its leader confirms nothing, though it answers', async ()
   await watcher.exists('/confirmed', { watch: () => void gone.push(session.now()) });
   ensemble.cutOff(follower);
   onTestFinished(() => ensemble.rejoin(follower));
-  const { contactAt, confirmedAt, touchedAt } = session;
+  const { touchedAt } = session;
   await until('the leader has ended it', async () => gone.length > 0);
   // The follower has not heard of that, and neither has the client.
   expect(session.state).toBe('connected');
   expect(await session.exists('/confirmed')).toBeDefined();
-  expect(session.contactAt).toBeGreaterThan(contactAt);
-  expect([session.confirmedAt, session.touchedAt]).toEqual([confirmedAt, touchedAt]);
+  expect(session.touchedAt).toBe(touchedAt);
   expect(gone[0]).toBeGreaterThanOrEqual(touchedAt + session.timeoutMs);
   await expect(session.confirm({ timeoutMs: 1500 })).rejects.toMatchObject({ outcome: 'unknown' });
   ensemble.rejoin(follower);
@@ -77,12 +76,12 @@ it('a server that lags behind what was seen is not taken', async () => {
   if (!follower) throw new Error('there is none');
   const proxy = closing(await TcpProxy.start(leader.port));
   const servers = [`127.0.0.1:${proxy.port}`, follower.address];
-  const stale = startSession({ servers: [follower.address], sessionTimeout: LONG });
+  const stale = startSession({ servers: [follower.address] }, LONG);
   await stale.create('/lag', { data: Buffer.from('old') });
   ensemble.cutOff(follower);
   onTestFinished(() => ensemble.rejoin(follower));
   // A new session needs a leader: it can only have been made over the proxy.
-  const session = startSession({ servers, sessionTimeout: LONG });
+  const session = startSession({ servers }, LONG);
   await session.setData('/lag', Buffer.from('new'));
   proxy.refuse();
   proxy.reset();

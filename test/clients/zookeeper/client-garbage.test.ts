@@ -131,7 +131,6 @@ it('random bytes never leave a request open, nor the process broken', async () =
     () => session.getChildren('/'),
     () => session.getData('/a'),
     () => session.create('/a'),
-    () => session.getAcl('/a'),
     () => session.multi([{ step: 'delete', path: '/a' }]),
   ];
   for (let n = 0; n < 300; n += 1) {

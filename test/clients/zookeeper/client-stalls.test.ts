@@ -22,7 +22,7 @@ it('what was left at a server that stood still is not made once it goes on', asy
     const [first, second] = ways as [TcpProxy, TcpProxy];
     second.refuse();
     const servers = ways.map(({ port }) => `127.0.0.1:${port}`);
-    const session: ZookeeperSession = startSession({ servers, sessionTimeout: '12s' });
+    const session: ZookeeperSession = startSession({ servers }, 12_000);
     await session.exists('/');
     stalled.pause();
     const path = `/left-${round}`;
@@ -38,7 +38,7 @@ it('what was left at a server that stood still is not made once it goes on', asy
     stalled.resume();
     await until('it goes on', async () => (await stalled.mode()) === 'follower');
     // What it has read is carried out before its next reply.
-    const late = startSession({ servers: [stalled.address], sessionTimeout: '12s' });
+    const late = startSession({ servers: [stalled.address] }, 12_000);
     await late.sync();
     await watcher.sync();
     expect(await watcher.exists(path)).toBe(undefined);

@@ -1,15 +1,18 @@
 /** Sessions for tests, which end with their test. */
-import type { Duration } from 'holdfast';
 import type { ZookeeperOptions } from '../../../src/clients/zookeeper/address.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
-import type { SessionChange, WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
+import type { SessionChange } from '../../../src/clients/zookeeper/session/session.ts';
+import type { WatchEvent } from '../../../src/clients/zookeeper/watches.ts';
 import type { ZookeeperSession } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { closing } from '../../support/closing.ts';
 import { until } from '../../support/until.ts';
 
-export function startSession(address: string | ZookeeperOptions): ZookeeperSession {
-  return closing(zookeeperClient(address).start());
+export function startSession(
+  address: string | ZookeeperOptions,
+  timeoutMs?: number,
+): ZookeeperSession {
+  return closing(zookeeperClient(address).start(timeoutMs));
 }
 
 export interface Proxied {
@@ -18,9 +21,9 @@ export interface Proxied {
 }
 
 /** A session through a proxy before the server. */
-export async function startProxied(port: number, sessionTimeout: Duration): Promise<Proxied> {
+export async function startProxied(port: number, timeoutMs: number): Promise<Proxied> {
   const proxy = closing(await TcpProxy.start(port));
-  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout });
+  const session = startSession({ servers: [`127.0.0.1:${proxy.port}`] }, timeoutMs);
   await session.confirm();
   return { proxy, session };
 }

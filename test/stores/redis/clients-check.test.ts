@@ -17,6 +17,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { linkOf, type RedisClient } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { until } from '../../support/until.ts';
+import { Links } from './packages.ts';
 
 const server = await RedisServer.start();
 afterAll(() => server.close());
@@ -118,13 +119,11 @@ test('a URL is refused without being repeated, and leads to connect()', () => {
 test.each([
   ['ioredis 6', () => new Redis(server.url, { protocol: 2 })],
   ['ioredis 5', () => new Redis5(server.url)],
-])('%s: neither a subscriber, nor a monitor, nor a client that was closed', async (_, make) => {
+])('%s: not a client that was closed, but one that only listens is copied', async (_, make) => {
   const client = make();
   await client.subscribe('x');
-  expect(refusal(client)).toMatch(/subscriber mode/);
-  const monitor = await make().monitor();
-  expect(refusal(monitor)).toMatch(/monitor mode/);
-  monitor.disconnect();
+  await using links = new Links();
+  expect(await links.to(client).send('k', ['PING'])).toBe('PONG');
   client.disconnect();
   await until('ended', async () => client.status === 'end');
   expect(refusal(client)).toMatch(/is closed/);
@@ -133,22 +132,15 @@ test.each([
 test.each([
   ['node-redis 6', () => createClient({ url: server.url, RESP: 2 })],
   ['node-redis 5', () => createClient5({ url: server.url })],
-])('%s: neither a subscriber, nor a client that was closed', async (_, make) => {
+])('%s: not a client that was closed, but one that only listens is copied', async (_, make) => {
   const client = make();
   linkOf(client);
   await client.connect();
-  linkOf(client);
   await client.subscribe('x', () => {});
-  expect(refusal(client)).toMatch(/subscriber mode/);
+  await using links = new Links();
+  expect(await links.to(client).send('k', ['PING'])).toBe('PONG');
   client.destroy();
   expect(refusal(client)).toMatch(/is closed/);
-});
-
-test('with RESP3, one that listens can send commands as well', async () => {
-  const client = await createClient({ url: server.url }).connect();
-  await client.subscribe('x', () => {});
-  linkOf(client);
-  client.destroy();
 });
 
 test('one that cannot connect is a client', async () => {

@@ -6,6 +6,7 @@ import type { Store } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { zookeeperClient } from 'holdfast/zookeeper';
 import { afterAll, expect, test } from 'vitest';
+import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
 import {
   beating,
@@ -116,11 +117,11 @@ test.concurrent('a release that does not arrive is sent again by the store itsel
 test.concurrent('a release that is refused is asked for again, now and then', async () => {
   await using bed = new Bed(server);
   const { store, counts } = counted(bed);
-  const { looking: session } = bed;
+  const session = bed.use(new RightsSession(server.url));
   const held = claimOf('a', { ttlMs: TTL_MS });
   await claim(store, held);
   const queue = `${bed.path}/a`;
-  const { acl } = await session.getAcl(queue);
+  const acl = await session.getAcl(queue);
   // All but to delete.
   await session.setAcl(queue, [{ scheme: 'world', id: 'anyone', perms: 1 + 2 + 4 + 16 }]);
   const before = counts.get('multi') ?? 0;

@@ -6,7 +6,7 @@ import type {
 } from '../../../src/clients/zookeeper/zookeeper-session.ts';
 
 /** It outlives what a machine that stands still does to its connection. */
-export const LONG = '60s';
+export const LONG = 60_000;
 
 export const fence: ReturnType<typeof zookeeperFence> = zookeeperFence();
 

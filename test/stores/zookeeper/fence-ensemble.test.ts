@@ -15,9 +15,9 @@ test('whoever has entered reads what was written before', async () => {
   if (!lagging) throw new Error('no follower');
   const proxy = closing(await TcpProxy.start(lagging.port));
 
-  const older = startSession({ servers: [leader.address], sessionTimeout: LONG });
+  const older = startSession({ servers: [leader.address] }, LONG);
   await older.create('/stock', { data: Buffer.from('10') });
-  const newer = startSession({ servers: [`127.0.0.1:${proxy.port}`], sessionTimeout: LONG });
+  const newer = startSession({ servers: [`127.0.0.1:${proxy.port}`] }, LONG);
   const before = await fence.enter(older, { ...at('stock'), token: 33n });
   await newer.sync();
   expect(await textAt(newer, '/stock')).toBe('10');

@@ -18,8 +18,7 @@ beforeAll(async () => {
   await session.close();
 });
 
-const sessionHere = (): ZookeeperSession =>
-  startSession({ servers: [server.address], sessionTimeout: LONG });
+const sessionHere = (): ZookeeperSession => startSession({ servers: [server.address] }, LONG);
 
 const proxied = (): Promise<Proxied> => startProxied(server.port, LONG);
 
@@ -174,7 +173,7 @@ test('again and again, at any byte: each holder adds one, none twice', async () 
 });
 
 test('an end comes when no server can be reached', async () => {
-  const session = startSession({ servers: ['127.0.0.1:1'], sessionTimeout: '500ms' });
+  const session = startSession({ servers: ['127.0.0.1:1'] }, 500);
   await expect(fence.enter(session, { ...at('s'), token: 1n })).rejects.toMatchObject({
     ...{ code: 'STORE', reason: 'OPERATIONTIMEOUT', retryable: true },
     message: expect.stringContaining('ECONNREFUSED'),

@@ -19,8 +19,7 @@ import { at, bytes, dataAt, fence, LONG, textAt, writing } from './fence-bed.ts'
 const server = await startZookeeper();
 afterAll(() => server.close());
 
-const sessionHere = (): ZookeeperSession =>
-  startSession({ servers: [server.address], sessionTimeout: LONG });
+const sessionHere = (): ZookeeperSession => startSession({ servers: [server.address] }, LONG);
 
 async function fixtureFor(resource: string): Promise<FenceFixture> {
   const path = `/${nodeName(resource)}`;

@@ -8,15 +8,16 @@ import {
   type Acl,
   type ZookeeperOptions,
   type ZookeeperStoreOptions,
-  zookeeperClient,
   zookeeperStore,
 } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
 import { claimOf, hasWaiter, LONG_TTL_MS } from '../../methods/faults/bed.ts';
 import { useAll } from '../../methods/faults/verbs.ts';
 import { findProgram } from '../../servers/programs.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
+import { closing } from '../../support/closing.ts';
 
 const page = readFileSync('docs/stores/zookeeper.md', 'utf8');
 const [, commands = ''] = /^```sh\n(hash=[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -42,7 +43,7 @@ beforeAll(async () => {
   const [command, path = '', data, acl = ''] = said.split('\n');
   expect([command, data]).toEqual(['create', '']);
   const [, scheme = '', id = '', letters = ''] = /^(\w+):(.*):(\w+)$/.exec(acl) ?? [];
-  const session = zookeeperClient({ servers: [server.address], auth: ADMIN }).start();
+  const session = new RightsSession({ servers: [server.address], auth: ADMIN });
   await session.create(path, { acl: [{ scheme, id, perms: permissions(letters) }] });
   // Nobody else may do anything at the top.
   await session.setAcl('/', [{ scheme: 'auth', id: '', perms: permissions('cdrwa') }]);
@@ -138,9 +139,9 @@ test('of two users, each what both name in their acl', async () => {
   const lease = await one.mutex('mine').acquire();
   await expect(other.mutex('mine').acquire()).rejects.toMatchObject(DENIED);
   await lease.release();
-  const session = startSession({ servers: [server.address], auth: [USER, OTHER] });
+  const session = closing(new RightsSession({ servers: [server.address], auth: [USER, OTHER] }));
   await session.create('/shared/names');
-  const { acl } = await session.getAcl('/shared/names');
+  const acl = await session.getAcl('/shared/names');
   await nodeFor('cdrw', '/both');
   const [first, second] = [USER, OTHER].map((auth) => locksOf({ auth, acl }, { path: '/both' }));
   const held = await first?.mutex('ours').acquire();

@@ -26,7 +26,6 @@ import {
   message,
   plain,
   text,
-  uint64,
 } from './protobuf.ts';
 import { MalformedError } from './wire-format.ts';
 
@@ -98,9 +97,9 @@ export interface WatchResponse {
 export const empty: Message<Record<string, never>> = message(() => ({}));
 
 const header: Message<Header> = message(() => ({
-  cluster: plain(1, uint64),
+  cluster: plain(1, int64),
   revision: plain(3, int64),
-  term: plain(4, uint64),
+  term: plain(4, int64),
 }));
 
 const keyValue: Message<KeyValue> = message(() => ({
@@ -179,12 +178,10 @@ export const txnResponse: Message<TxnResponse> = message(() => ({
   answers: many(3, responseOp),
 }));
 
-/** For keep-alives, revocations, requests for the time to live, and the end of a watch. */
 export const idRequest: Message<{ id: bigint }> = message(() => ({ id: plain(1, int64) }));
 
 export const grantRequest: Message<{ ttl: bigint }> = message(() => ({ ttl: plain(1, int64) }));
 
-/** For grants, keep-alives and requests for the time to live. */
 const leaseResponse: Message<LeaseTimes> = message(() => ({
   header: always(1, header),
   id: plain(2, int64),
@@ -245,19 +242,16 @@ function requestOf(operation: Operation): RequestOp {
   return 'delete' in operation ? operation : { txn: txnRequestOf(operation.txn) };
 }
 
-/** @throws MalformedError */
 export function readReply(answer: Buffer): EtcdReply {
   const response = withHeader(txnResponse, answer);
   const { revision, cluster } = response.header;
-  return { ...txnAnswerOf(response), revision, cluster };
+  return { ...txnAnswerOf(response), revision, cluster: BigInt.asUintN(64, cluster) };
 }
 
-/** @throws MalformedError */
 export function readTerm(answer: Buffer): bigint {
   return withHeader(txnResponse, answer).header.term;
 }
 
-/** @throws MalformedError */
 export function readLease(answer: Buffer): Required<LeaseTimes> {
   return withHeader(leaseResponse, answer);
 }

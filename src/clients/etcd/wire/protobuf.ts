@@ -4,7 +4,6 @@
  */
 import { MalformedError, Reader, Writer } from './wire-format.ts';
 
-/** How values of one kind are written and read. */
 export interface FieldKind<T> {
   /** How a field ends: 0, by itself; 2, by its length. */
   readonly wire: 0 | 2;
@@ -17,22 +16,18 @@ export interface FieldKind<T> {
 export interface Field<T> {
   readonly number: number;
   readonly kind: FieldKind<T>;
-  /** Any number of times. */
   readonly repeated: boolean;
 }
 
 type FieldOf<V> = [V] extends [readonly (infer Item)[]] ? Field<Item> : Field<NonNullable<V>>;
 
-/** The fields of a message by their names. */
 export type Fields<M> = { readonly [Name in keyof M]-?: FieldOf<M[Name]> };
 
-/** A message, nested or whole. */
 export interface Message<M> extends FieldKind<M> {
   writeFields(writer: Writer, value: M): void;
   readFields(reader: Reader): M;
 }
 
-/** Bytes that are text. */
 export const text: FieldKind<string> = {
   wire: 2,
   absent: '',
@@ -45,11 +40,6 @@ export const int64: FieldKind<bigint> = {
   absent: 0n,
   write: (writer, value) => writer.int(value),
   read: (reader) => reader.int(),
-};
-
-export const uint64: FieldKind<bigint> = {
-  ...int64,
-  read: (reader) => BigInt.asUintN(64, reader.int()),
 };
 
 /** An enumeration, or an int64 that is small and not negative. */

@@ -19,7 +19,6 @@ const MORE = 128;
 
 export class Writer {
   #buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
-  /** Where the last thing written begins. */
   #start = FIRST_BYTES;
 
   get bytes(): Buffer {
@@ -122,7 +121,6 @@ export class Reader {
     return BigInt.asIntN(64, BigInt(value) + (BigInt(this.#rest()) << BigInt(SMALL_BITS)));
   }
 
-  /** Reads the message that begins here. */
   message<T>(read: () => T): T {
     const outer = this.#end;
     const length = this.uint();

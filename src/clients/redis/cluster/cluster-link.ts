@@ -4,19 +4,29 @@
  * The client package finds the slots; the connections are our own, one to a primary, so that
  * the rules of `KeptConnection` hold and commands keep their order. A server that replies MOVED,
  * ASK, TRYAGAIN or CLUSTERDOWN has not carried out the command, so it may be written again
- * elsewhere: for a second at most, then the reply stands. While a slot is handed to another server,
- * both servers carry out its commands. Both then load a script; a WAIT, which counts the writes
- * before it on its own connection, would count the wrong server's writes, and is refused.
- * What would break it: a client that follows MOVED for a single command of a series.
+ * elsewhere: for a second at most, then the reply stands. What follows it in a row goes with it: a
+ * WAIT counts the writes before it on its own connection. While a slot is handed to another server,
+ * both servers carry out its commands, and both then load a script.
+ * What would break it: a client that follows MOVED for a single command of a series; a row whose
+ * later commands are for another slot.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { singleFlight } from '../../../base/single-flight.ts';
+import { abortable, limited } from '../../abortable.ts';
 import { Channels } from '../../channels.ts';
+import { asked } from '../../opening.ts';
 import { closed } from '../../wire.ts';
 import { greeted, REDIS, RedisConnection, type RedisSource } from '../connection.ts';
-import { isRedirection, isRefusal, refusalCode, refused } from '../errors.ts';
+import { isRedirection, isRefusal, judge, questionOf, refusalCode, refused } from '../errors.ts';
 import type { RedisGreeting, RedisLink, RedisRefusal, RedisReply } from '../link.ts';
 import { slotOf } from '../slots.ts';
-import { type Discover, PATIENCE_MS, PAUSE_MS, Topologies, type Topology } from './topology.ts';
+import type { Discover, Topology } from './topology.ts';
+
+/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
+const PATIENCE_MS = 1000;
+/** The pause between two tries, so that a cluster in trouble does not get ever more requests. */
+const PAUSE_MS = 50;
+const ATTEMPT_MS = 5000;
 
 type Commands = readonly (readonly string[])[];
 type NodeAnswer = RedisReply | RedisRefusal;
@@ -25,27 +35,20 @@ type ChannelsPlace = number | 'cluster';
 export class ClusterLink implements RedisLink {
   readonly cluster = true;
   readonly database = '0';
-  readonly #topologies: Topologies;
+  readonly #discover: Discover;
   readonly #greeting: RedisGreeting;
   readonly #closing = new AbortController();
   readonly #connections = new Map<string, RedisConnection>();
   /** By slot; and those of the whole cluster. A slot without any has no connection for them. */
   readonly #channels = new Map<ChannelsPlace, Channels>();
-  /** The servers that slots were lately being handed to. */
   readonly #heirs = new Map<number, { readonly address: string; readonly until: number }>();
   #turn = Math.floor(Math.random() * 1000);
+  /** Undefined until the cluster was found. */
+  #topology: Topology | undefined;
+  #failedAt = 0;
 
   constructor(discover: Discover, greeting: RedisGreeting) {
-    const found = ({ slots }: Topology, before?: Topology): void => {
-      const now = new Set(slots);
-      const left = before !== undefined && addresses(before).some((each) => !now.has(each));
-      // One that has left the cluster may go on by itself, and then its listeners hear nothing.
-      for (const [where, channels] of this.#channels) {
-        if (where === 'cluster' ? left : slots[where] !== before?.slots[where]) channels.move();
-      }
-      this.#forget(now);
-    };
-    this.#topologies = new Topologies({ discover, closing: this.#closing.signal, found });
+    this.#discover = discover;
     this.#greeting = greeting;
   }
 
@@ -58,22 +61,23 @@ export class ClusterLink implements RedisLink {
 
   async sendAll(key: string, commands: Commands): Promise<NodeAnswer[]> {
     const slot = slotOf(key);
-    const address = this.#topologies.last?.slots[slot];
+    const address = this.#topology?.slots[slot];
     const known = address === undefined ? undefined : this.#connections.get(address);
-    const connection = known ?? (await this.#found(slot));
+    const connection = known ?? (await this.#serverOf(slot));
     const answers = await connection.sendAll(commands);
-    return answers.some(isRedirection) ? this.#redirected(slot, commands, answers) : answers;
+    const [first = null] = answers;
+    return isRedirection(first) ? this.#redirected(slot, commands, answers) : answers;
   }
 
   async lowestSlot(key: string): Promise<number> {
-    const { slots } = await this.#topologies.known();
+    const { slots } = await this.#known();
     const slot = slotOf(key);
     const address = slots[slot];
     return address === undefined ? slot : slots.indexOf(address);
   }
 
   async primaries(): Promise<readonly ((command: readonly string[]) => Promise<RedisReply>)[]> {
-    const topology = await this.#topologies.known();
+    const topology = await this.#known();
     return addresses(topology).map((address) => {
       const connection = this.#to(address, topology);
       return (command) => connection.send(command);
@@ -82,7 +86,7 @@ export class ClusterLink implements RedisLink {
 
   /**
    * A slot that moves takes its listeners off, and not all clients say so. A later command finds
-   * out, and then the channels go after it (`found`).
+   * out, and then the channels go after it.
    */
   async follow(
     ...[key, channel, wake, reach = 'slot']: Parameters<RedisLink['follow']>
@@ -93,7 +97,7 @@ export class ClusterLink implements RedisLink {
       return await this.#channelsOf(where).follow(channel, wake);
     } catch (error) {
       if (refusalCode(error) !== 'MOVED') throw error;
-      await this.#topologies.fresh();
+      await this.#fresh();
       this.#closing.signal.throwIfAborted();
       return this.#channelsOf(where).follow(channel, wake);
     }
@@ -121,7 +125,7 @@ export class ClusterLink implements RedisLink {
     return {
       ...REDIS,
       open: async (terms) => {
-        const topology = await this.#topologies.known();
+        const topology = await this.#known();
         const all = addresses(topology);
         // A different server each time, since the last one may be gone.
         const address = all[this.#turn++ % all.length] ?? '';
@@ -136,20 +140,20 @@ export class ClusterLink implements RedisLink {
       ...REDIS,
       open: async (terms) => {
         for (;;) {
-          const topology = await this.#topologies.known();
+          const topology = await this.#known();
           const address = topology.slots[slot];
           const wire = await this.#source(address ?? '', topology).open(terms);
           // The slot may have moved meanwhile.
-          if (this.#topologies.last?.slots[slot] === address) return { ...wire, ...wire.sharded };
+          if (this.#topology?.slots[slot] === address) return { ...wire, ...wire.sharded };
           wire.close();
         }
       },
     };
   }
 
-  async #found(slot: number): Promise<RedisConnection> {
-    let topology = await this.#topologies.known();
-    if (topology.slots[slot] === undefined) topology = await this.#topologies.fresh();
+  async #serverOf(slot: number): Promise<RedisConnection> {
+    let topology = await this.#known();
+    if (topology.slots[slot] === undefined) topology = await this.#fresh();
     const address = topology.slots[slot];
     if (address === undefined) throw refused('CLUSTERDOWN Hash slot not served');
     return this.#to(address, topology);
@@ -171,7 +175,7 @@ export class ClusterLink implements RedisLink {
     const { open } = topology.at(address);
     let first = true;
     const look = (): void => {
-      this.#topologies.refresh().catch(() => {});
+      this.#refresh().catch(() => {});
     };
     return {
       ...REDIS,
@@ -189,36 +193,72 @@ export class ClusterLink implements RedisLink {
   }
 
   async #redirected(slot: number, commands: Commands, first: NodeAnswer[]): Promise<NodeAnswer[]> {
-    const answers = [...first];
-    const moved = first.findIndex(isRedirection);
+    let answers = first;
     const deadline = performance.now() + PATIENCE_MS;
     while (performance.now() < deadline && !this.#closing.signal.aborted) {
-      const cause = answers.find(isRedirection);
-      if (cause === undefined) break;
-      const again = commands.flatMap((_, i) => (sameCode(answers[i], cause) ? [i] : []));
+      const [cause = null] = answers;
+      if (!isRedirection(cause)) break;
       const [code, , address = ''] = cause.refusal.split(' ');
       if (code === 'TRYAGAIN' || code === 'CLUSTERDOWN') await sleep(PAUSE_MS);
-      if (code === 'MOVED' || code === 'CLUSTERDOWN')
-        await this.#topologies.fresh().catch(() => {});
-      const asking = code === 'ASK' && this.#topologies.last;
+      if (code === 'MOVED' || code === 'CLUSTERDOWN') await this.#fresh().catch(() => {});
+      const asking = code === 'ASK' && this.#topology;
       if (asking) this.#heirs.set(slot, { address, until: performance.now() + PATIENCE_MS });
-      const connection = asking ? this.#to(address, asking) : await this.#found(slot);
-      const row = again.map((i) => commands[i] ?? []);
-      const sent = asking ? row.flatMap((command) => [['ASKING'], command]) : row;
-      const got = await connection.sendAll(sent);
-      for (const [n, i] of again.entries()) answers[i] = got[asking ? 2 * n + 1 : n] ?? null;
+      const connection = asking ? this.#to(address, asking) : await this.#serverOf(slot);
+      const got = await connection.sendAll(asking ? [['ASKING'], ...commands] : commands);
+      answers = asking ? got.slice(1) : got;
     }
-    return answers.map((answer, i) => (i > moved && isWait(commands[i]) ? UNCOUNTED : answer));
+    return answers;
   }
 
-  /** Handles commands without a key, while their slot is being handed over. */
+  /** A script is loaded without a key: while a slot is handed over, both servers get it. */
   async #passingOn(slot: number, command: readonly string[]): Promise<void> {
     const heir = this.#heirs.get(slot);
-    const topology = this.#topologies.last;
+    const topology = this.#topology;
     if (!heir || !topology) return;
     if (performance.now() > heir.until) this.#heirs.delete(slot);
-    else if (isWait(command)) throw refused(UNCOUNTED.refusal);
     else if (command[0] === 'SCRIPT') await this.#to(heir.address, topology).send(command);
+  }
+
+  async #known(): Promise<Topology> {
+    return this.#topology ?? (await this.#fresh());
+  }
+
+  /** For a caller that cannot go on without a fresh one. @throws StoreError */
+  async #fresh(): Promise<Topology> {
+    try {
+      return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.#refresh()));
+    } catch (error) {
+      const judgement = judge(error, 'open');
+      throw this.#topology ? judgement.error : asked(judgement, questionOf());
+    }
+  }
+
+  /** One look serves all callers that come while it is under way. */
+  readonly #refresh = singleFlight(async (): Promise<Topology> => {
+    const { signal } = this.#closing;
+    const rest = this.#failedAt + PAUSE_MS - performance.now();
+    if (rest > 0) await sleep(rest, undefined, { signal });
+    signal.throwIfAborted();
+    try {
+      const topology = await limited(ATTEMPT_MS, [signal], this.#discover);
+      this.#found(topology, this.#topology);
+      return topology;
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    }
+  });
+
+  #found(topology: Topology, before: Topology | undefined): void {
+    this.#topology = topology;
+    const { slots } = topology;
+    const now = new Set(slots);
+    const left = before !== undefined && addresses(before).some((each) => !now.has(each));
+    // One that has left the cluster may go on by itself, and then its listeners hear nothing.
+    for (const [where, channels] of this.#channels) {
+      if (where === 'cluster' ? left : slots[where] !== before?.slots[where]) channels.move();
+    }
+    this.#forget(now);
   }
 
   #forget(wanted: ReadonlySet<string | undefined>): void {
@@ -229,17 +269,6 @@ export class ClusterLink implements RedisLink {
       connection.close(refused('CLUSTERDOWN The server has left the cluster'));
     }
   }
-}
-
-function sameCode(answer: NodeAnswer | undefined, { refusal }: RedisRefusal): boolean {
-  if (answer === undefined || !isRefusal(answer)) return false;
-  return refusalCode(answer.refusal) === refusalCode(refusal);
-}
-
-const UNCOUNTED: RedisRefusal = { refusal: 'TRYAGAIN What WAIT would count was sent elsewhere' };
-
-function isWait(command: readonly string[] | undefined): boolean {
-  return command?.[0]?.startsWith('WAIT') ?? false;
 }
 
 function addresses({ slots }: Topology): string[] {

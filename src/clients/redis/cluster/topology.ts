@@ -1,17 +1,6 @@
-/**
- * Where the slots of a cluster are, by its own view.
- *
- * One look serves all callers that come while it is under way. After a failure the next look waits
- * for a moment, so that a cluster in trouble does not get ever more requests.
- */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { singleFlight } from '../../../base/single-flight.ts';
-import { abortable, limited } from '../../abortable.ts';
-import { asked } from '../../opening.ts';
+/** Where the slots of a cluster are, by its own view. */
 import type { RedisSource } from '../connection.ts';
-import { judge, questionOf } from '../errors.ts';
 
-/** The address at which a server of a cluster is reached. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
@@ -33,7 +22,6 @@ export function placeOf(address: string, map: PlaceMap | null | undefined): Part
 
 /** The cluster's own view, at one moment, of where its slots are. */
 export interface Topology {
-  /** The address of the primary of each slot. */
   readonly slots: readonly (string | undefined)[];
   /** How to reach a server, by an address of `slots` or of a redirection. */
   at(address: string): RedisSource;
@@ -41,67 +29,3 @@ export interface Topology {
 
 /** Asks the cluster; rejects with the client package's reason. */
 export type Discover = (signal: AbortSignal) => Promise<Topology>;
-
-/** How long a command is sent elsewhere or again, or waits for the cluster to be found. */
-export const PATIENCE_MS = 1000;
-/** The pause between two tries while the servers rearrange slots. */
-export const PAUSE_MS = 50;
-/** How long an attempt to find the cluster may take. */
-const ATTEMPT_MS = 5000;
-
-export interface TopologiesParts {
-  readonly discover: Discover;
-  readonly closing: AbortSignal;
-  /** Called with each new topology, and the one before. */
-  readonly found: (topology: Topology, before: Topology | undefined) => void;
-}
-
-/** The last topology, and the looks for a newer one. */
-export class Topologies {
-  readonly #parts: TopologiesParts;
-  #last: Topology | undefined;
-  #failedAt = 0;
-  /** Rejects with the client package's reason. */
-  readonly refresh: () => Promise<Topology> = singleFlight(() => this.#look());
-
-  constructor(parts: TopologiesParts) {
-    this.#parts = parts;
-  }
-
-  /** Undefined until the cluster was found. */
-  get last(): Topology | undefined {
-    return this.#last;
-  }
-
-  /** The last one, or the first. @throws StoreError */
-  async known(): Promise<Topology> {
-    return this.#last ?? (await this.fresh());
-  }
-
-  /** For a caller that cannot go on without a fresh one. @throws StoreError */
-  async fresh(): Promise<Topology> {
-    try {
-      return await limited(PATIENCE_MS, [], (signal) => abortable(signal, this.refresh()));
-    } catch (error) {
-      const judgement = judge(error, 'open');
-      throw this.#last ? judgement.error : asked(judgement, questionOf());
-    }
-  }
-
-  async #look(): Promise<Topology> {
-    const { discover, closing, found } = this.#parts;
-    const rest = this.#failedAt + PAUSE_MS - performance.now();
-    if (rest > 0) await sleep(rest, undefined, { signal: closing });
-    closing.throwIfAborted();
-    try {
-      const topology = await limited(ATTEMPT_MS, [closing], discover);
-      const before = this.#last;
-      this.#last = topology;
-      found(topology, before);
-      return topology;
-    } catch (error) {
-      this.#failedAt = performance.now();
-      throw error;
-    }
-  }
-}

@@ -2,8 +2,8 @@
  * What is known of the session at the leader, which alone ends it.
  *
  * A follower answers reads and pings by itself, even after it was cut off, so they prove nothing. A
- * committed write proves that the leader had the session at some time after it was sent:
- * `confirmedAt`. A `sync` is weaker: a deposed leader answers it until it notices.
+ * committed write proves that the leader had the session at some time after it was sent. A `sync`
+ * is weaker: a deposed leader answers it until it notices.
  *
  * But the leader does not count the session's life from a write that came through a follower. It
  * counts from the follower's last report of the sessions it has heard of, which is its reply to the
@@ -20,20 +20,17 @@ export class Confirmations {
   readonly #halfTickMs: number;
   /** Activities, oldest first, and when the reply came to a write sent half a tick later. */
   #activities: { readonly sentAt: number; readonly answeredAt: number; followedAt?: number }[] = [];
-  confirmedAt: number;
   touchedAt: number;
 
   /** For a session of this length, whose first request was sent at `sentAt`. */
   constructor(timeoutMs: number, sentAt: number) {
     this.#halfTickMs = timeoutMs / 4;
-    this.confirmedAt = sentAt;
     this.touchedAt = sentAt;
   }
 
   /** A connection's first reply. Requests over the previous one prove nothing any more. */
   connected(sentAt: number): void {
     this.#activities = [];
-    this.confirmedAt = Math.max(this.confirmedAt, sentAt);
     this.touchedAt = Math.max(this.touchedAt, sentAt);
   }
 
@@ -47,7 +44,6 @@ export class Confirmations {
 
   /** The leader committed or refused a write. */
   committed(sentAt: number, answeredAt: number): void {
-    this.confirmedAt = Math.max(this.confirmedAt, sentAt);
     const reported = this.#activities.findLastIndex(
       ({ followedAt = sentAt + 1 }) => followedAt <= sentAt,
     );

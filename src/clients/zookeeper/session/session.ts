@@ -1,8 +1,7 @@
 /**
  * One session, over as many connections as it takes.
- * Nodes and watches belong to a session, and so does each request: it is sent in the session that
- * it was made in, or not at all. An ended session stays ended; another is a new one, so that no
- * request that was meant for the old one can reach it.
+ * Nodes, watches and requests belong to a session: a request is sent in the session that it was
+ * made in, or not at all. An ended session stays ended, so that no request can reach another.
  *
  * It is `connected`; `suspended` at once when its connection ends, while its nodes live on at the
  * servers; `reconnected` when a server has taken it over again; `expired` when a server says so, or
@@ -18,18 +17,24 @@ import type { Clock } from '../../../base/clock.ts';
 import { isLockError } from '../../../base/errors.ts';
 import { SharedTimer } from '../../../base/shared-timer.ts';
 import { ClosedError } from '../../../contract/errors.ts';
-import type { Auth, Destination } from '../address.ts';
+import { first, limited } from '../../abortable.ts';
+import type { Destination } from '../address.ts';
 import { awake } from '../awake.ts';
 import { authFailed, connectionLoss, refused, sessionExpired, tooLate } from '../errors.ts';
 import { Hosts } from '../hosts.ts';
 import { ZookeeperLink } from '../link.ts';
-import { NodeWatches, SessionChanges, type SessionListener, type Watching } from '../watches.ts';
+import { apart, NodeWatches, type Watching } from '../watches.ts';
 import { Exchange, helloOf, readGreeting, type ZookeeperGreeting } from '../wire/exchange.ts';
 import { authenticate, closeSession, type ZookeeperRequest } from '../wire/requests.ts';
 import { Confirmations } from './confirmations.ts';
 import { Vigil } from './vigil.ts';
 
 export type SessionState = 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed';
+
+/** What listeners get; `expired` or `closed` comes last. */
+export interface SessionChange {
+  readonly to: 'connected' | 'suspended' | 'reconnected' | 'expired' | 'closed';
+}
 
 export interface Asking {
   /** How long its reply may take, in ms, waiting for a connection included. */
@@ -43,7 +48,6 @@ const SESSION_EXPIRED = -112;
 const AUTH_FAILED = -115;
 const SESSION_MOVED = -118;
 
-/** How long an orderly end may take, in ms. */
 const CLOSE_MS = 2000;
 
 export class Session {
@@ -51,12 +55,10 @@ export class Session {
   readonly #destination: Destination;
   readonly #clock: Clock;
   readonly #hosts: Hosts;
-  readonly #auths: Auth[];
   /** Requests that were made while there was no connection. */
   readonly #kept: Exchange[] = [];
-  /** For all requests. */
   readonly #timer: SharedTimer;
-  readonly #changes = new SessionChanges();
+  readonly #listeners: ((change: SessionChange) => void)[] = [];
   readonly #over = new AbortController();
   #state: SessionState = 'connecting';
   #greeting: ZookeeperGreeting | undefined;
@@ -74,7 +76,6 @@ export class Session {
     this.#clock = clock;
     this.#timer = new SharedTimer(clock, true);
     this.#hosts = new Hosts(destination.addresses, clock);
-    this.#auths = [...destination.auths];
     void this.#run();
   }
 
@@ -93,19 +94,9 @@ export class Session {
     return this.#greeting?.timeoutMs ?? this.#destination.sessionTimeoutMs;
   }
 
-  /** The clock of these times, in ms; they are -Infinity before the first connection. */
+  /** The clock of `touchedAt`, in ms. */
   now(): number {
     return this.#clock.now();
-  }
-
-  /** When the last request that was answered was sent, also by a follower without a leader. */
-  get contactAt(): number {
-    return this.#vigil?.contactAt ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** When the last write that the leader committed was sent. */
-  get confirmedAt(): number {
-    return this.#confirmations?.confirmedAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The leader keeps the session until this time and its timeout, at least. */
@@ -113,27 +104,17 @@ export class Session {
     return this.#confirmations?.touchedAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns how to stop it. */
-  listen(listener: SessionListener): () => void {
-    return this.#changes.listen(listener);
+  listen(listener: (change: SessionChange) => void): void {
+    this.#listeners.push(listener);
   }
 
-  /**
-   * Sends what `make` returns over this connection or, before there is one, over the next.
-   * @throws RequestError, ClosedError, and what `make` throws
-   */
+  /** @throws RequestError, ClosedError, and what `make` throws */
   protected ask<T>(make: () => ZookeeperRequest<T>, asking: Asking = {}): Answer<T> {
     return Answer.of<T>(() => {
       const request = make();
       if (this.#closed) throw new ClosedError('This ZooKeeper session is closed');
       return this.#ask(request, asking);
     });
-  }
-
-  /** Adds an identity to the session; each later connection sends it. */
-  authenticate(auth: Auth): Promise<void> {
-    this.#auths.push(auth);
-    return this.#link ? this.ask(() => authenticate(auth)) : Promise.resolve();
   }
 
   /** Leaves it alone: its nodes stay until its timeout has gone. */
@@ -163,12 +144,12 @@ export class Session {
     if (this.#vigil?.late) this.#expire('clock');
     if (this.#over.signal.aborted) throw this.#why(false);
     const exchange = new Exchange(request, watching);
-    const limited = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
+    const answer = this.#timer.limit(exchange.answer, this.#clock.now() + timeoutMs, () => {
       exchange.fail(tooLate(timeoutMs, exchange.sentAt !== undefined, this.#trouble));
     });
     if (this.#link) this.#link.send(exchange as Exchange);
     else this.#kept.push(exchange as Exchange);
-    return limited;
+    return answer;
   }
 
   async #run(): Promise<void> {
@@ -190,12 +171,15 @@ export class Session {
     const clock = this.#clock;
     const { tls } = this.#destination;
     const limitMs = this.#hosts.attemptMs(this.timeoutMs);
-    if (this.#greeting && !tls) await awake(place, { clock, limitMs, signal });
+    const at = { host: place.ip, port: place.port };
+    if (this.#greeting && !tls) await awake(at, { limitMs, signal, idle: true });
     const sentAt = clock.now();
     const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
-    const link = new ZookeeperLink({ place, clock, signal, tls, hello, limitMs });
-    const greeting = readGreeting(await link.hello);
-    if (signal.aborted) link.end(new Error('no longer wanted'));
+    const link = new ZookeeperLink({ place, clock, tls, hello });
+    const end = (): void => link.end(new Error('no longer wanted'));
+    const greeted = (either: AbortSignal) => first({ end }, either, () => link.hello);
+    const greeting = readGreeting(await limited(limitMs, [signal], greeted));
+    if (signal.aborted) end();
     if (link.ended) throw link.ended;
     const another = this.id !== 0n && greeting.sessionId !== this.id;
     if (greeting.timeoutMs <= 0 || greeting.sessionId === 0n || another) {
@@ -205,7 +189,6 @@ export class Session {
     await this.#serve(link, greeting, sentAt);
   }
 
-  /** Settles when the connection ends. */
   #serve(link: ZookeeperLink, greeting: ZookeeperGreeting, sentAt: number): Promise<void> {
     const again = this.#greeting !== undefined;
     this.#greeting = greeting;
@@ -234,13 +217,13 @@ export class Session {
       });
       this.#sendAll(link);
       this.#vigil?.watch(link);
-      this.#changes.deliver({ to: again ? 'reconnected' : 'connected' });
+      this.#tell(again ? 'reconnected' : 'connected');
     });
   }
 
   /** Over a new connection: identities, then watches, then requests. */
   #sendAll(link: ZookeeperLink): void {
-    for (const auth of this.#auths) {
+    for (const auth of this.#destination.auths) {
       const exchange = new Exchange(authenticate(auth), undefined);
       exchange.answer.catch(() => {});
       link.send(exchange as Exchange);
@@ -269,18 +252,14 @@ export class Session {
     this.#vigil?.watch(undefined);
     if (this.#over.signal.aborted) return;
     this.#state = 'suspended';
-    this.#changes.deliver({ to: 'suspended', cause });
+    this.#tell('suspended');
   }
 
   #expire(by: 'server' | 'clock'): void {
-    this.#finish('expired', (written) => sessionExpired(by, written), by);
+    this.#finish('expired', (written) => sessionExpired(by, written));
   }
 
-  #finish(
-    to: 'expired' | 'closed',
-    why: (written: boolean) => Error,
-    by?: 'server' | 'clock',
-  ): void {
+  #finish(to: 'expired' | 'closed', why: (written: boolean) => Error): void {
     if (this.#over.signal.aborted) return;
     this.#state = to;
     this.#why = why;
@@ -290,8 +269,11 @@ export class Session {
     this.#link?.end(cause, isLockError(cause, 'STORE') ? cause : connectionLoss(cause, true));
     for (const request of this.#kept.splice(0)) request.fail(why(false));
     this.watches.expire();
-    const refusal = to === 'closed' && !this.#closed ? { cause: why(false) } : {};
-    this.#changes.deliver({ to, ...refusal, ...(by && { by }) });
+    this.#tell(to);
     this.#timer.close();
+  }
+
+  #tell(to: SessionChange['to']): void {
+    for (const listener of this.#listeners) apart(() => listener({ to }));
   }
 }

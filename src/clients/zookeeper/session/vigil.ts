@@ -2,10 +2,9 @@
  * The times of a session: when to send a ping, when to give a connection up, and when the session
  * must be over, whatever servers would say. They count from when an answered request was sent,
  * because a server may have counted from then. A ping follows a twelfth of the timeout without a
- * request. After a third without a reply the connection is given up: a path may break without
- * notice, and claims, which live for two thirds, have time for another connection.
- * A server that has lost its leader, or stands still, answers no writes: if there are others, it is
- * given up when a request has no reply for a sixth, while the session has time for another.
+ * request. After a third without a reply the connection is given up, in time for another one, as
+ * claims live for two thirds. A server that has lost its leader, or stands still, answers no
+ * writes: if there are others, it is given up when a request has no reply for a sixth.
  */
 import { type Clock, OneTimer } from '../../../base/clock.ts';
 import { afterInput } from '../../../base/event-loop.ts';
@@ -13,7 +12,6 @@ import type { ZookeeperLink } from '../link.ts';
 
 export interface VigilEvents {
   readonly clock: Clock;
-  /** There is more than one server. */
   readonly choice: boolean;
   /** The whole timeout has gone; the last event. */
   expired(): void;
@@ -37,7 +35,6 @@ export class Vigil {
     this.#timer = new OneTimer(events.clock);
   }
 
-  /** Sets the connection; undefined: there is none. */
   watch(link: ZookeeperLink | undefined): void {
     this.#link = link;
     this.#arm();
@@ -47,7 +44,6 @@ export class Vigil {
     this.contactAt = Math.max(this.contactAt, sentAt);
   }
 
-  /** Whether the session's whole timeout has gone. */
   get late(): boolean {
     return this.#events.clock.now() - this.contactAt >= this.#timeoutMs;
   }

@@ -9,10 +9,8 @@ import type { ZookeeperRequest } from './requests.ts';
 /** Servers cut off clients that send more, in bytes. */
 const MAX_REQUEST = 0xfffff;
 
-/** Position of the request's number in its frame. */
 const XID_AT = 4;
 
-/** One request and its outcome, settled once. */
 export class Exchange<T = unknown> implements Linked<Exchange> {
   readonly request: ZookeeperRequest<T>;
   readonly watching: Watching | undefined;
@@ -44,10 +42,7 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
     this.frame.writeInt32BE(xid, XID_AT);
   }
 
-  /**
-   * The body of a successful reply.
-   * @throws what makes it unreadable: its connection has to end before this fails
-   */
+  /** @throws what makes the reply unreadable: its connection has to end before this fails */
   take(body: JuteReader): void {
     let value: T;
     try {
@@ -67,7 +62,6 @@ export class Exchange<T = unknown> implements Linked<Exchange> {
   }
 }
 
-/** A server's first reply. */
 export interface ZookeeperGreeting {
   readonly sessionId: bigint;
   /** With the id, it takes over the session. */

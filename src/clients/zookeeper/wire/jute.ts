@@ -46,7 +46,6 @@ const FIRST_SIZE = 384;
 
 export class JuteWriter {
   #bytes: Buffer = Buffer.allocUnsafe(FIRST_SIZE);
-  /** The length of the frame comes first. */
   #length = HEAD.bytes;
 
   int(value: number): this {
@@ -88,7 +87,6 @@ export class JuteWriter {
     return this;
   }
 
-  /** Everything written, behind its length. */
   frame(): Buffer {
     this.#bytes.writeInt32BE(this.#length - HEAD.bytes, 0);
     return this.#bytes.subarray(0, this.#length);

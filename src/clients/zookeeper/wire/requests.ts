@@ -3,15 +3,12 @@ import type { Acl, Auth } from '../address.ts';
 import { refused } from '../errors.ts';
 import { GarbageError, type JuteReader, type JuteWriter } from './jute.ts';
 
-/** Numbers of requests, as the protocol has them. */
 export const OPCODE = {
   create: 1,
   delete: 2,
   exists: 3,
   getData: 4,
   setData: 5,
-  getAcl: 6,
-  setAcl: 7,
   sync: 9,
   ping: 11,
   getChildren: 12,
@@ -26,7 +23,6 @@ export const OPCODE = {
 
 export interface ZookeeperRequest<T> {
   readonly opcode: number;
-  /** For messages. */
   readonly path: string;
   /** Whether a majority commits it, even if it is refused. */
   readonly writes: boolean;
@@ -100,11 +96,6 @@ export interface NodeChildren {
   readonly stat: Stat;
 }
 
-export interface NodeAcl {
-  readonly acl: readonly Acl[];
-  readonly stat: Stat;
-}
-
 /** The request that leaves a watch; an event ends it. */
 export type WatchKind = 'data' | 'exists' | 'children';
 
@@ -126,10 +117,6 @@ export const CHILDREN: NodeLook<NodeChildren> = {
   kind: 'children',
   read: (answer) => ({ children: answer.list(() => answer.text()), stat: readStat(answer) }),
 };
-export const ACL: NodeLook<NodeAcl> = {
-  opcode: OPCODE.getAcl,
-  read: (answer) => ({ acl: answer.list(() => readAcl(answer)), stat: readStat(answer) }),
-};
 export const SYNC: NodeLook<void> = { opcode: OPCODE.sync, read: nothing };
 
 export function look<T>(
@@ -144,11 +131,6 @@ export function look<T>(
 export function change<T>(step: WireStep, read: (answer: JuteReader) => T): ZookeeperRequest<T> {
   const write = (out: JuteWriter): void => writeStep(out, step);
   return { opcode: opcodeOf(step), path: step.path, writes: true, write, read };
-}
-
-export function setAcl(path: string, acl: readonly Acl[], version: number): ZookeeperRequest<Stat> {
-  const write = (out: JuteWriter): unknown => writeAcl(out.text(path), acl).int(version);
-  return { opcode: OPCODE.setAcl, path, writes: true, write, read: readStat };
 }
 
 export function authenticate({ scheme, auth }: Auth): ZookeeperRequest<void> {
@@ -184,8 +166,11 @@ function opcodeOf(step: WireStep): number {
 function writeStep(out: JuteWriter, step: WireStep): void {
   out.text(step.path);
   if (step.step === 'create' || step.step === 'set') out.bytes(step.data);
-  if (step.step === 'create') writeAcl(out, step.acl).int(FLAGS[step.kind]);
-  else out.int(step.version);
+  if (step.step !== 'create') out.int(step.version);
+  else {
+    out.list(step.acl, ({ perms, scheme, id }) => out.int(perms).text(scheme).text(id));
+    out.int(FLAGS[step.kind]);
+  }
 }
 
 function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[] {
@@ -209,14 +194,6 @@ function readSteps(answer: JuteReader, steps: readonly WireStep[]): StepAnswer[]
   // Codes are 0 before the refused step, and -2, not tried, after it.
   const at = errors.findIndex((code) => code !== 0 && code !== -2);
   throw refused(errors[at] ?? -2, steps[at]?.path ?? '', at);
-}
-
-function writeAcl(out: JuteWriter, acl: readonly Acl[]): JuteWriter {
-  return out.list(acl, ({ perms, scheme, id }) => out.int(perms).text(scheme).text(id));
-}
-
-function readAcl(answer: JuteReader): Acl {
-  return { perms: answer.int(), scheme: answer.text(), id: answer.text() };
 }
 
 export function readCreated(answer: JuteReader): Created {

@@ -5,7 +5,7 @@ import { checkPath } from '../../../../src/clients/zookeeper/paths.ts';
 
 describe('a URL', () => {
   it('names servers, a chroot and a user', () => {
-    const url = 'zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b?sessionTimeout=3s';
+    const url = 'zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b';
     expect(destinationOf(url)).toEqual({
       addresses: [
         { host: 'h1', port: 2182 },
@@ -13,7 +13,7 @@ describe('a URL', () => {
         { host: '::1', port: 9 },
       ],
       chroot: '/a/b',
-      sessionTimeoutMs: 3000,
+      sessionTimeoutMs: 10_000,
       auths: [{ scheme: 'digest', auth: 'ann:p@ss:word' }],
       tls: undefined,
       acl: [{ perms: 31, scheme: 'auth', id: '' }],
@@ -23,7 +23,7 @@ describe('a URL', () => {
   it('may be short, and secure', () => {
     expect(destinationOf('zookeepers://h1/')).toMatchObject({
       addresses: [{ host: 'h1', port: 2281 }],
-      ...{ chroot: '', tls: {}, sessionTimeoutMs: 10_000 },
+      ...{ chroot: '', tls: {} },
       acl: [{ perms: 31, scheme: 'world', id: 'anyone' }],
     });
   });
@@ -42,8 +42,6 @@ describe('a URL', () => {
     'zookeeper://h1/a//b',
     'zookeeper://h1/a/../b',
     'zookeeper://h1/a%00b',
-    'zookeeper://h1/a?sessionTimeout=0',
-    'zookeeper://h1/a?sessionTimeout=soon',
     'zookeeper://h1/a?retries=3',
   ])('%s is refused, without a word of its password', (url) => {
     let refusal: unknown;
@@ -62,7 +60,6 @@ it.each([
   { servers: [] },
   { servers: ['h 1'] },
   { servers: ['h1'], chroot: 'a' },
-  { servers: ['h1'], sessionTimeout: -1 },
   { servers: ['h1'], auth: { scheme: '', auth: 'x' } },
 ])('options %j are refused', (options) => {
   expect(() => destinationOf(options as ZookeeperOptions)).toThrow(UsageError);

@@ -40,10 +40,10 @@ export const ZOOKEEPER_FAULTS: Faults = {
     why: 'a claim that was evicted as its turn came holds beside the next one',
     by: inTest(STORE, 'a waiter whose node is gone is not let in by the note of the one before it'),
   },
-  'ZooKeeper: a life is counted from the last write': {
+  'ZooKeeper: a life is counted from when it is asked about': {
     ...keptSession,
     find: 'this.session.touchedAt +',
-    replace: 'this.session.confirmedAt +',
+    replace: 'this.#parts.clock.now() +',
     why: 'the leader may end a session, and let others in, while its holders count on it',
     by: inTest(SESSIONS, 'a life is counted from when the session was surely heard of'),
   },
