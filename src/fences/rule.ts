@@ -68,10 +68,7 @@ export function textOf({ lineage, token, floor }: SeenToken): string {
   return JSON.stringify({ lineage, token: String(token), floor: String(floor) });
 }
 
-/**
- * `where` is the place for the message: `The key "a"`.
- * @throws UsageError
- */
+/** `where` is the place for the message: `The key "a"`. */
 export function seenIn(text: string, where: string): SeenToken {
   try {
     const { lineage, token, floor } = JSON.parse(text) as Record<keyof SeenToken, string>;

@@ -142,10 +142,7 @@ export interface StandingLine {
   readonly member: Member;
 }
 
-/**
- * The claim in a line of `inspect`.
- * @throws StoreError
- */
+/** The claim in a line of `inspect`. */
 export function standingIn(line: unknown): StandingLine {
   try {
     const words = String(line).split(' ');

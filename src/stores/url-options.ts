@@ -8,7 +8,6 @@ const FLAGS = ['trustFileSystem', 'allowUnsafe'];
 /**
  * Reads the options of a store from the query of its URL; the store refuses unknown names and
  * values.
- * @throws UsageError
  */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
   return Object.fromEntries([...pairs].map(([name, text]) => [name, optionOf(name, text)])) as T;
@@ -65,7 +64,7 @@ interface AwsSettings {
   readonly forcePathStyle?: boolean;
 }
 
-/** The settings of an AWS client; the rest come from the environment. @throws UsageError */
+/** The settings of an AWS client; the rest come from the environment. */
 export function awsSettings(query: string): AwsSettings {
   const given = Object.fromEntries(new URLSearchParams(query));
   const known = ['region', 'endpoint', 'forcePathStyle'];

@@ -32,10 +32,7 @@ export function written<T>(value: T, mark: FenceMark): { text: string; value: T 
   throw new UsageError(`The value cannot be kept in an object: ${show(value)}.`, { cause });
 }
 
-/**
- * Refuses other fields: another program wrote them, and the next write would lose them.
- * @throws UsageError
- */
+/** Refuses other fields: another program wrote them, and the next write would lose them. */
 export function documentIn<T>(text: string, key: string): FenceDocument<T> {
   let cause: unknown;
   try {

@@ -116,7 +116,6 @@ function textOf(value: RedisValue): string {
   throw new UsageError(`A value must be text or a finite number, not ${show(value)}.`);
 }
 
-/** @throws UsageError */
 function checkKey(key: string, { link, key: fence }: EntryTerms): void {
   if (typeof key !== 'string' || !key.isWellFormed()) {
     throw new UsageError(`A key must be text, not ${show(key)}.`);

@@ -43,7 +43,6 @@ export const NEEDS: readonly ColumnNeed[] = [
   { column: 'floor', kind: 'bigint' },
 ];
 
-/** @throws UsageError */
 export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSql>> = {
   sqlite: (table) => {
     if (typeof table !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(table)) {

@@ -49,7 +49,7 @@ export function needsOf(layout: RowLayout): readonly ColumnNeed[] {
 
 const TABLE = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)?$/;
 
-/** A table, perhaps with its schema, whose name needs no quotes. @throws UsageError */
+/** A table, perhaps with its schema, whose name needs no quotes. */
 export function plainTable(name: string, what: string): string {
   if (typeof name === 'string' && TABLE.test(name) && name.length <= 127) return name;
   const good = 'letters, digits, _ and $, perhaps after a schema and a dot';

@@ -84,7 +84,7 @@ export class ForeignRowStore implements Store {
   readonly #released: OwnTombstones;
   readonly #needs: string;
 
-  /** @param db a pool. @throws UsageError */
+  /** @param db a pool. */
   constructor(db: SqlDatabase, parts: ForeignRowStoreParts) {
     const { name, table } = parts.layout;
     this.#connection = connectionOf(db);

@@ -80,10 +80,7 @@ export class MemberStore {
     return status;
   }
 
-  /**
-   * Gives a vote back; if that fails, again and again in the background.
-   * @throws StoreError
-   */
+  /** Gives a vote back; if that fails, again and again in the background. */
   async release(claim: Claim, afterMs = 0): Promise<boolean> {
     try {
       return checkBoolean((await this.#send('release', claim, { afterMs })) as boolean);

@@ -66,7 +66,6 @@ export class QuorumVotes {
   /**
    * Gives back the votes of all members, also of those that have not replied. Resolves when a
    * majority has confirmed it; the others do so in the background.
-   * @throws StoreError
    */
   async release(afterMs: number): Promise<boolean> {
     const cast = this.votes.filter((vote) => vote.cast);

@@ -98,7 +98,7 @@ export class Document {
     return answer;
   }
 
-  /** Looks at a copy, after all verbs that came before. @throws StoreError */
+  /** Looks at a copy, after all verbs that came before. */
   look<T>(view: QueueStep<T>): Promise<T> {
     const step: QueueStep<T> = (queue) => {
       const copy = ClaimQueue.from(JSON.parse(JSON.stringify(queue)));

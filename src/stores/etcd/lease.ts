@@ -94,10 +94,7 @@ export class EtcdLease {
     return (now - this.#confirmedAt) / this.#ttlMs;
   }
 
-  /**
-   * Renews its whole life, unless fresh. False: it is dead.
-   * @throws StoreError
-   */
+  /** Renews its whole life, unless fresh. False: it is dead. */
   confirm(): Promise<boolean> {
     const now = this.#clock.now();
     if (this.age(now) >= 1) return Promise.resolve(false);
@@ -137,10 +134,7 @@ export class EtcdLease {
     return true;
   }
 
-  /**
-   * Deletes every claim on it that is over, and makes sure that none comes late.
-   * @throws StoreError
-   */
+  /** Deletes every claim on it that is over, and makes sure that none comes late. */
   async clear(now: number): Promise<void> {
     const over = [...this.occupants].filter(([, { until }]) => until <= now);
     await this.#end(over.map(([, occupant]) => occupant));

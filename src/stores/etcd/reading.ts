@@ -23,7 +23,6 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
 
 /**
  * The queue for a claim of this kind: from the answer to `reading` if that is enough, or read now.
- * @throws StoreError
  */
 export function queueIn(
   context: EtcdContext,
@@ -71,7 +70,6 @@ export function isExclusive(kind: Kind | undefined): boolean {
   return kind === 'mutex' || kind === 'write';
 }
 
-/** @throws StoreError */
 export async function readQueue(
   { client, keys }: EtcdContext,
   resource: string,

@@ -29,7 +29,7 @@ export class CpSession {
   #fence: HazelcastFence | undefined;
   #epoch = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** The epoch of the session that is alive now, after a heartbeat. @throws StoreError */
+  /** The epoch of the session that is alive now, after a heartbeat. */
   readonly prove: () => Promise<number> = singleFlight(() => this.#prove());
 
   constructor(parts: CpSessionParts) {
@@ -51,7 +51,7 @@ export class CpSession {
     return sentAt + this.#parts.ttlMs;
   }
 
-  /** Before the first lock is taken. @throws StoreError */
+  /** Before the first lock is taken. */
   async begin(): Promise<void> {
     if (this.#epoch === 0) await this.prove();
   }

@@ -25,7 +25,7 @@ export interface HazelcastOptions {
 
 const CHECKS = { prefix: textOption, group: textOption, allowUnsafe: flag() };
 
-/** @param open returns the client, always the same. @throws UsageError */
+/** @param open returns the client, always the same. */
 export function hazelcastDocuments(
   open: () => Promise<Hazelcast>,
   options: HazelcastOptions = {},

@@ -133,7 +133,7 @@ export class FencedClaim {
     return Math.max(0, until - this.#parts.clock.now());
   }
 
-  /** Never ends before the claim does. @throws StoreError */
+  /** Never ends before the claim does. */
   async #wait(): Promise<void> {
     while (this.#over === undefined) {
       if (await this.#ask(WAIT_MS)) return this.#parts.granted();

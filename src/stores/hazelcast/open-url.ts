@@ -17,7 +17,7 @@ const CONNECT_MS = 10_000;
 /** Members keep the times of entries in seconds. */
 const ENTRY_STEP_MS = 1000;
 
-/** The query holds options of the store. @throws UsageError, UnsupportedError */
+/** The query holds options of the store. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { connect, common, own } = await read(rest);
   let opened: ReturnType<typeof connect> | undefined;

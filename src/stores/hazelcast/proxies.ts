@@ -25,7 +25,6 @@ export class Proxies<T> {
     this.#make = make;
   }
 
-  /** @throws StoreError */
   async ask<R>(name: string, use: (proxy: T) => Promise<R>): Promise<R> {
     const proxy = this.#made.get(name) ?? this.#find(name);
     if (this.#made.size >= MAX_PROXIES) this.#made.clear();

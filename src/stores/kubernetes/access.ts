@@ -38,7 +38,7 @@ const CHECKS = {
   },
 };
 
-/** Checks what is given; what it returns reads what the cluster gives a pod. @throws UsageError */
+/** Checks what is given; what it returns reads what the cluster gives a pod. */
 export function accessFrom(options: KubernetesOptions, what: string): () => Promise<Access> {
   const { url: given, token, ca, ...rest } = checkOptions(options, CHECKS, what);
   const pod = given === undefined;

@@ -32,10 +32,7 @@ interface ListPage {
   readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
 }
 
-/**
- * @param holderIn who holds, by the text of a document.
- * @throws UsageError
- */
+/** @param holderIn who holds, by the text of a document. */
 export function kubernetesDocuments(
   options: KubernetesOptions = {},
   holderIn: (text: string) => string | undefined = () => undefined,

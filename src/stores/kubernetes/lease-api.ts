@@ -9,7 +9,7 @@ export class LeaseApi {
   readonly #access: () => Promise<Access>;
   #opened: Promise<Access> | undefined;
 
-  /** @param what names the store that was given the options. @throws UsageError */
+  /** @param what names the store that was given the options. */
   constructor(options: KubernetesOptions, what: string) {
     this.#access = accessFrom(options, what);
   }
@@ -25,7 +25,7 @@ export class LeaseApi {
     }
   }
 
-  /** The reply to a watch, as it comes. @throws StoreError */
+  /** The reply to a watch, as it comes. */
   async watch(query: string, silenceMs: number): Promise<IncomingMessage> {
     try {
       const { client, path, headers } = await this.#open();
@@ -45,7 +45,6 @@ export class LeaseApi {
     return this.ask(`/${name}`, { method: 'PUT', body });
   }
 
-  /** @throws StoreError */
   async find(name: string): Promise<LeaseObject | undefined> {
     const reply = await this.ask(`/${name}`);
     return reply.status === 404 ? undefined : read<LeaseObject>(reply);
@@ -53,7 +52,6 @@ export class LeaseApi {
 
   /**
    * Makes it, or changes its spec if it is still the version that was read; 'other' if it is not.
-   * @throws StoreError
    */
   async write(
     name: string,

@@ -8,7 +8,7 @@ import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
 import { read } from './lease-api.ts';
 
-/** The query holds options of the store. @throws UsageError */
+/** The query holds options of the store. */
 export function openUrl(_scheme: string, rest: string): Store {
   return kubernetesStore(optionsIn(rest));
 }

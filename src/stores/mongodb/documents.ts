@@ -46,7 +46,6 @@ const WRITE = { writeConcern: { w: 'majority', wtimeoutMS: PATIENCE_MS } };
 /** Greater than all text that names are made of. */
 const LAST = '\u{10ffff}\u{10ffff}';
 
-/** @throws UsageError */
 export function mongodbDocuments(collection: MongoCollection): Documents {
   if (!has(collection, 'findOne', 'find', 'insertOne', 'updateOne', 'deleteOne', 'watch')) {
     throw new UsageError('mongodbStore takes a collection of the package mongodb.');

@@ -40,7 +40,6 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   return { ...(await sqlFacts(await clientByUrl(scheme, url), 'mysql')), tables };
 }
 
-/** @throws UsageError */
 export function migrationText(_scheme: string, rest: string): string {
   return mysqlMigration(prefixIn(read(rest).options));
 }

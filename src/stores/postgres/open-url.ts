@@ -43,7 +43,6 @@ export async function facts(_scheme: string, rest: string): Promise<ServerFacts>
   return { ...(await sqlFacts(await clientByUrl(url), 'postgres')), tables };
 }
 
-/** @throws UsageError */
 export function migrationText(_scheme: string, rest: string): string {
   return postgresMigration(schemaIn(read(rest).options));
 }

@@ -30,7 +30,6 @@ type Writes = readonly applying.LockWrite[];
 const PAUSE_MS = 10;
 const HALF = 'The database wrote some of the rows that it had locked, and not others.';
 
-/** @throws StoreError */
 export async function enterAll(
   claims: readonly Claim[],
   { rows, clock, enter }: TogetherTerms,

@@ -44,7 +44,7 @@ export const ADDRESS_LENGTH = 16;
 
 const ID = /^[\w.-]+$/;
 
-/** False for a row that Holdfast has not written and that has expired. @throws StoreError */
+/** False for a row that Holdfast has not written and that has expired. */
 export function isSound(row: ClaimRow, now: number): boolean {
   const wrong = faultIn(row);
   const [, seq, , , , , , , expires] = row;

@@ -90,7 +90,7 @@ interface Written {
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
-/** @param db a pool, whose statements commit by themselves. @throws UsageError */
+/** @param db a pool, whose statements commit by themselves. */
 export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Documents {
   const { table = TABLE } = readOptions(options, ['table'], 'tableStore');
   const connection = connectionOf(db);

@@ -40,7 +40,6 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   return { ...found, tables: `the table ${options.table ?? TABLE}` };
 }
 
-/** @throws UsageError */
 export function migrationText(scheme: string, rest: string): string {
   const { dialect, options } = read(scheme, rest);
   return tableSchema(dialect, options.table);

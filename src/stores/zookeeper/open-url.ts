@@ -9,7 +9,6 @@ import { PATH } from './layout.ts';
 /**
  * The path of the URL is the chroot; its query holds options of the store, which connects with its
  * first verb.
- * @throws UsageError
  */
 export function openUrl(scheme: string, rest: string): Store {
   const { servers, query } = serversIn(rest);

@@ -19,7 +19,6 @@ import type { ZookeeperParts } from '../own-claims.ts';
 import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
 
-/** @throws StoreError */
 export function release(
   parts: ZookeeperParts,
   claim: Claim,
@@ -84,10 +83,7 @@ export function leave(parts: ZookeeperParts, own: ZookeeperClaim): Answer<boolea
   });
 }
 
-/**
- * Deletes a claim that is over: its release failed, or it was not renewed.
- * @throws StoreError
- */
+/** Deletes a claim that is over: its release failed, or it was not renewed. */
 export async function clear(parts: ZookeeperParts, own: ZookeeperClaim): Promise<void> {
   own.died ||= !own.left;
   own.left = true;

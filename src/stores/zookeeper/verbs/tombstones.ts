@@ -35,7 +35,7 @@ export class Tombstones {
     return this.#own.find(id);
   }
 
-  /** Why a claim whose node is gone is over. @throws StoreError */
+  /** Why a claim whose node is gone is over. */
   async epitaph(claim: Claim, { session, within }: KeptSession): Promise<GoneStatus> {
     const known = this.find(claim);
     if (known) return known;
