@@ -6,56 +6,38 @@
  * same change later. When a member comes or goes, all watches look.
  */
 import { EventEmitter, on } from 'node:events';
-import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
-import type { Hazelcast } from './client.ts';
-
-export const PREFIX = 'holdfast/';
+import type { ChangeFeed } from '../shared-watch.ts';
+import type { Hazelcast, HazelcastMap } from './client.ts';
 
 /** Entries live so long, in ms: every listener has had them long before. */
-export const ENTRY_MS = 60_000;
+const ENTRY_MS = 60_000;
 
-export const mapOf = (prefix: string = PREFIX): string => `${prefix}changes`;
-
-export class MapChanges {
-  readonly watches: SharedWatch = new SharedWatch(() => this.#feed());
-  readonly #open: () => Promise<Hazelcast>;
-  readonly #name: string;
-
-  constructor(open: () => Promise<Hazelcast>, name: string) {
-    this.#open = open;
-    this.#name = name;
+/** Never rejects. */
+export async function announce(key: string, open: () => Promise<HazelcastMap>): Promise<void> {
+  try {
+    await (await open()).set(key, '', ENTRY_MS);
+  } catch {
+    // A hint is lost.
   }
+}
 
-  /** Never rejects. */
-  async wake(key: string): Promise<void> {
-    try {
-      const map = await (await this.#open()).getMap(this.#name);
-      await map.set(key, '', ENTRY_MS);
-    } catch {
-      // A hint is lost.
-    }
-  }
-
-  async #feed(): Promise<ChangeFeed> {
-    const client = await this.#open();
-    const map = await client.getMap(this.#name);
-    const cluster = client.getCluster();
-    const changes = new EventEmitter();
-    const keys = on(changes, 'changed', { close: ['closed'] });
-    const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
-    const end = (): boolean => changes.emit('closed');
-    const both = { added: changed, updated: changed };
-    const entries = await map.addEntryListener(both, undefined, false);
-    const members = cluster.addMembershipListener({ memberAdded: end, memberRemoved: end });
-    return {
-      async close() {
-        end();
-        cluster.removeMembershipListener(members);
-        await map.removeEntryListener(entries);
-      },
-      async *[Symbol.asyncIterator]() {
-        for await (const [key] of keys) yield key as string;
-      },
-    };
-  }
+export async function changesIn(map: HazelcastMap, client: Hazelcast): Promise<ChangeFeed> {
+  const cluster = client.getCluster();
+  const changes = new EventEmitter();
+  const keys = on(changes, 'changed', { close: ['closed'] });
+  const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
+  const end = (): boolean => changes.emit('closed');
+  const both = { added: changed, updated: changed };
+  const entries = await map.addEntryListener(both, undefined, false);
+  const members = cluster.addMembershipListener({ memberAdded: end, memberRemoved: end });
+  return {
+    async close() {
+      end();
+      cluster.removeMembershipListener(members);
+      await map.removeEntryListener(entries);
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const [key] of keys) yield key as string;
+    },
+  };
 }

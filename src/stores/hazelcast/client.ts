@@ -49,18 +49,6 @@ export interface HazelcastMap {
   set(key: string, value: string, ttlMs: number): Promise<void>;
   addEntryListener(listener: object, key: undefined, includeValue: boolean): Promise<string>;
   removeEntryListener(id: string): Promise<boolean>;
-  getEntryView(key: string): Promise<EntryView>;
-}
-
-/** In ms. */
-export interface EntryView {
-  readonly expirationTime: Long;
-  readonly ttl: Long;
-  readonly maxIdle: Long;
-}
-
-interface Long {
-  toNumber(): number;
 }
 
 export function checkClient(client: HazelcastClient, name: string): Hazelcast {

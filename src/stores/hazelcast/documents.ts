@@ -10,9 +10,10 @@
  */
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
 import type { Documents } from '../document/documents.ts';
-import { MapChanges, mapOf, PREFIX } from './changes.ts';
+import { SharedWatch } from '../shared-watch.ts';
+import { announce, changesIn } from './changes.ts';
 import type { AtomicReference, Hazelcast } from './client.ts';
-import { objectName, Proxies } from './proxies.ts';
+import { objectName, proxiesOf } from './proxies.ts';
 
 export interface HazelcastOptions {
   /** What the names of all objects begin with; default `holdfast/`. */
@@ -31,13 +32,14 @@ export function hazelcastDocuments(
   options: HazelcastOptions = {},
 ): Documents {
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
-  const { prefix = PREFIX, group = 'default', allowUnsafe } = given;
-  const changes = new MapChanges(open, mapOf(prefix));
-  const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
+  const { prefix = 'holdfast/', group = 'default', allowUnsafe } = given;
+  const map = async () => (await open()).getMap(`${prefix}changes`);
+  const changes = new SharedWatch(async () => changesIn(await map(), await open()));
+  const withReference = proxiesOf({ open, group, allowUnsafe }, async (cp, name) =>
     withNull(await cp.getAtomicReference(name)),
   );
   const ask = <T>(key: string, use: (found: AtomicReference) => Promise<T>): Promise<T> =>
-    references.ask(`${prefix}${objectName(key)}`, use);
+    withReference(`${prefix}${objectName(key)}`, use);
 
   return {
     name: 'hazelcast',
@@ -49,12 +51,12 @@ export function hazelcastDocuments(
       return ask(key, async (reference) => {
         const done = await reference.compareAndSet(onto ?? null, text);
         if (!done && (await reference.get()) !== text) return 'other';
-        void changes.wake(key);
+        void announce(key, map);
         return { version: text };
       });
     },
-    watch: (key, changed) => changes.watches.watch(key, changed),
-    close: () => changes.watches.close(),
+    watch: (key, changed) => changes.watch(key, changed),
+    close: () => changes.close(),
   };
 }
 

@@ -142,10 +142,10 @@ export class FencedClaim {
 
   /** True if it holds. A grant that took long needs a proof that its session goes on. */
   async #ask(waitMs: number): Promise<boolean> {
-    const { session, clock, locks, name } = this.#parts;
+    const { session, clock, withLock, name } = this.#parts;
     const { epoch } = session;
     const sentAt = clock.now();
-    const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
+    const fence = await withLock(name, (lock) => lock.tryLock(waitMs));
     if (fence === undefined) return false;
     try {
       let aliveUntil = session.aliveFrom(sentAt);
@@ -184,8 +184,8 @@ export class FencedClaim {
   }
 
   async #unlock(fence: HazelcastFence): Promise<void> {
-    const { locks, name } = this.#parts;
-    await locks.ask(name, (lock) =>
+    const { withLock, name } = this.#parts;
+    await withLock(name, (lock) =>
       lock.unlock(fence).catch((error: Error) => {
         // It is not held any more: its session has ended, or a copy of this request has done it.
         if (!OVER.includes(error.constructor.name)) throw error;
