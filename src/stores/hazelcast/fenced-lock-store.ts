@@ -38,7 +38,7 @@ const STRANGER: Member = {
   holder: { host: '', pid: 0, label: 'not of this process', since: 0 },
 };
 
-export function fencedLocks(parts: CpSessionParts): Store {
+export function fencedLockStoreOf(parts: CpSessionParts): Store {
   const session = new CpSession(parts);
   const wakes = new ClaimWakes();
   const claims = new Map<string, FencedClaim>();

@@ -5,7 +5,7 @@ import type { Store } from '../../contract/store.ts';
 import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { checkClient, type HazelcastClient } from './client.ts';
 import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
-import { fencedLocks } from './fenced-lock-store.ts';
+import { fencedLockStoreOf } from './fenced-lock-store.ts';
 import { proxiesOf } from './proxies.ts';
 
 export type { HazelcastClient } from './client.ts';
@@ -67,5 +67,5 @@ export function fencedLockStore(client: HazelcastClient, options: FencedLockOpti
   const hazelcast = checkClient(client, 'fencedLockStore');
   const place = { open: async () => hazelcast, group, allowUnsafe };
   const withLock = proxiesOf(place, async (cp, name) => cp.getLock(name));
-  return fencedLocks({ withLock, ttlMs, clock });
+  return fencedLockStoreOf({ withLock, ttlMs, clock });
 }
