@@ -87,7 +87,7 @@ export function kubernetesDocuments(
     watch: (key, changed) => changes.watch(key, changed),
     async close() {
       await changes.close();
-      await api.close();
+      api.close();
     },
   };
 }

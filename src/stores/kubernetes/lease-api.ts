@@ -1,17 +1,23 @@
 /** Requests about the leases of one namespace, each sent once. */
 import type { IncomingMessage } from 'node:http';
-import type { HttpReply, HttpRequest } from '../../clients/http/client.ts';
+import { keptOnce } from '../../base/single-flight.ts';
+import type { HttpClient, HttpReply, HttpRequest } from '../../clients/http/client.ts';
 import { bodyOf, failureOf } from '../../clients/http/fate.ts';
 import { type Access, accessFrom, type KubernetesOptions } from './access.ts';
 import type { LeaseObject, LeaseSpec } from './lease.ts';
 
 export class LeaseApi {
-  readonly #access: () => Promise<Access>;
-  #opened: Promise<Access> | undefined;
+  readonly #open: () => Promise<Access>;
+  #client: HttpClient | undefined;
 
   /** @param what names the store that was given the options. */
   constructor(options: KubernetesOptions, what: string) {
-    this.#access = accessFrom(options, what);
+    const access = accessFrom(options, what);
+    this.#open = keptOnce(async () => {
+      const opened = await access();
+      this.#client = opened.client;
+      return opened;
+    });
   }
 
   /** @param place below the leases: `/name`, or a query. @throws StoreError without a reply. */
@@ -64,17 +70,8 @@ export class LeaseApi {
     return isOther ? 'other' : read<LeaseObject>(reply);
   }
 
-  async close(): Promise<void> {
-    // What never opened is closed.
-    await this.#opened?.then(({ client }) => client.close()).catch(() => {});
-  }
-
-  #open(): Promise<Access> {
-    this.#opened ??= this.#access();
-    this.#opened.catch(() => {
-      this.#opened = undefined;
-    });
-    return this.#opened;
+  close(): void {
+    this.#client?.close();
   }
 }
 
