@@ -18,11 +18,11 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
   return {
     take_free: holding.takeFree(tables),
     take_again: holding.takeAgain(tables),
-    take: holding.takeOne(tables),
+    take: holding.take(tables),
     take_all: holding.takeAll(tables),
     beat: holding.beat(tables),
     leave_free: holding.leaveFree(tables),
-    leave: holding.leaveOne(tables),
+    leave: holding.leave(tables),
     leave_all: holding.leaveAll(tables),
     read: read(tables),
     write: write(tables, ''),

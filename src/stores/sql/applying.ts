@@ -16,7 +16,7 @@ import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import { lineOf } from '../status-lines.ts';
-import type { Lane } from './link.ts';
+import type { CallTerms, Lane } from './link.ts';
 import {
   type Crowd,
   columnsOf,
@@ -34,17 +34,17 @@ export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
 
 export interface Rows {
   /** The rows of these names that are there. */
-  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows>;
+  read(names: readonly string[], terms: CallTerms): Promise<FoundRows>;
   /**
    * Reads and writes in one transaction, in line for the rows; returns the names of those written.
    */
   exchange(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
+    terms: CallTerms,
   ): Promise<readonly string[]>;
   /** Writes those that are as they were read, and notifies; returns the names of these. */
-  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]>;
+  write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]>;
 }
 
 export interface FoundRows {
@@ -63,11 +63,6 @@ export interface LockWrite {
 export interface SentWake {
   readonly address: string;
   readonly message: string;
-}
-
-export interface ApplyingTerms {
-  readonly lane: Lane;
-  readonly withinMs: number;
 }
 
 export interface How {
@@ -216,7 +211,7 @@ export class Applying {
   async #race(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
+    terms: CallTerms,
   ): Promise<readonly string[]> {
     const writes = make(await this.#rows.read(names, terms));
     return writes.length > 0 ? this.#rows.write(writes, terms) : [];

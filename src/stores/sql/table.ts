@@ -18,9 +18,9 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
 import { garbled, statusOf } from '../status-lines.ts';
-import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
+import type { FoundRows, LockWrite, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
-import type { SqlLink, SqlWire } from './link.ts';
+import type { CallTerms, SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
@@ -150,7 +150,7 @@ export class Table implements Rows {
     return new Map(ids.map((id) => [id, true]));
   }
 
-  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows> {
+  read(names: readonly string[], terms: CallTerms): Promise<FoundRows> {
     return this.#settled(terms, async () =>
       readIn(await this.link.call('read', this.#named(names), terms)),
     );
@@ -159,7 +159,7 @@ export class Table implements Rows {
   exchange(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
+    terms: CallTerms,
   ): Promise<readonly string[]> {
     const work = async (wire: SqlWire): Promise<readonly string[] | undefined> => {
       let open = true;
@@ -178,7 +178,7 @@ export class Table implements Rows {
   }
 
   /** Asks again once a loss of data is recorded, or what this program has to say. */
-  async #settled<T>(terms: ApplyingTerms, ask: () => Promise<T | undefined>): Promise<T> {
+  async #settled<T>(terms: CallTerms, ask: () => Promise<T | undefined>): Promise<T> {
     for (let tries = 0; tries < TRIES; tries++) {
       const found = await ask();
       if (found) return found;
@@ -191,7 +191,7 @@ export class Table implements Rows {
     return [this.#parts.listOf(names), ...this.#known];
   }
 
-  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]> {
+  write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]> {
     const call = writes.length === 1 ? 'write' : 'write_all';
     return this.link.call(call, textsOf(writes), terms);
   }
