@@ -40,7 +40,6 @@ export interface FenceEntry<Write, Done> {
 
 export type FenceVerb = keyof Fence<unknown, unknown>;
 
-/** Makes both verbs of a fence from one function. */
 export function fenceOf<Through, Entered>(
   take: (verb: FenceVerb, through: Through, lease: EnterToken) => Entered,
 ): Fence<Through, Entered> {

@@ -7,7 +7,6 @@ import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
 import type { FenceVerb } from './fence.ts';
 
-/** What the fence has seen. */
 export interface SeenToken {
   readonly lineage: string;
   /** The greatest token of a writer. */

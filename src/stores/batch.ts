@@ -15,7 +15,6 @@ export function errorStatus(error: unknown): ClaimStatus {
   return { state: 'error', error: toStoreError(error) };
 }
 
-/** Groups items with equal keys, in order. */
 export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -84,7 +84,6 @@ function isOf(key: string, own: FenceMark): (found: StoredObject) => boolean {
   };
 }
 
-/** The last state of the object that an entry knows. */
 interface KnownObject<T> {
   readonly value: T;
   readonly mark: FenceMark;

@@ -41,7 +41,6 @@ export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly
 
 interface EntryTerms {
   readonly link: RedisLink;
-  /** The key of the fence. */
   readonly key: string;
   readonly reads: boolean;
   /** The values that the check compares, besides the number of the request. */
@@ -132,7 +131,6 @@ function overtaken(): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }
 
-/** The arguments of a script. */
 interface ScriptCall {
   /** It runs on the server of this key. */
   readonly at: string;

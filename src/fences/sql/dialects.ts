@@ -26,7 +26,6 @@ interface FenceSql {
   readonly returns: boolean;
   /** Reads what the fence has seen of a resource. */
   readonly look: string;
-  /** A name as it is stored. */
   encode(name: string): string | Buffer;
   /** The lineage from the text that `look` returns. */
   decode(lineage: string): string;

@@ -5,7 +5,6 @@ import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import type { Claim, Holder } from '../../contract/store.ts';
 
 export interface RowLayout {
-  /** The name of the store. */
   readonly name: string;
   /** As the library writes it: without quotes, so that the database treats its case alike. */
   readonly table: string;

@@ -19,7 +19,6 @@ export interface Sighting {
   readonly holds: boolean;
 }
 
-/** What the members show of one claim, and how it is shown. */
 interface SightingGroup {
   readonly sightings: readonly Sighting[];
   readonly holds: boolean;

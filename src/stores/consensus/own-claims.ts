@@ -98,7 +98,6 @@ export abstract class OwnClaims<
 > extends ClaimWakes {
   protected readonly clock: Clock;
   protected readonly byId: Map<string, C> = new Map();
-  /** By their resources. */
   protected readonly queues: Map<string, Q> = new Map();
 
   constructor(clock: Clock) {

@@ -36,7 +36,6 @@ export interface DocumentParts {
   readonly life: DocumentLife;
   readonly clock: Clock;
   readonly heading: Heading;
-  /** The name of the next write. */
   readonly nextWrite: () => string;
   /** Takes the status of a claim that was changed by a verb of another. */
   readonly wake: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
@@ -47,7 +46,6 @@ interface KnownDocument extends StoredDocument {
   readonly upTo: number;
 }
 
-/** What a write would be, and what it would mean. */
 interface Draft {
   readonly asks: readonly Ask[];
   readonly answers: readonly unknown[];

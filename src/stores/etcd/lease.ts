@@ -28,7 +28,6 @@ const MOST_AT_ONCE = 100;
 /** How long a note lasts, at least. */
 export const NOTE_MS = 30_000;
 
-/** A claim on a lease. */
 export interface Occupant {
   readonly key: string;
   /** Over by then unless it is renewed, in ms of the clock. */
@@ -51,9 +50,7 @@ export interface LeaseContext extends EtcdContext {
 type Doubts = ReadonlyMap<string, { readonly key: string }>;
 
 interface Deletion {
-  /** A further condition on the key. */
   readonly only?: Omit<Compare, 'key'>;
-  /** Further operations. */
   readonly also?: readonly Operation[];
 }
 

@@ -12,7 +12,6 @@ import type { HazelcastStoreOptions } from './index.ts';
 /** How long a verb that opens the connection waits for the cluster, in ms. */
 const CONNECT_MS = 10_000;
 
-/** The query holds options of the store. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { connect, common, own } = await read(rest);
   let opened: ReturnType<typeof connect> | undefined;

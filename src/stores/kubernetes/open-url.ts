@@ -8,12 +8,10 @@ import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
 import { read } from './lease-api.ts';
 
-/** The query holds options of the store. */
 export function openUrl(_scheme: string, rest: string): Store {
   return kubernetesStore(optionsIn(rest));
 }
 
-/** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
   const { client, headers, namespace } = await accessFrom(own, 'kubernetesStore')();

@@ -26,7 +26,6 @@ export interface MongoCollection {
   watch(...watch: never[]): unknown;
 }
 
-/** A document as it is kept. */
 interface KeptDocument {
   readonly _id: string;
   readonly text: string;
@@ -92,7 +91,6 @@ export function mongodbDocuments(collection: MongoCollection): Documents {
   };
 }
 
-/** The methods as they are called. */
 interface Collection {
   findOne(filter: object, options: object): Promise<KeptDocument | null>;
   find(filter: object, options: object): AsyncIterable<KeptDocument>;
@@ -151,7 +149,6 @@ const refused = (retryable: boolean, advice: string): ErrorMeaning => {
 };
 const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
 
-/** By the server's code. */
 const CODES: Readonly<Record<number, ErrorMeaning>> = {
   13: refused(false, 'does not permit this user to do that'),
   18: refused(false, 'does not know this user and password'),

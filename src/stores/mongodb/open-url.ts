@@ -16,7 +16,6 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return closingAlso(store, { end: () => client.close() });
 }
 
-/** What the primary says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
   const ask = (command: object) =>

@@ -21,7 +21,6 @@ import { anotherLayout, impossible } from '../../clients/sql/judge.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import { type MysqlTables, NOW } from './fragments.ts';
 
-/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 const UPTIME = `(SELECT CAST(g.variable_value AS SIGNED)
@@ -59,7 +58,6 @@ export const WRITABLE = `CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')`;
 /** How long the birth of the table needs not be looked at again, in ms. */
 const LOOK_MS = 1000;
 
-/** What a session knows. */
 export interface KnownHistory {
   readonly store: string;
   readonly maxTtlMs: number;

@@ -23,7 +23,6 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return closingAlso(mysqlStore(client, options), client);
 }
 
-/** @throws what `migrateMysql` and `openUrl` throw. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);
@@ -33,7 +32,6 @@ export async function migrate(scheme: string, rest: string, table?: string): Pro
   await making.finally(() => client.end());
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `${options.prefix ?? PREFIX}…, layout ${LAYOUT}`;

@@ -40,7 +40,6 @@ export function nextOf({ lock }: MysqlTables, name: string): string {
 FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters > 0`;
 }
 
-/** The claim, if it holds. */
 export function heldOf({ lock }: MysqlTables, name: string, id: string): string {
   return `SELECT ${HELD_CLAIM} FROM ${lock} l
 WHERE l.name = ${literal(name)} AND l.id = ${literal(id)}`;

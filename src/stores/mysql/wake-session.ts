@@ -162,7 +162,6 @@ function waitOf(channel: string, { begun, gate }: { begun: string; gate: string 
   GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
-/** All wakes since then. */
 function wakesSince(since: number, address: string, { lock, news }: MysqlTables): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
   return `SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})

@@ -14,7 +14,6 @@ import { isReply, POSTGRES } from '../../clients/postgres/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { DURABLE, NOW } from './fragments.ts';
 
-/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 export interface KnownSchema {

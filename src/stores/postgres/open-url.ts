@@ -29,14 +29,12 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return postgresStore(await clientByUrl(url), options);
 }
 
-/** @throws what `migratePostgres` and `openUrl` throw. */
 export async function migrate(_scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
   const locks = postgresMigration(schemaIn(options));
   await runAlone(await clientByUrl(url), table ?? locks);
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `in the schema ${options.schema ?? 'holdfast'}, layout ${LAYOUT}`;

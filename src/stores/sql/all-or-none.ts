@@ -20,7 +20,6 @@ import { type Crowd, columnsOf, crowdOf, type RowMoment } from './row.ts';
 interface TogetherTerms {
   readonly rows: Pick<applying.Rows, 'exchange' | 'write'>;
   readonly clock: Clock;
-  /** The step of a claim that enters. */
   readonly enter: (claim: Claim, crowd: Crowd, moment: RowMoment) => ClaimStatus;
 }
 

@@ -71,7 +71,6 @@ export interface How {
   readonly since?: number;
 }
 
-/** A step that waits for its turn. */
 interface Task {
   readonly step: CrowdStep<unknown>;
   readonly ttlMs: number;
@@ -225,7 +224,6 @@ interface Made {
   readonly replies: readonly (() => void)[];
 }
 
-/** Makes the steps of these tasks on the row. */
 function madeOf(name: string, tasks: readonly Task[] = [], at: RowAsRead): Made {
   const crowd = crowdOf(at.row, at.moment);
   const replies = tasks.map((task) => attempt(task, crowd, at.moment));
@@ -237,7 +235,6 @@ export function lockedMs(ttlMs: number): number {
   return Math.min(ttlMs * LOCKED_PER_TTL, LONGEST_LOCKED_MS);
 }
 
-/** A row, if it is there, and when it was read. */
 interface RowAsRead {
   readonly row: LockRow | undefined;
   readonly moment: RowMoment;

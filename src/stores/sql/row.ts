@@ -62,7 +62,6 @@ export interface Crowd {
 /** No process listens for it. */
 export const NO_TAG = '- -';
 
-/** The state of an odd row. */
 interface Odd {
   readonly queue: QueueJson;
   readonly tags: Readonly<Record<string, string>>;

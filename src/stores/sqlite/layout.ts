@@ -30,10 +30,8 @@ interface Meta {
   readonly highest: number;
 }
 
-/** What a program brings to the file. */
 export interface Newcomer {
   readonly machine: Machine;
-  /** The layouts that it knows. */
   readonly layouts: readonly Layout[];
 }
 

@@ -191,7 +191,6 @@ export class SqliteStore implements Store {
     return result;
   }
 
-  /** Work that need not be done at every step. */
   #sweep(queues: Queues, records: Records): void {
     this.#sweptAt = queues.now;
     queues.sweep();

@@ -27,7 +27,6 @@ export interface TableOptions {
   readonly table?: string;
 }
 
-/** Rows that a page of the list has. */
 const PAGE = 1000;
 
 export const TABLE = 'holdfast_documents';
@@ -178,7 +177,6 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS char)",
 };
 
-/** The statements in a database's SQL. */
 function statementsFor(dialect: Dialect, quoted: string) {
   const returns = dialect === 'postgres';
   const [insert, otherwise] = returns
@@ -205,7 +203,6 @@ function bind(dialect: Dialect, text: string): string | Buffer {
   return dialect === 'postgres' ? toText(text) : Buffer.from(text);
 }
 
-/** The text of a column. */
 function unbind(dialect: Dialect, value: unknown): string {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
   return dialect === 'postgres' ? fromText(text) : text;

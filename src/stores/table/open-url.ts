@@ -23,7 +23,6 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return closingAlso(tableStore(db, options), db);
 }
 
-/** @throws TransactionError and what `checkTable` and `openUrl` throw. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const { options, client } = read(scheme, rest);
   const db = await client();
@@ -33,7 +32,6 @@ export async function migrate(scheme: string, rest: string, table?: string): Pro
   await making.finally(() => db.end());
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { dialect, options, client } = read(scheme, rest);
   const found = await sqlFacts(await client(), dialect);

@@ -40,7 +40,6 @@ const LOOKS = 16;
 
 const NOTHING = Buffer.alloc(0);
 
-/** The node of a holder, as it was read. */
 interface NodeHold {
   readonly kept: KeptSession;
   readonly path: string;
