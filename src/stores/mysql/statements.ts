@@ -186,9 +186,9 @@ export function recall({ kept }: MysqlTables, [name = '']: readonly string[]): s
 WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
 }
 
-export function names({ lock }: MysqlTables, [after = '', most]: readonly string[]): string {
+export function names({ lock }: MysqlTables, [from = '', most]: readonly string[]): string {
   return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
-WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+WHERE l.name >= ${literal(from)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 

@@ -118,7 +118,7 @@ FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
 function names({ lock }: PostgresTables): string {
   return `
 SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
-WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+WHERE l.name >= $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT $2::integer`;
 }
 

@@ -13,7 +13,7 @@ import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
-import { fromText, toText } from '../../clients/sql/name-text.ts';
+import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { HandOver } from '../../contract/hand-over.ts';
 import type { Kept, RecordTerms } from '../../contract/records.ts';
@@ -203,16 +203,11 @@ export class SqlRowStore implements Store {
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const text = toText(prefix);
-    if (prefix !== '') {
-      // `names` returns only names after the given one, not the prefix itself.
-      const { holders, waiters } = await this.inspect(prefix);
-      if (holders.length + waiters.length > 0) yield prefix;
-    }
-    for (let after = text, full = true; full; ) {
-      const { moment, rows } = await this.#table.names(after, PAGE);
+    for (let from = text, full = true; full; ) {
+      const { moment, rows } = await this.#table.names(from, PAGE);
       for (const row of rows) {
         if (!row.name.startsWith(text)) return;
-        after = row.name;
+        from = next(row.name);
         const { queue } = crowdOf(row, moment);
         const { holders, waiters } = queue.describe('', moment.now / 1000);
         if (holders.length + waiters.length > 0) yield fromText(row.name);

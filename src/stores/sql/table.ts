@@ -219,9 +219,9 @@ export class Table implements Rows {
     return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
-  /** Rows that have a claim, or may, in the order of their names. */
-  async names(after: string, most: number): Promise<FoundRows> {
-    const lines = await this.link.call('names', [after, String(most)], CLAIMS);
+  /** Rows that have a claim, or may, in the order of their names, from this one on. */
+  async names(from: string, most: number): Promise<FoundRows> {
+    const lines = await this.link.call('names', [from, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }
 }
