@@ -1,6 +1,9 @@
 /** The claims of one batch: a step for each of them, and those that belong together. */
 import { toStoreError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Store } from '../contract/store.ts';
+
+/** The types of its verbs, which the contract has declared. */
+export type StoreVerbs = Required<Store>;
 
 /** A step for each claim, all at once; where one fails, the others do not. */
 export function each(
