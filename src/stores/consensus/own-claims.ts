@@ -41,9 +41,7 @@ export abstract class OwnClaim {
   abstract leftMs(at: number): number;
 
   /** When a waiter should ask again if nothing wakes it, in ms. */
-  protected get retryInMs(): number {
-    return this.claim.ttlMs;
-  }
+  protected abstract get retryInMs(): number;
 
   /** It has been seen in its queue. */
   get known(): boolean {

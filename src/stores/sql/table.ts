@@ -18,7 +18,7 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
 import { garbled, statusOf } from '../status-lines.ts';
-import type { FoundRows, LockWrite, Rows } from './applying.ts';
+import type { FoundRows, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
 import type { CallTerms, SqlLink, SqlWire } from './link.ts';
 
@@ -150,17 +150,12 @@ export class Table implements Rows {
     return new Map(ids.map((id) => [id, true]));
   }
 
-  read(names: readonly string[], terms: CallTerms): Promise<FoundRows> {
-    return this.#settled(terms, async () =>
+  readonly read: Rows['read'] = (names, terms) =>
+    this.#settled(terms, async () =>
       readIn(await this.link.call('read', this.#named(names), terms)),
     );
-  }
 
-  exchange(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: CallTerms,
-  ): Promise<readonly string[]> {
+  readonly exchange: Rows['exchange'] = (names, make, terms) => {
     const work = async (wire: SqlWire): Promise<readonly string[] | undefined> => {
       let open = true;
       try {
@@ -175,7 +170,7 @@ export class Table implements Rows {
       }
     };
     return this.#settled(terms, () => this.link.exchange(work, terms));
-  }
+  };
 
   /** Asks again once a loss of data is recorded, or what this program has to say. */
   async #settled<T>(terms: CallTerms, ask: () => Promise<T | undefined>): Promise<T> {
@@ -191,10 +186,8 @@ export class Table implements Rows {
     return [this.#parts.listOf(names), ...this.#known];
   }
 
-  write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]> {
-    const call = writes.length === 1 ? 'write' : 'write_all';
-    return this.link.call(call, textsOf(writes), terms);
-  }
+  readonly write: Rows['write'] = (writes, terms) =>
+    this.link.call(writes.length === 1 ? 'write' : 'write_all', textsOf(writes), terms);
 
   /**
    * Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. The

@@ -35,7 +35,7 @@ export function enter(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> {
 /** What has become of an earlier request; undefined: there was none. */
 export function entered(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> | undefined {
   const known = parts.own.find(claim);
-  return parts.tombstones.find(claim) ?? (known && again(parts, known));
+  return parts.tombstones.find(claim.id) ?? (known && again(parts, known));
 }
 
 /** An earlier request may be under way, carried out or lost. */
@@ -164,7 +164,7 @@ export async function ending(parts: ZookeeperParts, own: ZookeeperClaim): Promis
 export async function miss(parts: ZookeeperParts, own: ZookeeperClaim): Promise<GoneStatus> {
   const epitaph = await parts.tombstones.epitaph(own.claim, own.kept);
   const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);
-  if (own.sealed) parts.tombstones.bury(own.claim, status);
+  if (own.sealed) parts.tombstones.bury(own.claim.id, own.claim.ttlMs, status);
   return forget(parts, own, status);
 }
 

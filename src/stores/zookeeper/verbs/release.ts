@@ -26,7 +26,7 @@ export function release(
   own: ZookeeperClaim | undefined = parts.own.find(claim),
 ): Soon<boolean> {
   if (!own) {
-    parts.tombstones.bury(claim);
+    parts.tombstones.bury(claim.id, claim.ttlMs);
     return releaseFromElsewhere(parts, claim);
   }
   if (own.entering) {
@@ -35,14 +35,14 @@ export function release(
   }
   if (own.kept.over) {
     parts.own.forget(own);
-    parts.tombstones.bury(claim);
+    parts.tombstones.bury(claim.id, claim.ttlMs);
     return false;
   }
   const later = afterMs > 0 && own.held && leaveLater(parts, own, afterMs);
   return follow<boolean, boolean>(later, (stays) => {
     if (stays) return true;
     return leave(parts, own).map((left) => {
-      if (!left || claim.unanswered) parts.tombstones.bury(claim);
+      if (!left || claim.unanswered) parts.tombstones.bury(claim.id, claim.ttlMs);
       return left;
     });
   });
