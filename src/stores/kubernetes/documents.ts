@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http';
 import { DATE_SLACK_MS, timeIn } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
-import type { KubernetesOptions } from './access.ts';
 import {
   conditionOf,
   keyIn,
@@ -20,7 +19,7 @@ import {
   textIn,
   versionIn,
 } from './lease.ts';
-import { LeaseApi, read } from './lease-api.ts';
+import { type KubernetesOptions, LeaseApi, read } from './lease-api.ts';
 
 const SELECTOR = `labelSelector=${encodeURIComponent(LABEL)}`;
 

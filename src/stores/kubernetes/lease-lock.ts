@@ -6,8 +6,7 @@ import { ClosedError, permanentFailure } from '../../contract/errors.ts';
 import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
 import { each } from '../batch.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
-import type { KubernetesOptions } from './access.ts';
-import { LeaseApi } from './lease-api.ts';
+import { type KubernetesOptions, LeaseApi } from './lease-api.ts';
 import { lockName } from './lock-record.ts';
 import { SharedLease } from './shared-lease.ts';
 

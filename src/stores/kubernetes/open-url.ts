@@ -4,9 +4,8 @@ import { httpFacts, type ServerFacts } from '../../clients/facts/server-facts.ts
 import type { Store } from '../../contract/store.ts';
 import { apart } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
-import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
-import { read } from './lease-api.ts';
+import { accessFrom, read } from './lease-api.ts';
 
 export function openUrl(_scheme: string, rest: string): Store {
   return kubernetesStore(optionsIn(rest));
