@@ -49,10 +49,7 @@ export function fenceOf<Through, Entered>(
   };
 }
 
-/**
- * Checks a lease, which may come from a request.
- * @throws UsageError
- */
+/** Checks a lease, which may come from a request. @throws UsageError */
 export function readLease(lease: EnterToken): FencingToken {
   if (typeof lease !== 'object' || lease === null) {
     throw new UsageError(`A fence takes a lease, not ${show(lease)}.`);

@@ -98,10 +98,7 @@ export class MemberStore {
     return watching.catch(() => undefined);
   }
 
-  /**
-   * @param ttlMs a share of it is the time limit; default for questions about no claim.
-   * @throws the error of the verb, or a StoreError of unknown outcome.
-   */
+  /** @param ttlMs a share of it is the time limit; default for questions about no claim. */
   within<T>(
     verb: () => T | PromiseLike<T>,
     ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,

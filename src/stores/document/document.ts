@@ -110,10 +110,7 @@ export class Document {
     return this.#asks.isEmpty && this.#parts.clock.now() >= this.#usedAt + this.#restMs;
   }
 
-  /**
-   * Removes it if it says nothing that the time would not say as well, which only a common clock
-   * does. Never rejects.
-   */
+  /** Removes it if it says no more than the time of a common clock does. Never rejects. */
   async remove(): Promise<void> {
     const { service, life, heading } = this.#parts;
     const { version } = this.#known ?? {};

@@ -73,9 +73,7 @@ export class Leases {
     else clock.setTimeout(() => this.endAt(id, at), left).unref();
   }
 
-  /**
-   * One that ends some time after `ms`, without keep-alives: after less than `more` times as long.
-   */
+  /** One that ends after `ms`, and before `more` times as long, without keep-alives. */
   async memo(ms: number, more = 2): Promise<bigint> {
     const seconds = memoSeconds(ms, more);
     const lease = await this.#shared(this.#memos, seconds, {

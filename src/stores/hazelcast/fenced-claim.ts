@@ -40,10 +40,7 @@ export class FencedClaim {
   #expiresAt = 0;
   #hold: FencedHold | undefined;
   #over: GoneReason | undefined;
-  /**
-   * The members do not say how many wait. Where this one had to, others may: turns inside a process
-   * end.
-   */
+  /** How many wait, as far as the members show: where this one had to, others may. */
   #crowd: 0 | 1 = 0;
   #error: unknown;
 
@@ -98,10 +95,7 @@ export class FencedClaim {
     }, failed);
   }
 
-  /**
-   * A heartbeat, after the session of that epoch was seen alive.
-   * @throws what the request threw.
-   */
+  /** A heartbeat, after the session of that epoch was seen alive. */
   renew(epoch: number): ClaimStatus {
     if (this.#hold && this.#hold.epoch !== epoch) {
       this.#giveBack(this.#hold.fence);

@@ -72,9 +72,7 @@ export class LeaseApi {
     return reply.status === 404 ? undefined : read<LeaseObject>(reply);
   }
 
-  /**
-   * Makes it, or changes its spec if it is still the version that was read; 'other' if it is not.
-   */
+  /** Makes it, or changes its spec; 'other' if it is no longer the version that was read. */
   async write(
     name: string,
     spec: LeaseSpec,

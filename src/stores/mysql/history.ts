@@ -45,10 +45,7 @@ export const STEADY = `MICROSECOND(NOW(6)) >= 20000
 /** How long it takes to get away from where two seconds meet, in ms. */
 const STEP_MS = 20;
 
-/**
- * A commit is safe from crashes where it is on disk, in the binary log as well, if there is one:
- * that decides what a restart commits.
- */
+/** Whether a crash may lose commits. If there is a binary log, a restart commits by that. */
 const FAST = `(@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
   OR @@global.log_bin AND @@global.sync_binlog <> 1)`;
 
@@ -81,10 +78,7 @@ export function intact(known: KnownHistory): string {
 /** How often others may be quicker. */
 const TRIES = 10;
 
-/**
- * Records what this program has to say, and a loss of data.
- * @throws StoreError for tables of another layout, and what the client throws.
- */
+/** Records what this program has to say, and a loss of data. Refuses another layout. */
 export async function settle(
   connection: MysqlSession,
   { store }: MysqlTables,

@@ -13,10 +13,7 @@ import { runAlone } from './migration.ts';
 /** Options of the store, in the query of the URL; the others are the client's. */
 const OPTIONS = [...Object.keys(SQL), 'prefix'];
 
-/**
- * The store connects with its first verb.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);

@@ -18,9 +18,7 @@ import { intact, type KnownHistory, WRITABLE } from './history.ts';
 
 const READ = ['CONVERT(l.name USING utf8mb4)', ...['rev', ...COLUMNS].map((name) => `l.${name}`)];
 
-/**
- * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
- */
+/** A moment and a row; a text, because clients read JSON in different ways. */
 function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }

@@ -175,10 +175,7 @@ SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
 }
 
-/**
- * Ends the session of a connection that this process gave up, which may not know it yet, with the
- * rights of the program's own user.
- */
+/** Ends the session of a connection that this process gave up, which may not know it yet. */
 async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);

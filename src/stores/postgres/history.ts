@@ -40,8 +40,7 @@ const TRIES = 10;
 
 /**
  * Records what this program has to say, and a loss of data; returns whether the server hides its
- * history.
- * @throws StoreError for tables of another layout, and what the client throws.
+ * history. Refuses another layout.
  */
 export async function settle(
   connection: HistoryReader,

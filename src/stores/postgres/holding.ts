@@ -52,10 +52,7 @@ const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > 
   AND NOT EXISTS (SELECT FROM asked a WHERE a.name = excluded.name
     AND (NOT a.queue OR a.id = l.id OR strpos(l.crowd, a.id) > 0))`;
 
-/**
- * Before these claims: the tag, without its address, and the number of the claim that waits, or
- * holds.
- */
+/** The tag, without its address, and the number of the claim right before these. */
 const BEFORE = `(
     SELECT CASE WHEN l.waiters <= z.n THEN concat_ws(' ', split_part(l.tag, ' ', 2), l.number)
       ELSE (SELECT concat_ws(' ', split_part(split_part(line, E'\\t', 5), ' ', 2),

@@ -20,10 +20,7 @@ const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
  */
 const OF_PRISMA = ['connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'];
 
-/**
- * The store connects with its first verb.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { url, options } = read(rest);
   return postgresStore(await clientByUrl(url), options);

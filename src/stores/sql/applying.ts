@@ -27,17 +27,13 @@ import {
   type RowMoment,
 } from './row.ts';
 
-/**
- * Makes a step on this queue, and returns what its verb returns; called again after a lost race.
- */
+/** Returns what its verb returns; called again after a lost race. */
 export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
 
 export interface Rows {
   /** The rows of these names that are there. */
   read(names: readonly string[], terms: CallTerms): Promise<FoundRows>;
-  /**
-   * Reads and writes in one transaction, in line for the rows; returns the names of those written.
-   */
+  /** Reads and writes in one transaction, in line for the rows; returns the names written. */
   exchange(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],

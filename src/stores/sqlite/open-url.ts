@@ -5,10 +5,7 @@ import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type SqliteOptions, sqliteStore } from './index.ts';
 
-/**
- * The path of a file as it is, with or without slashes before it, and options of the store as the
- * query.
- */
+/** The path of a file as it is, perhaps behind slashes, and options of the store as the query. */
 export function openUrl(_scheme: string, rest: string): Store {
   const { file, query } = read(rest);
   return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));

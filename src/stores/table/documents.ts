@@ -68,10 +68,7 @@ export function tableSchema(dialect: 'postgres' | 'mysql', table: string = TABLE
   return `${made} WITH (fillfactor = 50)`;
 }
 
-/**
- * The statement of `tableSchema` takes a table of others for its own.
- * @throws UsageError for one, StoreError
- */
+/** `tableSchema` takes a table of others for its own. @throws UsageError for one */
 export async function checkTable(connection: SqlConnection, table: string = TABLE): Promise<void> {
   const quoted = quoteTable(table);
   try {

@@ -129,10 +129,7 @@ export class KeptSession {
     this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   });
 
-  /**
-   * Gives it as much life as claims want, if possible. `after`: a write was just answered, so one
-   * more is enough.
-   */
+  /** Gives it as much life as claims want, if possible; right after a write, one more will do. */
   async confirm(after?: 'write'): Promise<void> {
     if (!this.fresh) await this.#confirm(after);
   }

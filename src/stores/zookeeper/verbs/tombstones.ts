@@ -45,10 +45,7 @@ export class Tombstones extends OwnTombstones {
     return { step: 'create', path: this.#tree.tombstone(uuid), data: Buffer.from(reason) };
   }
 
-  /**
-   * After a burial, whose node shows the servers' time. Never rejects: the next sweep deletes the
-   * rest.
-   */
+  /** After a burial, whose node shows the servers' time. Never rejects. */
   async sweep({ session, within }: KeptSession): Promise<void> {
     try {
       const { children } = await session.getChildren(this.#tree.lineage, within);
