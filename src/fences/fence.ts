@@ -40,7 +40,6 @@ export interface FenceEntry<Write, Done> {
 
 export type FenceVerb = keyof Fence<unknown, unknown>;
 
-/** Makes both verbs of a fence from one function. */
 export function fenceOf<Through, Entered>(
   take: (verb: FenceVerb, through: Through, lease: EnterToken) => Entered,
 ): Fence<Through, Entered> {
@@ -50,10 +49,7 @@ export function fenceOf<Through, Entered>(
   };
 }
 
-/**
- * Checks a lease, which may come from a request.
- * @throws UsageError
- */
+/** Checks a lease, which may come from a request. @throws UsageError */
 export function readLease(lease: EnterToken): FencingToken {
   if (typeof lease !== 'object' || lease === null) {
     throw new UsageError(`A fence takes a lease, not ${show(lease)}.`);

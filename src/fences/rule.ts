@@ -7,7 +7,6 @@ import type { FencingToken } from '../contract/token.ts';
 import { StaleTokenError } from './errors.ts';
 import type { FenceVerb } from './fence.ts';
 
-/** What the fence has seen. */
 export interface SeenToken {
   readonly lineage: string;
   /** The greatest token of a writer. */
@@ -68,10 +67,7 @@ export function textOf({ lineage, token, floor }: SeenToken): string {
   return JSON.stringify({ lineage, token: String(token), floor: String(floor) });
 }
 
-/**
- * `where` is the place for the message: `The key "a"`.
- * @throws UsageError
- */
+/** `where` is the place for the message: `The key "a"`. */
 export function seenIn(text: string, where: string): SeenToken {
   try {
     const { lineage, token, floor } = JSON.parse(text) as Record<keyof SeenToken, string>;

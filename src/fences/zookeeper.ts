@@ -193,7 +193,6 @@ function entryOf(place: FencedNode, token: FencingToken, version: number): Zooke
   };
 }
 
-/** Whether a step was refused. */
 function isRefusal(error: unknown): error is RequestError & { readonly step: number } {
   return isLockError(error, 'STORE') && (error as Partial<RequestError>).step !== undefined;
 }

@@ -1,6 +1,9 @@
 /** The claims of one batch: a step for each of them, and those that belong together. */
 import { toStoreError } from '../contract/errors.ts';
-import type { Claim, ClaimStatus } from '../contract/store.ts';
+import type { Claim, ClaimStatus, Store } from '../contract/store.ts';
+
+/** The types of its verbs, which the contract has declared. */
+export type StoreVerbs = Required<Store>;
 
 /** A step for each claim, all at once; where one fails, the others do not. */
 export function each(
@@ -15,7 +18,6 @@ export function errorStatus(error: unknown): ClaimStatus {
   return { state: 'error', error: toStoreError(error) };
 }
 
-/** Groups items with equal keys, in order. */
 export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -18,7 +18,6 @@ export interface Opener {
 
 type Load = () => Promise<Opener>;
 
-/** By the schemes of their URLs. */
 const STORES: readonly (readonly [schemes: string, load: Load])[] = [
   ['memory', async () => ({ openUrl: openMemory })],
   ['sqlite', () => import('./sqlite/open-url.ts')],

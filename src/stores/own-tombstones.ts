@@ -6,7 +6,6 @@ import type { Clock } from '../base/clock.ts';
 import { UNKNOWN } from '../contract/gone.ts';
 import type { GoneStatus } from '../contract/store.ts';
 
-/** How often the memory is cleared. */
 const SWEEP_MS = 60_000;
 
 export class OwnTombstones {

@@ -18,7 +18,6 @@ export interface ChangeFeed extends AsyncIterable<string> {
 const PAUSE_MS = 1000;
 
 interface WatchSession {
-  /** Opens the first feed. */
   readonly opened: Promise<ChangeFeed>;
   feed?: ChangeFeed | undefined;
   over: boolean;

@@ -65,7 +65,6 @@ export function statusOf(reply: unknown, ttlMs: number): ClaimStatus {
   return { state: 'error', error: garbled(reply) };
 }
 
-/** The line of words that says this status. */
 export function lineOf(status: ClaimStatus): string {
   if (status.state === 'held') {
     const { token, leftMs, waiters, limit = '-', takeover } = status;
@@ -80,7 +79,6 @@ export function lineOf(status: ClaimStatus): string {
   return '?';
 }
 
-/** The status in a line of words. */
 export function statusIn(line: string): ClaimStatus {
   try {
     const [state, ...words] = line.split(' ');
@@ -142,10 +140,7 @@ export interface StandingLine {
   readonly member: Member;
 }
 
-/**
- * The claim in a line of `inspect`.
- * @throws StoreError
- */
+/** The claim in a line of `inspect`. */
 export function standingIn(line: unknown): StandingLine {
   try {
     const words = String(line).split(' ');

@@ -5,11 +5,7 @@ import type { Store } from '../contract/store.ts';
 const NUMBERS = ['maxWaiters', 'replicas'];
 const FLAGS = ['trustFileSystem', 'allowUnsafe'];
 
-/**
- * Reads the options of a store from the query of its URL; the store refuses unknown names and
- * values.
- * @throws UsageError
- */
+/** The options of a store in the query of its URL; the store refuses unknown ones. */
 export function optionsFrom<T>(pairs: Iterable<readonly [name: string, text: string]>): T {
   return Object.fromEntries([...pairs].map(([name, text]) => [name, optionOf(name, text)])) as T;
 }
@@ -65,7 +61,7 @@ interface AwsSettings {
   readonly forcePathStyle?: boolean;
 }
 
-/** The settings of an AWS client; the rest come from the environment. @throws UsageError */
+/** The settings of an AWS client; the rest come from the environment. */
 export function awsSettings(query: string): AwsSettings {
   const given = Object.fromEntries(new URLSearchParams(query));
   const known = ['region', 'endpoint', 'forcePathStyle'];

@@ -17,12 +17,12 @@
 import { UsageError } from '../../base/errors.ts';
 import { readOptions } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
+import { show } from '../../base/show.ts';
 import { checkAccess, type ObjectAccess, type StoredObject } from '../../clients/objects/access.ts';
 import { lookAt, putAt } from '../../clients/objects/requests.ts';
 import type { FencingToken } from '../../contract/token.ts';
 import { type Fence, type FenceEntry, fenced, fenceOf } from '../fence.ts';
-import { enteredSince, over, raised } from '../rule.ts';
-import { documentIn, type FenceMark, written } from './document.ts';
+import { enteredSince, over, raised, type SeenToken } from '../rule.ts';
 
 export interface ObjectFenceOptions<T> {
   /** The value of an object that does not exist yet; default `null`. */
@@ -84,7 +84,6 @@ function isOf(key: string, own: FenceMark): (found: StoredObject) => boolean {
   };
 }
 
-/** The last state of the object that an entry knows. */
 interface KnownObject<T> {
   readonly value: T;
   readonly mark: FenceMark;
@@ -133,4 +132,54 @@ function entryOf<T>(
       await next;
     },
   };
+}
+
+/** The fence in an object, with the entry and write that put it there. */
+interface FenceMark extends SeenToken {
+  readonly entry: string;
+  readonly seq: number;
+}
+
+interface FenceDocument<T> {
+  readonly value: T;
+  /** None before the first entry. */
+  readonly mark: FenceMark | undefined;
+}
+
+/**
+ * The text to write, and the value parsed from it, which shares nothing with the given one.
+ * @throws UsageError for a value that JSON does not have.
+ */
+function written<T>(value: T, mark: FenceMark): { text: string; value: T } {
+  const fence = { ...mark, token: String(mark.token), floor: String(mark.floor) };
+  let cause: unknown;
+  try {
+    const text = JSON.stringify({ fence, value });
+    const read = JSON.parse(text) as { readonly value?: T };
+    if (read.value !== undefined) return { text, value: read.value };
+  } catch (error) {
+    cause = error;
+  }
+  throw new UsageError(`The value cannot be kept in an object: ${show(value)}.`, { cause });
+}
+
+/** Refuses other fields: another program wrote them, and the next write would lose them. */
+function documentIn<T>(text: string, key: string): FenceDocument<T> {
+  let cause: unknown;
+  try {
+    const { fence, value, ...others } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (value !== undefined && Object.keys(others).length === 0) {
+      return { value: value as T, mark: fence === undefined ? undefined : markIn(fence) };
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const message = `The object ${show(key)} has no fence: something else has written it.`;
+  throw new UsageError(message, { cause });
+}
+
+function markIn(fence: unknown): FenceMark {
+  const { lineage, token, floor, entry, seq } = fence as Record<keyof FenceMark, string>;
+  if (typeof lineage !== 'string' || typeof entry !== 'string') throw new Error('Not a fence.');
+  return { lineage, entry, seq: Number(seq), token: BigInt(token), floor: BigInt(floor) };
 }

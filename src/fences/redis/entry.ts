@@ -41,7 +41,6 @@ export interface RedisEntry extends FenceEntry<readonly RedisCommand[], readonly
 
 interface EntryTerms {
   readonly link: RedisLink;
-  /** The key of the fence. */
   readonly key: string;
   readonly reads: boolean;
   /** The values that the check compares, besides the number of the request. */
@@ -116,7 +115,6 @@ function textOf(value: RedisValue): string {
   throw new UsageError(`A value must be text or a finite number, not ${show(value)}.`);
 }
 
-/** @throws UsageError */
 function checkKey(key: string, { link, key: fence }: EntryTerms): void {
   if (typeof key !== 'string' || !key.isWellFormed()) {
     throw new UsageError(`A key must be text, not ${show(key)}.`);
@@ -133,7 +131,6 @@ function overtaken(): StoreError {
   return new StoreError(message, { retryable: false, outcome: 'unknown' });
 }
 
-/** The arguments of a script. */
 interface ScriptCall {
   /** It runs on the server of this key. */
   readonly at: string;

@@ -26,7 +26,6 @@ interface FenceSql {
   readonly returns: boolean;
   /** Reads what the fence has seen of a resource. */
   readonly look: string;
-  /** A name as it is stored. */
   encode(name: string): string | Buffer;
   /** The lineage from the text that `look` returns. */
   decode(lineage: string): string;
@@ -43,7 +42,6 @@ export const NEEDS: readonly ColumnNeed[] = [
   { column: 'floor', kind: 'bigint' },
 ];
 
-/** @throws UsageError */
 export const FENCE_SQL: Readonly<Record<FenceDialect, (table: string) => FenceSql>> = {
   sqlite: (table) => {
     if (typeof table !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(table)) {

@@ -23,7 +23,6 @@ export interface SqliteConnection {
 
 type SqliteStep = ReturnType<SqliteConnection['prepare']>;
 
-/** Prepared statements by their text. */
 const prepared = new WeakMap<SqliteConnection, Map<string, WeakRef<SqliteStep>>>();
 
 /** @throws UsageError outside of a transaction */

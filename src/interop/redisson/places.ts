@@ -78,7 +78,6 @@ export class RedissonPlaces extends PlainPlaces {
   }
 }
 
-/** As Redisson names a thread. */
 function threadOf(id: string): string {
   return `${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}:1`;
 }

@@ -5,7 +5,6 @@ import type { ColumnNeed } from '../../clients/sql/columns.ts';
 import type { Claim, Holder } from '../../contract/store.ts';
 
 export interface RowLayout {
-  /** The name of the store. */
   readonly name: string;
   /** As the library writes it: without quotes, so that the database treats its case alike. */
   readonly table: string;
@@ -49,7 +48,7 @@ export function needsOf(layout: RowLayout): readonly ColumnNeed[] {
 
 const TABLE = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)?$/;
 
-/** A table, perhaps with its schema, whose name needs no quotes. @throws UsageError */
+/** A table, perhaps with its schema, whose name needs no quotes. */
 export function plainTable(name: string, what: string): string {
   if (typeof name === 'string' && TABLE.test(name) && name.length <= 127) return name;
   const good = 'letters, digits, _ and $, perhaps after a schema and a dot';

@@ -79,25 +79,27 @@ export class ForeignRowStore implements Store {
   readonly lineage: string;
   readonly #parts: ForeignRowStoreParts;
   readonly #connection: SqlConnection;
-  readonly #checked: () => Promise<number | undefined>;
-  #statements: RowStatements | undefined;
-  readonly #released: OwnTombstones;
-  readonly #needs: string;
+  /** For the table as the first verb finds it. */
+  readonly #sql: () => Promise<RowStatements>;
+  readonly #released = new OwnTombstones(systemClock());
 
-  /** @param db a pool. @throws UsageError */
+  /** @param db a pool. */
   constructor(db: SqlDatabase, parts: ForeignRowStoreParts) {
-    const { name, table } = parts.layout;
-    this.#connection = connectionOf(db);
-    if (!this.#connection.single) {
+    const { layout } = parts;
+    const { name, table } = layout;
+    const connection = connectionOf(db);
+    if (!connection.single) {
       throw new UsageError(`${name} takes a pool: each of its statements commits by itself.`);
     }
-    this.#checked = keptOnce(() => checkColumns(this.#connection, table, needsOf(parts.layout)));
+    const look = keptOnce(async () => {
+      const offset = await checkColumns(connection, table, needsOf(layout));
+      return statementsFor(layout, connection.dialect, offset);
+    });
     this.name = name;
     this.lineage = `${name}:${table}`;
     this.#parts = parts;
-    this.#released = new OwnTombstones(systemClock());
-    const page = `node_modules/holdfast/docs/stores/${name}.md`;
-    this.#needs = `The table ${table} must be as its library makes it (${page})`;
+    this.#connection = connection;
+    this.#sql = () => this.#send(look);
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -240,22 +242,14 @@ export class ForeignRowStore implements Store {
     return this.#send(() => this.#connection.count(sql, values));
   }
 
-  /** For the table as the first verb finds it. */
-  #sql(): Promise<RowStatements> {
-    return this.#send(async () => {
-      const offset = await this.#checked();
-      const { layout } = this.#parts;
-      this.#statements ??= statementsFor(layout, this.#connection.dialect, offset);
-      return this.#statements;
-    });
-  }
-
   async #send<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const zones = causesOf(error).some(({ errno }) => errno === ANOTHER_ZONE);
-      throw zones ? this.#differing(error) : storeErrorOf(error, this.#needs);
+      if (causesOf(error).some(({ errno }) => errno === ANOTHER_ZONE)) throw this.#differing(error);
+      const { name, table } = this.#parts.layout;
+      const page = `node_modules/holdfast/docs/stores/${name}.md`;
+      throw storeErrorOf(error, `The table ${table} must be as its library makes it (${page})`);
     }
   }
 

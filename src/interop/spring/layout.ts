@@ -46,7 +46,6 @@ export function lockKeyOf(name: string): string {
   return dashed(bytes.toString('hex'));
 }
 
-/** Hexadecimal digits as a UUID is written. */
 function dashed(hex: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -80,10 +80,7 @@ export class MemberStore {
     return status;
   }
 
-  /**
-   * Gives a vote back; if that fails, again and again in the background.
-   * @throws StoreError
-   */
+  /** Gives a vote back; if that fails, again and again in the background. */
   async release(claim: Claim, afterMs = 0): Promise<boolean> {
     try {
       return checkBoolean((await this.#send('release', claim, { afterMs })) as boolean);
@@ -101,10 +98,7 @@ export class MemberStore {
     return watching.catch(() => undefined);
   }
 
-  /**
-   * @param ttlMs a share of it is the time limit; default for questions about no claim.
-   * @throws the error of the verb, or a StoreError of unknown outcome.
-   */
+  /** @param ttlMs a share of it is the time limit; default for questions about no claim. */
   within<T>(
     verb: () => T | PromiseLike<T>,
     ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,

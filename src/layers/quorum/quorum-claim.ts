@@ -88,7 +88,6 @@ export class QuorumClaim {
     return this.#over ? UNKNOWN : status;
   }
 
-  /** @throws StoreError */
   async release(afterMs: number): Promise<boolean> {
     if (this.#over) return false;
     this.#over = true;

@@ -19,7 +19,6 @@ export interface Sighting {
   readonly holds: boolean;
 }
 
-/** What the members show of one claim, and how it is shown. */
 interface SightingGroup {
   readonly sightings: readonly Sighting[];
   readonly holds: boolean;
@@ -52,10 +51,7 @@ export async function find(
   return groups.find(({ shown }) => shown.number === number)?.sightings ?? [];
 }
 
-/**
- * The replies of at least a majority; members that failed are left out.
- * @throws StoreError if fewer reply.
- */
+/** Without those of members that failed. @throws StoreError if fewer than a majority reply. */
 export async function majorityAnswers<T>(
   members: readonly MemberStore[],
   ask: (member: MemberStore) => Promise<T>,

@@ -125,10 +125,7 @@ export class Vote {
     this.#take(claim, status.state === 'held' ? { ...status, leftMs } : status);
   }
 
-  /**
-   * Gives the vote back, also if the member has not replied yet.
-   * @throws StoreError
-   */
+  /** Gives the vote back, also if the member has not replied yet. */
   release(afterMs = 0): Promise<boolean> {
     const claim = this.#claim;
     const unanswered = this.#pending !== undefined || claim?.unanswered === true;

@@ -40,10 +40,7 @@ export class QuorumVotes {
     return taken.find((vote) => this.votes.indexOf(vote) > at) ?? taken[0];
   }
 
-  /**
-   * Asks, and resolves as soon as it is settled; later replies arrive in the background. Every
-   * request ends, so this does.
-   */
+  /** Asks, and resolves as soon as it is settled, or all have replied, as every member does. */
   poll(ask: (vote: Vote) => Promise<void> | undefined, settled: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const asked = this.votes.flatMap((vote) => ask(vote) ?? []);
@@ -66,7 +63,6 @@ export class QuorumVotes {
   /**
    * Gives back the votes of all members, also of those that have not replied. Resolves when a
    * majority has confirmed it; the others do so in the background.
-   * @throws StoreError
    */
   async release(afterMs: number): Promise<boolean> {
     const cast = this.votes.filter((vote) => vote.cast);

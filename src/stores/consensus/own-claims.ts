@@ -41,9 +41,7 @@ export abstract class OwnClaim {
   abstract leftMs(at: number): number;
 
   /** When a waiter should ask again if nothing wakes it, in ms. */
-  protected get retryInMs(): number {
-    return this.claim.ttlMs;
-  }
+  protected abstract get retryInMs(): number;
 
   /** It has been seen in its queue. */
   get known(): boolean {
@@ -98,7 +96,6 @@ export abstract class OwnClaims<
 > extends ClaimWakes {
   protected readonly clock: Clock;
   protected readonly byId: Map<string, C> = new Map();
-  /** By their resources. */
   protected readonly queues: Map<string, Q> = new Map();
 
   constructor(clock: Clock) {

@@ -21,7 +21,6 @@ export interface QueuePlace extends Standing {
   readonly foreign: boolean;
 }
 
-/** What else is known of a queue. */
 interface Facts<N> {
   /** Default: the places are all. */
   readonly total?: number;

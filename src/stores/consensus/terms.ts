@@ -1,5 +1,19 @@
 /** The terms of a claim, as JSON. Any other text is that of another program. */
-import type { GoneStatus, Holder } from '../../contract/store.ts';
+import type { GoneStatus, Holder, Traits } from '../../contract/store.ts';
+
+/** Of a store whose queues are those of `QueueView`, and whose claims live with a session. */
+export const CONSENSUS: Omit<Traits, 'tokens'> = {
+  queue: true,
+  permits: true,
+  liveness: 'session',
+  clock: 'server',
+  failover: 'linearizable',
+  reach: 'network',
+  records: true,
+  replaces: true,
+  sequential: true,
+  hintsGrant: true,
+};
 
 /** Attempts, when others keep changing the same claim or record. */
 export const MOST_TRIES = 8;

@@ -36,7 +36,7 @@ interface ConsulEntry {
   readonly ModifyIndex: number;
 }
 
-/** @param url of an agent, such as `http://127.0.0.1:8500`. @throws UsageError */
+/** @param url of an agent, such as `http://127.0.0.1:8500`. */
 export function consulDocuments(url: string, options: ConsulOptions = {}): Documents {
   const given = checkOptions(options, CHECKS, 'consulStore');
   const { token, prefix = 'holdfast/', datacenter, ca } = given;

@@ -7,7 +7,6 @@ import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type ConsulStoreOptions, consulStore } from './index.ts';
 
-/** The query holds options of the store. @throws UsageError */
 export function openUrl(scheme: string, rest: string): Store {
   const { url, options } = read(scheme, rest);
   return consulStore(url, options);

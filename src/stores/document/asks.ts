@@ -19,7 +19,6 @@ export interface AskTerms {
 /** A verb that waits for its step to be final. */
 export interface Ask extends AskTerms {
   readonly step: QueueStep<unknown>;
-  /** When it came. */
   readonly at: number;
   readonly nth: number;
   done?: boolean;

@@ -5,19 +5,9 @@ import { type Checked, checkOptions, wholeNumber } from '../../base/options.ts';
 import { randomId } from '../../base/random-id.ts';
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
 import type { ClaimQueue } from '../../queue/queue.ts';
-import { each } from '../batch.ts';
+import { each, type StoreVerbs } from '../batch.ts';
 import type { QueueMoment, QueueStep } from './asks.ts';
 import { Document } from './document.ts';
 import type { Documents } from './documents.ts';
@@ -117,18 +107,16 @@ class DocumentStore implements Store {
     });
   }
 
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(claims, (queue, { now, number }, claim) =>
+  readonly claim: StoreVerbs['claim'] = (claims) =>
+    this.#statuses(claims, (queue, { now, number }, claim) =>
       queue.enter(claim, now, { number, maxWaiters: this.#options.maxWaiters }),
     );
-  }
 
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(claims, (queue, { now }, claim) => queue.beat(claim, now));
-  }
+  readonly renew: StoreVerbs['renew'] = (claims) =>
+    this.#statuses(claims, (queue, { now }, claim) => queue.beat(claim, now));
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
-    return Promise.all(
+  readonly release: StoreVerbs['release'] = (claims, after) =>
+    Promise.all(
       claims.map(async (claim) => {
         const { ttlMs, resource, id } = claim;
         const document = this.#of(resource);
@@ -140,44 +128,36 @@ class DocumentStore implements Store {
         return left;
       }),
     );
-  }
 
   /** Writes if it finds that claims have ended, as every store settles a queue that it looks at. */
-  async inspect(resource: string): Promise<Queue> {
-    return this.#of(resource).change((queue, { now }) => queue.describe(resource, now));
-  }
+  readonly inspect: StoreVerbs['inspect'] = async (resource) =>
+    this.#of(resource).change((queue, { now }) => queue.describe(resource, now));
 
-  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    return this.#waiting.watch(claim, wake);
-  }
+  readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#waiting.watch(claim, wake);
 
-  downgrade(claim: Claim): Promise<ClaimStatus> {
-    return this.#status(claim, (queue, { now }) => queue.downgrade(claim, now));
-  }
+  readonly downgrade: StoreVerbs['downgrade'] = (claim) =>
+    this.#status(claim, (queue, { now }) => queue.downgrade(claim, now));
 
-  raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses(claims, (queue, { now }, claim, nth) =>
+  readonly raise: StoreVerbs['raise'] = (claims, numbers) =>
+    this.#statuses(claims, (queue, { now }, claim, nth) =>
       queue.raise(claim, now, numbers[nth] ?? 0n),
     );
-  }
 
-  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+  readonly evict: StoreVerbs['evict'] = async (resource, number, eviction) => {
     const step: QueueStep<boolean> = (queue, { now }) => queue.evict(number, now, eviction);
     return this.#of(resource).change(step, { lasts: true });
-  }
+  };
 
-  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
+  readonly keep: StoreVerbs['keep'] = async (claim, record) => {
     const step: QueueStep<boolean> = (queue, { now }) => queue.keep(claim, now, record);
     return this.#of(claim.resource).change(step, { ttlMs: claim.ttlMs });
-  }
+  };
 
-  async recall(resource: string): Promise<Kept | undefined> {
-    return this.#of(resource).look((queue, { now }) => queue.recall(now));
-  }
+  readonly recall: StoreVerbs['recall'] = async (resource) =>
+    this.#of(resource).look((queue, { now }) => queue.recall(now));
 
-  handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
-    return this.#status(claim, (queue, { now }) => queue.handOver(claim, ids, now));
-  }
+  readonly handOver: StoreVerbs['handOver'] = (claim, ids) =>
+    this.#status(claim, (queue, { now }) => queue.handOver(claim, ids, now));
 
   async close(): Promise<void> {
     this.#closed = true;

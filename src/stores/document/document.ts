@@ -36,7 +36,6 @@ export interface DocumentParts {
   readonly life: DocumentLife;
   readonly clock: Clock;
   readonly heading: Heading;
-  /** The name of the next write. */
   readonly nextWrite: () => string;
   /** Takes the status of a claim that was changed by a verb of another. */
   readonly wake: (entry: Entry, status: ClaimStatus, queue: ClaimQueue) => void;
@@ -47,7 +46,6 @@ interface KnownDocument extends StoredDocument {
   readonly upTo: number;
 }
 
-/** What a write would be, and what it would mean. */
 interface Draft {
   readonly asks: readonly Ask[];
   readonly answers: readonly unknown[];
@@ -98,7 +96,7 @@ export class Document {
     return answer;
   }
 
-  /** Looks at a copy, after all verbs that came before. @throws StoreError */
+  /** Looks at a copy, after all verbs that came before. */
   look<T>(view: QueueStep<T>): Promise<T> {
     const step: QueueStep<T> = (queue) => {
       const copy = ClaimQueue.from(JSON.parse(JSON.stringify(queue)));
@@ -112,10 +110,7 @@ export class Document {
     return this.#asks.isEmpty && this.#parts.clock.now() >= this.#usedAt + this.#restMs;
   }
 
-  /**
-   * Removes it if it says nothing that the time would not say as well, which only a common clock
-   * does. Never rejects.
-   */
+  /** Removes it if it says no more than the time of a common clock does. Never rejects. */
   async remove(): Promise<void> {
     const { service, life, heading } = this.#parts;
     const { version } = this.#known ?? {};

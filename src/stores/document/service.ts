@@ -34,7 +34,6 @@ export class Service {
     this.#life = life;
   }
 
-  /** @throws StoreError */
   async get(key: string, limitMs: number): Promise<StoredDocument> {
     const sentAt = this.#clock.now();
     try {
@@ -80,7 +79,7 @@ export class Service {
     }
   }
 
-  /** A reply of another shape would look like a free lock, or a write. @throws UsageError */
+  /** A reply of another shape would look like a free lock, or a write. */
   #check(verb: keyof typeof WANTED, reply: unknown): void {
     const { text, version } = Object(reply) as Readonly<Record<string, unknown>>;
     const fields = Object.keys(Object(reply));

@@ -29,7 +29,6 @@ export interface WaitingParts {
 
 /** A resource with claims that want to be woken. */
 interface WaitedDocument {
-  /** What each of them knows. */
   readonly known: Map<string, string>;
   /** Resolves when no change can be missed, or when the service cannot report any. */
   readonly watching: Promise<AsyncDisposable>;
@@ -122,7 +121,6 @@ export class WaitingClaims {
     waited.looking = false;
   }
 
-  /** Wakes the claims that have moved. */
   async #look(resource: string): Promise<QueueStandings> {
     const known = this.#waited.get(resource)?.known;
     if (!known) return new Map();

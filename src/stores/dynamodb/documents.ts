@@ -39,7 +39,6 @@ const FATES: Readonly<Record<string, Fate>> = {
 
 const KEY = { '#key': 'key' };
 
-/** @throws UsageError */
 export function dynamodbDocuments(client: AwsClient, options: DynamodbOptions): Documents {
   const { table } = readOptions(options, ['table'], 'dynamodbStore');
   if (typeof client?.send !== 'function') {

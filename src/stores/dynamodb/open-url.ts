@@ -14,7 +14,6 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return closingAlso(dynamodbStore(client, { ...options, table }), { end: () => client.destroy() });
 }
 
-/** The service tells no version. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { client, table } = await open(rest);
   return dynamodbFacts(client, table).finally(() => client.destroy());
@@ -34,7 +33,6 @@ function sdk() {
   return import('@aws-sdk/client-dynamodb').catch(notInstalled('@aws-sdk/client-dynamodb'));
 }
 
-/** The part of what describes a table that is used. */
 interface Described {
   readonly Replicas?: readonly { readonly RegionName?: string | undefined }[] | undefined;
   readonly MultiRegionConsistency?: string | undefined;

@@ -11,21 +11,10 @@
  * transaction that compares the create revision of the key.
  */
 import { Answer } from '../../base/answer.ts';
-import { type OneCluster, oneCluster } from '../../clients/etcd/one-cluster.ts';
-import { EXPIRED } from '../../contract/gone.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import { oneCluster } from '../../clients/etcd/one-cluster.ts';
+import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
 import { errorStatus, grouped } from '../batch.ts';
+import { CONSENSUS } from '../consensus/terms.ts';
 import type { EtcdContext } from './layout.ts';
 import { Leases } from './leases.ts';
 import { EtcdClaims, type EtcdParts } from './own-claims.ts';
@@ -38,20 +27,11 @@ import { keep, recall } from './verbs/keep.ts';
 import { leaveAll, leaveLater } from './verbs/release.ts';
 import { renewAll } from './verbs/renew.ts';
 
-export const TRAITS: Traits = {
-  queue: true,
-  permits: true,
+const TRAITS: Traits = {
+  ...CONSENSUS,
   tokens: 'create revisions',
   atomicTry: true,
-  liveness: 'session',
-  clock: 'server',
-  failover: 'linearizable',
-  reach: 'network',
-  records: true,
-  replaces: true,
   ttlStepMs: 1000,
-  sequential: true,
-  hintsGrant: true,
 };
 
 export interface EtcdStoreParts extends EtcdContext {
@@ -60,100 +40,61 @@ export interface EtcdStoreParts extends EtcdContext {
   readonly maxWaiters: number;
 }
 
-export class EtcdStore implements Store {
-  readonly name = 'etcd';
-  readonly traits: Traits = TRAITS;
-  readonly #parts: EtcdParts;
-  readonly #client: OneCluster;
+export function etcdStoreOf({ owned = true, ...given }: EtcdStoreParts): Store {
+  const client = oneCluster(given.client, owned);
+  const context = { ...given, client };
+  const own = new EtcdClaims(context);
+  const parts: EtcdParts = { ...context, leases: new Leases(context), own };
+  return {
+    name: 'etcd',
+    traits: TRAITS,
+    get lineage() {
+      return client.cluster === undefined ? 'etcd' : `etcd:${client.cluster.toString(16)}`;
+    },
+    claim: (claims) => inWaves(claims, (wave) => enterByTtl(parts, wave)),
+    claimAll: (claims) => enterAll(parts, claims, enterTogether),
+    renew: async (claims) => (claims.length === 0 ? [] : renewAll(parts, claims)),
+    release(claims, after) {
+      const ms = after?.ms ?? 0;
+      if (ms > 0) return releaseLater(parts, claims, ms);
+      return inWaves(claims, (wave) => leaveAll(parts, wave));
+    },
+    inspect: (resource) => inspect(parts, resource),
+    watch: (claim, wake) => own.subscribe(claim, wake),
+    downgrade: (claim) => downgrade(parts, claim),
+    evict: (resource, number, eviction) => evict(parts, resource, number, eviction),
+    keep: (claim, record) => keep(parts, claim, record),
+    recall: (resource) => recall(parts, resource),
+    handOver: (claim, ids) => handOver(parts, claim, ids),
+    list: (prefix) => list(parts, prefix),
+    async close() {
+      own.close();
+      client.close();
+    },
+  };
+}
 
-  constructor(parts: EtcdStoreParts) {
-    const client = oneCluster(parts.client, parts.owned ?? true);
-    const known = { ...parts, client };
-    this.#client = client;
-    const leases = new Leases(known);
-    this.#parts = { ...known, leases, own: new EtcdClaims(known) };
-  }
+/** No lease holds up claims on another. */
+function enterByTtl(parts: EtcdParts, wave: readonly Claim[]): Answer<ClaimStatus[]> {
+  const groups = [...grouped(wave, ({ ttlMs }) => Math.ceil(ttlMs / 1000)).values()];
+  const entering = groups.map((all) => {
+    const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
+    return enterAll(parts, all).or(failed);
+  });
+  return Answer.all(entering).map((answers) => {
+    const statuses = answers.flat();
+    const byClaim = new Map(groups.flat().map((claim, n) => [claim, statuses[n]]));
+    return wave.map((claim) => byClaim.get(claim) as ClaimStatus);
+  });
+}
 
-  get lineage(): string {
-    const { cluster } = this.#client;
-    return cluster === undefined ? 'etcd' : `etcd:${cluster.toString(16)}`;
-  }
-
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return inWaves(claims, (wave) => {
-      // No lease holds up claims on another.
-      const groups = [...grouped(wave, ({ ttlMs }) => Math.ceil(ttlMs / 1000)).values()];
-      const entering = groups.map((all) => {
-        const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
-        return enterAll(this.#parts, all).or(failed);
-      });
-      return Answer.all(entering).map((answers) => {
-        const statuses = answers.flat();
-        const byClaim = new Map(groups.flat().map((claim, n) => [claim, statuses[n]]));
-        return wave.map((claim) => byClaim.get(claim) as ClaimStatus);
-      });
-    });
-  }
-
-  claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return enterAll(this.#parts, claims, enterTogether);
-  }
-
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    if (claims.length === 0) return Promise.resolve([]);
-    return renewAll(this.#parts, claims);
-  }
-
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    const ms = after?.ms ?? 0;
-    if (ms > 0) return this.#releaseLater(claims, ms);
-    return inWaves(claims, (wave) => leaveAll(this.#parts, wave));
-  }
-
-  async #releaseLater(claims: readonly Claim[], ms: number): Promise<boolean[]> {
-    const left: boolean[] = [];
-    // In order, because a departure may admit a later claim.
-    for (const claim of claims) left.push(await leaveLater(this.#parts, claim, ms));
-    return left;
-  }
-
-  inspect(resource: string): Promise<Queue> {
-    return inspect(this.#parts, resource);
-  }
-
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#parts.own.subscribe(claim, wake);
-  }
-
-  async downgrade(claim: Claim): Promise<ClaimStatus> {
-    const status = await downgrade(this.#parts, claim);
-    if (status) return status;
-    const [gone] = await this.renew([claim]);
-    return gone ?? EXPIRED;
-  }
-
-  evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    return evict(this.#parts, resource, number, eviction);
-  }
-
-  keep(claim: Claim, record: RecordTerms): Promise<boolean> {
-    return keep(this.#parts, claim, record);
-  }
-
-  recall(resource: string): Promise<Kept | undefined> {
-    return recall(this.#parts, resource);
-  }
-
-  handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
-    return handOver(this.#parts, claim, ids);
-  }
-
-  list(prefix: string): AsyncIterable<string> {
-    return list(this.#parts, prefix);
-  }
-
-  async close(): Promise<void> {
-    this.#parts.own.close();
-    this.#client.close();
-  }
+/** In order, because a departure may admit a later claim. */
+async function releaseLater(
+  parts: EtcdParts,
+  claims: readonly Claim[],
+  ms: number,
+): Promise<boolean[]> {
+  const left: boolean[] = [];
+  for (const claim of claims) left.push(await leaveLater(parts, claim, ms));
+  return left;
 }

@@ -32,7 +32,6 @@ export interface QueueWatchParts extends EtcdContext {
   readonly wake: (own: EtcdClaim, changed: boolean) => void;
 }
 
-/** The changes of one revision. */
 interface WatchedChanges {
   readonly changes: readonly KeyChange[];
   readonly revision: bigint;

@@ -8,7 +8,7 @@ import type { EtcdClient } from '../../clients/etcd/client.ts';
 import { etcdClient } from '../../clients/etcd/etcd-client.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
-import { EtcdStore } from './etcd-store.ts';
+import { etcdStoreOf } from './etcd-store.ts';
 import { KeySpace } from './layout.ts';
 
 export type { EtcdAddress, EtcdTls } from '../../clients/etcd/address.ts';
@@ -54,8 +54,8 @@ export function etcdStore(
   const keys = new KeySpace(prefix);
   const parts = { keys, clock: systemClock(), ...limits };
   if (typeof address === 'object' && address !== null && 'txn' in address) {
-    return new EtcdStore({ ...parts, client: address, owned: false });
+    return etcdStoreOf({ ...parts, client: address, owned: false });
   }
   // Users of the store may read tombstones.
-  return new EtcdStore({ ...parts, client: etcdClient(address, { readable: keys.tombstone('') }) });
+  return etcdStoreOf({ ...parts, client: etcdClient(address, { readable: keys.tombstone('') }) });
 }

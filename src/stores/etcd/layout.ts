@@ -93,7 +93,6 @@ export class KeySpace {
   }
 }
 
-/** The last part of a claim's key. */
 export function idIn(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1);
 }

@@ -28,7 +28,6 @@ const MOST_AT_ONCE = 100;
 /** How long a note lasts, at least. */
 export const NOTE_MS = 30_000;
 
-/** A claim on a lease. */
 export interface Occupant {
   readonly key: string;
   /** Over by then unless it is renewed, in ms of the clock. */
@@ -51,9 +50,7 @@ export interface LeaseContext extends EtcdContext {
 type Doubts = ReadonlyMap<string, { readonly key: string }>;
 
 interface Deletion {
-  /** A further condition on the key. */
   readonly only?: Omit<Compare, 'key'>;
-  /** Further operations. */
   readonly also?: readonly Operation[];
 }
 
@@ -94,10 +91,7 @@ export class EtcdLease {
     return (now - this.#confirmedAt) / this.#ttlMs;
   }
 
-  /**
-   * Renews its whole life, unless fresh. False: it is dead.
-   * @throws StoreError
-   */
+  /** Renews its whole life, unless fresh. False: it is dead. */
   confirm(): Promise<boolean> {
     const now = this.#clock.now();
     if (this.age(now) >= 1) return Promise.resolve(false);
@@ -137,10 +131,7 @@ export class EtcdLease {
     return true;
   }
 
-  /**
-   * Deletes every claim on it that is over, and makes sure that none comes late.
-   * @throws StoreError
-   */
+  /** Deletes every claim on it that is over, and makes sure that none comes late. */
   async clear(now: number): Promise<void> {
     const over = [...this.occupants].filter(([, { until }]) => until <= now);
     await this.#end(over.map(([, occupant]) => occupant));

@@ -36,10 +36,7 @@ export class Leases {
     return this.#byId.get(id) ?? this.#know(new EtcdLease(this.#parts, { id, ttlMs: ms, at }));
   }
 
-  /**
-   * One for a new claim, with at least two thirds of its life left.
-   * @throws StoreError
-   */
+  /** One for a new claim, with at least two thirds of its life left. */
   lend(ttlMs: number): Answer<EtcdLease> {
     const seconds = Math.ceil(ttlMs / 1000);
     return this.#shared(this.#bySeconds, seconds, {
@@ -48,10 +45,7 @@ export class Leases {
     });
   }
 
-  /**
-   * Keeps a lease alive, perhaps another connection's. False: it is dead.
-   * @throws StoreError
-   */
+  /** Keeps a lease alive, perhaps another connection's. False: it is dead. */
   async keepAlive(id: bigint): Promise<boolean> {
     const known = this.#byId.get(id);
     return known ? known.confirm() : (await this.#parts.client.keepAlive(id)) > 0;
@@ -66,10 +60,7 @@ export class Leases {
     if (same) this.#bySeconds.delete(seconds);
   }
 
-  /**
-   * One that ends after `ms`, without keep-alives.
-   * @throws StoreError
-   */
+  /** One that ends after `ms`, without keep-alives. */
   async ending(ms: number): Promise<bigint> {
     return (await this.#grant(Math.max(1, Math.ceil(ms / 1000)))).id;
   }
@@ -82,10 +73,7 @@ export class Leases {
     else clock.setTimeout(() => this.endAt(id, at), left).unref();
   }
 
-  /**
-   * One that ends some time after `ms`, without keep-alives: after less than `more` times as long.
-   * @throws StoreError
-   */
+  /** One that ends after `ms`, and before `more` times as long, without keep-alives. */
   async memo(ms: number, more = 2): Promise<bigint> {
     const seconds = memoSeconds(ms, more);
     const lease = await this.#shared(this.#memos, seconds, {

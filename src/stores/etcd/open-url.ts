@@ -5,10 +5,6 @@ import type { Store } from '../../contract/store.ts';
 import { optionsFrom, serversIn } from '../url-options.ts';
 import { type EtcdOptions, etcdStore } from './index.ts';
 
-/**
- * The query of the URL holds options of the store, which connects with its first verb.
- * @throws UsageError
- */
 export function openUrl(scheme: string, rest: string): Store {
   const { servers, query } = serversIn(rest);
   return etcdStore(`${scheme}:${servers}`, optionsFrom<EtcdOptions>(query));

@@ -18,7 +18,6 @@ const LINGER_MS = 5000;
 /** How often abandoned claims are forgotten. */
 const SWEEP_MS = 60_000;
 
-/** What the verbs work with. */
 export interface EtcdParts extends EtcdContext {
   readonly leases: Leases;
   readonly own: EtcdClaims;

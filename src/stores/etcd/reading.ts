@@ -21,10 +21,7 @@ export function reading(keys: KeySpace, resource: string, kind?: Kind): Operatio
   return { range: { ...keys.queue(resource), oldestFirst: true, ...(kind && { limit }) } };
 }
 
-/**
- * The queue for a claim of this kind: from the answer to `reading` if that is enough, or read now.
- * @throws StoreError
- */
+/** The queue for a claim of this kind: by the answer to `reading`, or else read now. */
 export function queueIn(
   context: EtcdContext,
   answer: OperationAnswer | undefined,
@@ -34,10 +31,7 @@ export function queueIn(
   return known ?? readQueue(context, at.resource).then(({ view }) => view);
 }
 
-/**
- * The answer to `reading`; undefined if it is not enough. In a long queue the note may be unknown,
- * and is then counted as a waiter.
- */
+/** Undefined if the answer is not enough. A note that it does not show counts as a waiter. */
 function viewIn(
   answer: OperationAnswer | undefined,
   { keys, resource, kind }: { keys: KeySpace; resource: string; kind?: Kind | undefined },
@@ -71,7 +65,6 @@ export function isExclusive(kind: Kind | undefined): boolean {
   return kind === 'mutex' || kind === 'write';
 }
 
-/** @throws StoreError */
 export async function readQueue(
   { client, keys }: EtcdContext,
   resource: string,

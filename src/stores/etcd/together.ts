@@ -9,7 +9,6 @@ export interface TogetherReply {
   readonly outcomes: readonly TxnAnswer[];
 }
 
-/** @throws StoreError */
 export function sendTogether(client: EtcdClient, txns: readonly Txn[]): Answer<TogetherReply> {
   const [only] = txns;
   const one = only !== undefined && txns.length === 1;
@@ -24,7 +23,7 @@ export function sendTogether(client: EtcdClient, txns: readonly Txn[]): Answer<T
   });
 }
 
-/** As one transaction: unless all conditions hold, each only fails. @throws StoreError */
+/** As one transaction: unless all conditions hold, each only fails. */
 export function sendAsOne(client: EtcdClient, txns: readonly Txn[]): Answer<TogetherReply> {
   const compare = txns.flatMap((txn) => txn.compare ?? []);
   const all = (part: 'success' | 'failure'): Operation[] =>

@@ -49,21 +49,8 @@ export interface HazelcastMap {
   set(key: string, value: string, ttlMs: number): Promise<void>;
   addEntryListener(listener: object, key: undefined, includeValue: boolean): Promise<string>;
   removeEntryListener(id: string): Promise<boolean>;
-  getEntryView(key: string): Promise<EntryView>;
 }
 
-/** In ms. */
-export interface EntryView {
-  readonly expirationTime: Long;
-  readonly ttl: Long;
-  readonly maxIdle: Long;
-}
-
-interface Long {
-  toNumber(): number;
-}
-
-/** @throws UsageError */
 export function checkClient(client: HazelcastClient, name: string): Hazelcast {
   if (has(client, 'getCPSubsystem', 'getMap', 'getCluster')) return client as unknown as Hazelcast;
   throw new UsageError(`${name} takes a client of the package hazelcast-client.`);
@@ -75,8 +62,6 @@ export function checkClient(client: HazelcastClient, name: string): Hazelcast {
  *
  * No reply says so; but in unsafe mode the members spread the objects of the default group over
  * their partitions by name, and then name the object's group after it.
- *
- * @throws StoreError
  */
 export async function refuseUnsafe(cp: CpSubsystem): Promise<void> {
   const reference = await cp.getAtomicReference('holdfast/mode');

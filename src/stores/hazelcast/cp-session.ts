@@ -14,10 +14,10 @@ import { randomId } from '../../base/random-id.ts';
 import { singleFlight } from '../../base/single-flight.ts';
 import type { StoreError } from '../../contract/errors.ts';
 import type { FencedLock, HazelcastFence } from './client.ts';
-import type { Proxies } from './proxies.ts';
+import type { WithProxy } from './proxies.ts';
 
 export interface CpSessionParts {
-  readonly locks: Proxies<FencedLock>;
+  readonly withLock: WithProxy<FencedLock>;
   /** That of a session. */
   readonly ttlMs: number;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export class CpSession {
   #fence: HazelcastFence | undefined;
   #epoch = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** The epoch of the session that is alive now, after a heartbeat. @throws StoreError */
+  /** The epoch of the session that is alive now, after a heartbeat. */
   readonly prove: () => Promise<number> = singleFlight(() => this.#prove());
 
   constructor(parts: CpSessionParts) {
@@ -51,7 +51,7 @@ export class CpSession {
     return sentAt + this.#parts.ttlMs;
   }
 
-  /** Before the first lock is taken. @throws StoreError */
+  /** Before the first lock is taken. */
   async begin(): Promise<void> {
     if (this.#epoch === 0) await this.prove();
   }
@@ -60,12 +60,12 @@ export class CpSession {
   async end(): Promise<void> {
     if (this.#fence === undefined) return;
     const fence = this.#fence;
-    await this.#parts.locks.ask(this.#name, (probe) => probe.unlock(fence)).catch(() => {});
+    await this.#parts.withLock(this.#name, (probe) => probe.unlock(fence)).catch(() => {});
   }
 
   async #prove(): Promise<number> {
     try {
-      await this.#parts.locks.ask(this.#name, (probe) => this.#try(probe));
+      await this.#parts.withLock(this.#name, (probe) => this.#try(probe));
       return this.#epoch;
     } catch (error) {
       // It may have been taken anew, in another session, without a reply that would say so.

@@ -5,14 +5,18 @@
  * the log of a Raft group, and so is `get`, so both are linearizable. Members may carry a write out
  * again when their leader has changed (`fail-on-indeterminate-operation-state: false`); the second
  * time it finds its own text, which a read then recognises. Nothing is removed: Hazelcast would
- * refuse the name for ever. The members do not report their time.
+ * refuse the name for ever. The members do not report their time. Nor does a reference report its
+ * changes: each writer of a document sets its key in a map, and every waiting process listens to
+ * that map. It holds only hints, and may lose some, as maps of Hazelcast do: a heartbeat finds the
+ * same change later. When a member comes or goes, all watches look.
  * What would break it: unsafe mode, where a text is in the memory of one member and its backup.
  */
+import { EventEmitter, on } from 'node:events';
 import { checkOptions, flag, text as textOption } from '../../base/options.ts';
 import type { Documents } from '../document/documents.ts';
-import { MapChanges, mapOf, PREFIX } from './changes.ts';
-import type { AtomicReference, Hazelcast } from './client.ts';
-import { objectName, Proxies } from './proxies.ts';
+import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
+import type { AtomicReference, Hazelcast, HazelcastMap } from './client.ts';
+import { objectName, proxiesOf } from './proxies.ts';
 
 export interface HazelcastOptions {
   /** What the names of all objects begin with; default `holdfast/`. */
@@ -25,19 +29,20 @@ export interface HazelcastOptions {
 
 const CHECKS = { prefix: textOption, group: textOption, allowUnsafe: flag() };
 
-/** @param open returns the client, always the same. @throws UsageError */
+/** @param open returns the client, always the same. */
 export function hazelcastDocuments(
   open: () => Promise<Hazelcast>,
   options: HazelcastOptions = {},
 ): Documents {
   const given = checkOptions(options, CHECKS, 'hazelcastStore');
-  const { prefix = PREFIX, group = 'default', allowUnsafe } = given;
-  const changes = new MapChanges(open, mapOf(prefix));
-  const references = new Proxies({ open, group, allowUnsafe }, async (cp, name) =>
+  const { prefix = 'holdfast/', group = 'default', allowUnsafe } = given;
+  const map = async () => (await open()).getMap(`${prefix}changes`);
+  const changes = new SharedWatch(async () => changesIn(await map(), await open()));
+  const withReference = proxiesOf({ open, group, allowUnsafe }, async (cp, name) =>
     withNull(await cp.getAtomicReference(name)),
   );
   const ask = <T>(key: string, use: (found: AtomicReference) => Promise<T>): Promise<T> =>
-    references.ask(`${prefix}${objectName(key)}`, use);
+    withReference(`${prefix}${objectName(key)}`, use);
 
   return {
     name: 'hazelcast',
@@ -49,12 +54,12 @@ export function hazelcastDocuments(
       return ask(key, async (reference) => {
         const done = await reference.compareAndSet(onto ?? null, text);
         if (!done && (await reference.get()) !== text) return 'other';
-        void changes.wake(key);
+        void announce(key, map);
         return { version: text };
       });
     },
-    watch: (key, changed) => changes.watches.watch(key, changed),
-    close: () => changes.watches.close(),
+    watch: (key, changed) => changes.watch(key, changed),
+    close: () => changes.close(),
   };
 }
 
@@ -67,4 +72,37 @@ function withNull(reference: AtomicReference): AtomicReference {
   if (!toData) return reference;
   const value = (given: unknown): unknown => (given === null ? null : toData(given));
   return Object.create(reference, { toData: { value } });
+}
+
+/** Entries live so long, in ms: every listener has had them long before. */
+const ENTRY_MS = 60_000;
+
+/** Never rejects. */
+async function announce(key: string, open: () => Promise<HazelcastMap>): Promise<void> {
+  try {
+    await (await open()).set(key, '', ENTRY_MS);
+  } catch {
+    // A hint is lost.
+  }
+}
+
+async function changesIn(map: HazelcastMap, client: Hazelcast): Promise<ChangeFeed> {
+  const cluster = client.getCluster();
+  const changes = new EventEmitter();
+  const keys = on(changes, 'changed', { close: ['closed'] });
+  const changed = ({ key }: { readonly key: string }): boolean => changes.emit('changed', key);
+  const end = (): boolean => changes.emit('closed');
+  const both = { added: changed, updated: changed };
+  const entries = await map.addEntryListener(both, undefined, false);
+  const members = cluster.addMembershipListener({ memberAdded: end, memberRemoved: end });
+  return {
+    async close() {
+      end();
+      cluster.removeMembershipListener(members);
+      await map.removeEntryListener(entries);
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const [key] of keys) yield key as string;
+    },
+  };
 }

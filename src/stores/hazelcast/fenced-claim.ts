@@ -40,10 +40,7 @@ export class FencedClaim {
   #expiresAt = 0;
   #hold: FencedHold | undefined;
   #over: GoneReason | undefined;
-  /**
-   * The members do not say how many wait. Where this one had to, others may: turns inside a process
-   * end.
-   */
+  /** How many wait, as far as the members show: where this one had to, others may. */
   #crowd: 0 | 1 = 0;
   #error: unknown;
 
@@ -98,10 +95,7 @@ export class FencedClaim {
     }, failed);
   }
 
-  /**
-   * A heartbeat, after the session of that epoch was seen alive.
-   * @throws what the request threw.
-   */
+  /** A heartbeat, after the session of that epoch was seen alive. */
   renew(epoch: number): ClaimStatus {
     if (this.#hold && this.#hold.epoch !== epoch) {
       this.#giveBack(this.#hold.fence);
@@ -133,7 +127,7 @@ export class FencedClaim {
     return Math.max(0, until - this.#parts.clock.now());
   }
 
-  /** Never ends before the claim does. @throws StoreError */
+  /** Never ends before the claim does. */
   async #wait(): Promise<void> {
     while (this.#over === undefined) {
       if (await this.#ask(WAIT_MS)) return this.#parts.granted();
@@ -142,10 +136,10 @@ export class FencedClaim {
 
   /** True if it holds. A grant that took long needs a proof that its session goes on. */
   async #ask(waitMs: number): Promise<boolean> {
-    const { session, clock, locks, name } = this.#parts;
+    const { session, clock, withLock, name } = this.#parts;
     const { epoch } = session;
     const sentAt = clock.now();
-    const fence = await locks.ask(name, (lock) => lock.tryLock(waitMs));
+    const fence = await withLock(name, (lock) => lock.tryLock(waitMs));
     if (fence === undefined) return false;
     try {
       let aliveUntil = session.aliveFrom(sentAt);
@@ -184,8 +178,8 @@ export class FencedClaim {
   }
 
   async #unlock(fence: HazelcastFence): Promise<void> {
-    const { locks, name } = this.#parts;
-    await locks.ask(name, (lock) =>
+    const { withLock, name } = this.#parts;
+    await withLock(name, (lock) =>
       lock.unlock(fence).catch((error: Error) => {
         // It is not held any more: its session has ended, or a copy of this request has done it.
         if (!OVER.includes(error.constructor.name)) throw error;

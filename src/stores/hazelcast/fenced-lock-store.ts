@@ -13,21 +13,14 @@
  */
 import { ClosedError } from '../../contract/errors.ts';
 import { UNKNOWN } from '../../contract/gone.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Member,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Member, Store, Traits } from '../../contract/store.ts';
 import { each } from '../batch.ts';
 import { ClaimWakes } from '../subscription.ts';
 import { CpSession, type CpSessionParts } from './cp-session.ts';
 import { FencedClaim } from './fenced-claim.ts';
 import { objectName } from './proxies.ts';
+
+const NAME = 'hazelcast-fenced-lock';
 
 const TRAITS: Traits = {
   queue: false,
@@ -45,94 +38,75 @@ const STRANGER: Member = {
   holder: { host: '', pid: 0, label: 'not of this process', since: 0 },
 };
 
-export class FencedLockStore implements Store {
-  readonly name = 'hazelcast-fenced-lock';
-  readonly traits: Traits = TRAITS;
-  readonly lineage: string = this.name;
-  /** A claim ends with its session. */
-  readonly maxTtlMs: number;
-  readonly #parts: CpSessionParts;
-  readonly #session: CpSession;
-  readonly #wakes = new ClaimWakes();
-  readonly #claims = new Map<string, FencedClaim>();
-  #closed = false;
+export function fencedLockStoreOf(parts: CpSessionParts): Store {
+  const session = new CpSession(parts);
+  const wakes = new ClaimWakes();
+  const claims = new Map<string, FencedClaim>();
+  let closed = false;
 
-  constructor(parts: CpSessionParts) {
-    this.#parts = parts;
-    this.maxTtlMs = parts.ttlMs;
-    this.#session = new CpSession(parts);
-  }
-
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#each(claims, async (claim) => {
-      if (!this.#claims.has(claim.id)) await this.#session.begin();
-      const known = this.#claims.get(claim.id);
-      const own = known ?? this.#make(claim);
-      if (known) own.again();
-      else own.ask();
-      await own.asked;
-      return own.status();
-    });
-  }
-
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    let proof: Promise<number> | undefined;
-    return this.#each(claims, async ({ id }) => {
-      const known = this.#claims.get(id);
-      proof ??= this.#session.prove();
-      const epoch = await proof;
-      return known?.renew(epoch) ?? UNKNOWN;
-    });
-  }
-
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    return Promise.all(
-      claims.map((claim) => {
-        // A copy of an unknown one that arrives late finds that it is over.
-        const known = this.#claims.get(claim.id) ?? this.#make(claim);
-        return known.release(after?.ms);
-      }),
-    );
-  }
-
-  /** All that is known of other programs' claims is that one holds. */
-  async inspect(resource: string): Promise<Queue> {
-    const own = [...this.#claims.values()].filter(({ claim }) => claim.resource === resource);
-    const holder = own.find(({ holds }) => holds);
-    if (holder) {
-      return { resource, limit: holder.claim.limit, holders: [holder.member], waiters: [] };
-    }
-    const locked = await this.#parts.locks.ask(objectName(resource), (lock) => lock.isLocked());
-    return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
-  }
-
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#wakes.subscribe(claim, wake);
-  }
-
-  /** What is still held ends with its TTL. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#session.end();
-  }
-
-  #make(claim: Claim): FencedClaim {
+  function make(claim: Claim): FencedClaim {
     const made = new FencedClaim(claim, {
-      ...this.#parts,
+      ...parts,
       name: objectName(claim.resource),
-      session: this.#session,
-      granted: () => this.#wakes.wake(claim),
-      forgotten: () => this.#claims.delete(claim.id),
+      session,
+      granted: () => wakes.wake(claim),
+      forgotten: () => claims.delete(claim.id),
     });
-    this.#claims.set(claim.id, made);
+    claims.set(claim.id, made);
     return made;
   }
 
-  async #each(
-    claims: readonly Claim[],
+  async function statuses(
+    asked: readonly Claim[],
     verb: (claim: Claim) => Promise<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
-    if (this.#closed) throw new ClosedError('This store is closed');
-    return each(claims, verb);
+    if (closed) throw new ClosedError('This store is closed');
+    return each(asked, verb);
   }
+
+  return {
+    name: NAME,
+    traits: TRAITS,
+    lineage: NAME,
+    // A claim ends with its session.
+    maxTtlMs: parts.ttlMs,
+    claim: (asked) =>
+      statuses(asked, async (claim) => {
+        if (!claims.has(claim.id)) await session.begin();
+        const known = claims.get(claim.id);
+        const own = known ?? make(claim);
+        if (known) own.again();
+        else own.ask();
+        await own.asked;
+        return own.status();
+      }),
+    renew(asked) {
+      let proof: Promise<number> | undefined;
+      return statuses(asked, async ({ id }) => {
+        const known = claims.get(id);
+        proof ??= session.prove();
+        const epoch = await proof;
+        return known?.renew(epoch) ?? UNKNOWN;
+      });
+    },
+    // A copy of an unknown one that arrives late finds that it is over.
+    release: (asked, after) =>
+      Promise.all(asked.map((claim) => (claims.get(claim.id) ?? make(claim)).release(after?.ms))),
+    // All that is known of other programs' claims is that one holds.
+    async inspect(resource) {
+      const own = [...claims.values()].filter(({ claim }) => claim.resource === resource);
+      const holder = own.find(({ holds }) => holds);
+      if (holder) {
+        return { resource, limit: holder.claim.limit, holders: [holder.member], waiters: [] };
+      }
+      const locked = await parts.withLock(objectName(resource), (lock) => lock.isLocked());
+      return { resource, holders: locked ? [STRANGER] : [], waiters: [] };
+    },
+    watch: (claim, wake) => wakes.subscribe(claim, wake),
+    // What is still held ends with its TTL.
+    async close() {
+      closed = true;
+      await session.end();
+    },
+  };
 }

@@ -5,8 +5,8 @@ import type { Store } from '../../contract/store.ts';
 import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
 import { checkClient, type HazelcastClient } from './client.ts';
 import { type HazelcastOptions, hazelcastDocuments } from './documents.ts';
-import { FencedLockStore } from './fenced-lock-store.ts';
-import { Proxies } from './proxies.ts';
+import { fencedLockStoreOf } from './fenced-lock-store.ts';
+import { proxiesOf } from './proxies.ts';
 
 export type { HazelcastClient } from './client.ts';
 
@@ -66,6 +66,6 @@ export function fencedLockStore(client: HazelcastClient, options: FencedLockOpti
   const { group = 'default', sessionTtl: ttlMs, allowUnsafe, clock } = given;
   const hazelcast = checkClient(client, 'fencedLockStore');
   const place = { open: async () => hazelcast, group, allowUnsafe };
-  const locks = new Proxies(place, async (cp, name) => cp.getLock(name));
-  return new FencedLockStore({ locks, ttlMs, clock });
+  const withLock = proxiesOf(place, async (cp, name) => cp.getLock(name));
+  return fencedLockStoreOf({ withLock, ttlMs, clock });
 }

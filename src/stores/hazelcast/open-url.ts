@@ -1,23 +1,17 @@
 /** The store that a URL of Hazelcast names: `hazelcast://host1:5701,host2:5701/cluster`. */
 import { UsageError } from '../../base/errors.ts';
-import { randomId } from '../../base/random-id.ts';
-import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
+import type { ServerFacts } from '../../clients/facts/server-facts.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
 import { apart, documentStore } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
-import { ENTRY_MS, mapOf } from './changes.ts';
-import { checkClient, type Hazelcast, type HazelcastMap } from './client.ts';
+import { checkClient, type Hazelcast } from './client.ts';
 import { hazelcastDocuments } from './documents.ts';
 import type { HazelcastStoreOptions } from './index.ts';
 
 /** How long a verb that opens the connection waits for the cluster, in ms. */
 const CONNECT_MS = 10_000;
 
-/** Members keep the times of entries in seconds. */
-const ENTRY_STEP_MS = 1000;
-
-/** The query holds options of the store. @throws UsageError, UnsupportedError */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { connect, common, own } = await read(rest);
   let opened: ReturnType<typeof connect> | undefined;
@@ -36,29 +30,18 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return documentStore({ ...documents, close }, common);
 }
 
-/** The version of the members, and the clock of the one with a new entry in the map of changes. */
+/** No member tells its clock, by which nothing ends that is kept there. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
-  const { connect, own } = await read(rest);
+  const { connect } = await read(rest);
   const client = await connect();
   try {
     const members = client.getCluster().getMembers();
     const version = members[0]?.version ?? 'of unknown version';
     const count = members.length === 1 ? '1 member' : `${members.length} members`;
-    const map = await client.getMap(mapOf(own.prefix));
-    const clock = await clockOffset(() => entryTime(map), ENTRY_STEP_MS).catch(() => undefined);
-    return { version: `Hazelcast ${version}, ${count}`, clock };
+    return { version: `Hazelcast ${version}, ${count}` };
   } finally {
     await client.shutdown();
   }
-}
-
-/** When an entry was made, by when it ends: most maps keep no other time of it. */
-async function entryTime(map: HazelcastMap): Promise<number | undefined> {
-  const key = randomId();
-  await map.set(key, '', ENTRY_MS);
-  const { expirationTime, ttl, maxIdle } = await map.getEntryView(key);
-  if (maxIdle.toNumber() < ttl.toNumber()) return undefined;
-  return expirationTime.toNumber() - ttl.toNumber();
 }
 
 /** One that was made by its URL, to be shut down by us. */

@@ -13,40 +13,35 @@ export interface HazelcastGroup {
 /** More than this are not remembered: each costs a request to make. */
 const MAX_PROXIES = 10_000;
 
+/** Carries out work with the client's object of this name. */
+export type WithProxy<T> = <R>(name: string, use: (proxy: T) => Promise<R>) => Promise<R>;
+
 /** The client's objects for those of the CP group, each asked for once. */
-export class Proxies<T> {
-  readonly #place: HazelcastGroup;
-  readonly #make: (cp: CpSubsystem, name: string) => Promise<T>;
-  readonly #made = new Map<string, Promise<T>>();
-  #safe: Promise<void> | undefined;
-
-  constructor(place: HazelcastGroup, make: (cp: CpSubsystem, name: string) => Promise<T>) {
-    this.#place = place;
-    this.#make = make;
-  }
-
-  /** @throws StoreError */
-  async ask<R>(name: string, use: (proxy: T) => Promise<R>): Promise<R> {
-    const proxy = this.#made.get(name) ?? this.#find(name);
-    if (this.#made.size >= MAX_PROXIES) this.#made.clear();
-    this.#made.set(name, proxy);
+export function proxiesOf<T>(
+  { open, group, allowUnsafe }: HazelcastGroup,
+  make: (cp: CpSubsystem, name: string) => Promise<T>,
+): WithProxy<T> {
+  const made = new Map<string, Promise<T>>();
+  let safe: Promise<void> | undefined;
+  const find = async (name: string): Promise<T> => {
+    const cp = (await open()).getCPSubsystem();
+    if (!allowUnsafe) safe ??= refuseUnsafe(cp);
+    await safe;
+    return make(cp, `${name}@${group}`);
+  };
+  return async (name, use) => {
+    const proxy = made.get(name) ?? find(name);
+    if (made.size >= MAX_PROXIES) made.clear();
+    made.set(name, proxy);
     try {
       return await use(await proxy);
     } catch (error) {
       // It may be of a group that is gone.
-      this.#made.delete(name);
-      this.#safe = undefined;
+      made.delete(name);
+      safe = undefined;
       throw isLockError(error) ? error : storeError(error);
     }
-  }
-
-  async #find(name: string): Promise<T> {
-    const { open, group, allowUnsafe } = this.#place;
-    const cp = (await open()).getCPSubsystem();
-    if (!allowUnsafe) this.#safe ??= refuseUnsafe(cp);
-    await this.#safe;
-    return this.#make(cp, `${name}@${group}`);
-  }
+  };
 }
 
 /** `@` begins the group in a name, and blanks around it are cut off. */

@@ -9,7 +9,6 @@ import type { IncomingMessage } from 'node:http';
 import { DATE_SLACK_MS, timeIn } from '../../clients/http/fate.ts';
 import type { Documents } from '../document/documents.ts';
 import { type ChangeFeed, SharedWatch } from '../shared-watch.ts';
-import type { KubernetesOptions } from './access.ts';
 import {
   conditionOf,
   keyIn,
@@ -20,7 +19,7 @@ import {
   textIn,
   versionIn,
 } from './lease.ts';
-import { LeaseApi, read } from './lease-api.ts';
+import { type KubernetesOptions, LeaseApi, read } from './lease-api.ts';
 
 const SELECTOR = `labelSelector=${encodeURIComponent(LABEL)}`;
 
@@ -32,10 +31,7 @@ interface ListPage {
   readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
 }
 
-/**
- * @param holderIn who holds, by the text of a document.
- * @throws UsageError
- */
+/** @param holderIn who holds, by the text of a document. */
 export function kubernetesDocuments(
   options: KubernetesOptions = {},
   holderIn: (text: string) => string | undefined = () => undefined,
@@ -90,7 +86,7 @@ export function kubernetesDocuments(
     watch: (key, changed) => changes.watch(key, changed),
     async close() {
       await changes.close();
-      await api.close();
+      api.close();
     },
   };
 }

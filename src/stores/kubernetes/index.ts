@@ -1,8 +1,8 @@
 import type { Store } from '../../contract/store.ts';
 import type { QueueJson } from '../../queue/json.ts';
 import { apart, type DocumentStoreOptions, documentStore } from '../document/document-store.ts';
-import type { KubernetesOptions } from './access.ts';
 import { kubernetesDocuments } from './documents.ts';
+import type { KubernetesOptions } from './lease-api.ts';
 
 export { type LeaseLockOptions, leaseLockStore } from './lease-lock.ts';
 

@@ -3,13 +3,12 @@ import { type Clock, checkClock } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { checkOptions } from '../../base/options.ts';
 import { ClosedError, permanentFailure } from '../../contract/errors.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
 import { each } from '../batch.ts';
 import { OwnTombstones } from '../own-tombstones.ts';
-import type { KubernetesOptions } from './access.ts';
-import { LeaseApi } from './lease-api.ts';
+import { type KubernetesOptions, LeaseApi } from './lease-api.ts';
 import { lockName } from './lock-record.ts';
-import { SharedLease, type SharedLeaseParts } from './shared-lease.ts';
+import { SharedLease } from './shared-lease.ts';
 
 export interface LeaseLockOptions extends KubernetesOptions {
   /**
@@ -22,6 +21,22 @@ export interface LeaseLockOptions extends KubernetesOptions {
 }
 
 const CHECKS = { retry: positive('2s'), clock: checkClock };
+
+const NAME = 'kubernetes-lease';
+
+const TRAITS: Traits = {
+  queue: false,
+  tokens: 'the resourceVersion of the Lease',
+  // What a holder that died has left behind has to be watched for its duration first.
+  atomicTry: false,
+  clock: 'process',
+  failover: 'linearizable',
+  reach: 'network',
+  ttlStepMs: 1000,
+};
+
+/** What is seen of a lease is forgotten when nothing has asked for it for this long, in ms. */
+const REST_MS = 600_000;
 
 /**
  * A store that shares its locks with leader elections of client-go: each is the `Lease` of that
@@ -37,87 +52,58 @@ const CHECKS = { retry: positive('2s'), clock: checkClock };
  * @throws UsageError
  */
 export function leaseLockStore(options: LeaseLockOptions = {}): Store {
-  const { retry, clock, ...access } = Object(options) as LeaseLockOptions;
-  const checked = checkOptions({ retry, clock }, CHECKS, 'leaseLockStore');
-  return new LeaseLockStore(new LeaseApi(access, 'leaseLockStore'), checked.clock, checked.retry);
-}
+  const { retry, clock: given, ...access } = Object(options) as LeaseLockOptions;
+  const checked = checkOptions({ retry, clock: given }, CHECKS, 'leaseLockStore');
+  const { clock, retry: retryMs } = checked;
+  const leases = new LeaseApi(access, 'leaseLockStore');
+  const parts = { leases, released: new OwnTombstones(clock), clock, wallMs: Date.now, retryMs };
+  const locks = new Map<string, SharedLease>();
+  let sweepAt = 0;
+  let closed = false;
 
-/** What is seen of a lease is forgotten when nothing has asked for it for this long, in ms. */
-const REST_MS = 600_000;
-
-class LeaseLockStore implements Store {
-  readonly name = 'kubernetes-lease';
-  readonly traits: Traits = {
-    queue: false,
-    tokens: 'the resourceVersion of the Lease',
-    // What a holder that died has left behind has to be watched for its duration first.
-    atomicTry: false,
-    clock: 'process',
-    failover: 'linearizable',
-    reach: 'network',
-    ttlStepMs: 1000,
-  };
-  readonly lineage: string = this.name;
-  readonly #leases: LeaseApi;
-  readonly #parts: SharedLeaseParts;
-  readonly #locks = new Map<string, SharedLease>();
-  #sweepAt = 0;
-  #closed = false;
-
-  constructor(leases: LeaseApi, clock: Clock, retryMs: number) {
-    const released = new OwnTombstones(clock);
-    this.#leases = leases;
-    this.#parts = { leases, released, clock, wallMs: Date.now, retryMs };
-  }
-
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#each(claims, async (lock, claim) => {
-      if (claim.permits === claim.limit) return lock.claim(claim);
-      throw permanentFailure('A Lease has one holder at a time.');
-    });
-  }
-
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#each(claims, (lock, claim) => lock.renew(claim));
-  }
-
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
-    const afterMs = Math.max(0, after?.ms ?? 0);
-    return Promise.all(claims.map((claim) => this.#of(claim.resource).release(claim, afterMs)));
-  }
-
-  async inspect(resource: string): Promise<Queue> {
-    return this.#of(resource).inspect(resource);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#leases.close();
-  }
-
-  async #each(
-    claims: readonly Claim[],
-    verb: (lock: SharedLease, claim: Claim) => Promise<ClaimStatus>,
-  ): Promise<readonly ClaimStatus[]> {
-    if (this.#closed) throw new ClosedError('This store is closed');
-    return each(claims, (claim) => verb(this.#of(claim.resource), claim));
-  }
-
-  #of(resource: string): SharedLease {
-    const now = this.#parts.clock.now();
-    this.#sweep(now);
+  function of(resource: string): SharedLease {
+    const now = clock.now();
+    if (now >= sweepAt) sweep(now);
     const name = lockName(resource);
-    const lock = this.#locks.get(name) ?? new SharedLease(name, this.#parts);
+    const lock = locks.get(name) ?? new SharedLease(name, parts);
     lock.usedAt = now;
-    this.#locks.set(name, lock);
+    locks.set(name, lock);
     return lock;
   }
 
-  #sweep(now: number): void {
-    if (now < this.#sweepAt) return;
-    this.#sweepAt = now + REST_MS;
-    for (const [name, { usedAt, isIdle }] of this.#locks) {
-      if (isIdle && usedAt <= now - REST_MS) this.#locks.delete(name);
+  function sweep(now: number): void {
+    sweepAt = now + REST_MS;
+    for (const [name, { usedAt, isIdle }] of locks) {
+      if (isIdle && usedAt <= now - REST_MS) locks.delete(name);
     }
   }
+
+  async function statuses(
+    claims: readonly Claim[],
+    verb: (lock: SharedLease, claim: Claim) => Promise<ClaimStatus>,
+  ): Promise<readonly ClaimStatus[]> {
+    if (closed) throw new ClosedError('This store is closed');
+    return each(claims, (claim) => verb(of(claim.resource), claim));
+  }
+
+  return {
+    name: NAME,
+    traits: TRAITS,
+    lineage: NAME,
+    claim: (claims) =>
+      statuses(claims, async (lock, claim) => {
+        if (claim.permits === claim.limit) return lock.claim(claim);
+        throw permanentFailure('A Lease has one holder at a time.');
+      }),
+    renew: (claims) => statuses(claims, (lock, claim) => lock.renew(claim)),
+    release(claims, after) {
+      const afterMs = Math.max(0, after?.ms ?? 0);
+      return Promise.all(claims.map((claim) => of(claim.resource).release(claim, afterMs)));
+    },
+    inspect: async (resource) => of(resource).inspect(resource),
+    async close() {
+      closed = true;
+      leases.close();
+    },
+  };
 }

@@ -75,7 +75,6 @@ export function leaseOf(
   });
 }
 
-/** The condition of a deletion. */
 export function conditionOf(version: string): string {
   return JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions: part(version) });
 }

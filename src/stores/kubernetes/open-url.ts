@@ -4,16 +4,13 @@ import { httpFacts, type ServerFacts } from '../../clients/facts/server-facts.ts
 import type { Store } from '../../contract/store.ts';
 import { apart } from '../document/document-store.ts';
 import { optionsFrom } from '../url-options.ts';
-import { accessFrom } from './access.ts';
 import { type KubernetesStoreOptions, kubernetesStore } from './index.ts';
-import { read } from './lease-api.ts';
+import { accessFrom, read } from './lease-api.ts';
 
-/** The query holds options of the store. @throws UsageError */
 export function openUrl(_scheme: string, rest: string): Store {
   return kubernetesStore(optionsIn(rest));
 }
 
-/** What the API server says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const [, own] = apart(optionsIn(rest));
   const { client, headers, namespace } = await accessFrom(own, 'kubernetesStore')();

@@ -58,7 +58,6 @@ const TRIES = 5;
 const CONTENDED = 'The Lease was written to by others again and again.';
 
 export class SharedLease {
-  /** When it was last asked for. */
   usedAt = 0;
   readonly #name: string;
   readonly #parts: SharedLeaseParts;

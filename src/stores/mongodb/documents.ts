@@ -26,7 +26,6 @@ export interface MongoCollection {
   watch(...watch: never[]): unknown;
 }
 
-/** A document as it is kept. */
 interface KeptDocument {
   readonly _id: string;
   readonly text: string;
@@ -46,7 +45,6 @@ const WRITE = { writeConcern: { w: 'majority', wtimeoutMS: PATIENCE_MS } };
 /** Greater than all text that names are made of. */
 const LAST = '\u{10ffff}\u{10ffff}';
 
-/** @throws UsageError */
 export function mongodbDocuments(collection: MongoCollection): Documents {
   if (!has(collection, 'findOne', 'find', 'insertOne', 'updateOne', 'deleteOne', 'watch')) {
     throw new UsageError('mongodbStore takes a collection of the package mongodb.');
@@ -93,7 +91,6 @@ export function mongodbDocuments(collection: MongoCollection): Documents {
   };
 }
 
-/** The methods as they are called. */
 interface Collection {
   findOne(filter: object, options: object): Promise<KeptDocument | null>;
   find(filter: object, options: object): AsyncIterable<KeptDocument>;
@@ -152,7 +149,6 @@ const refused = (retryable: boolean, advice: string): ErrorMeaning => {
 };
 const unclear = (advice: string): ErrorMeaning => ({ retryable: true, outcome: 'unknown', advice });
 
-/** By the server's code. */
 const CODES: Readonly<Record<number, ErrorMeaning>> = {
   13: refused(false, 'does not permit this user to do that'),
   18: refused(false, 'does not know this user and password'),

@@ -10,14 +10,12 @@ const FORM = new UrlForm('The MongoDB URL', 'mongodb://user:password@host:27017/
 
 type UrlOptions = DocumentStoreOptions & { readonly collection?: string };
 
-/** @throws UsageError, UnsupportedError */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { client, collection, options } = await open(scheme, rest);
   const store = mongodbStore(client.db().collection(collection), options);
   return closingAlso(store, { end: () => client.close() });
 }
 
-/** What the primary says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { client } = await open(scheme, rest);
   const ask = (command: object) =>

@@ -121,7 +121,6 @@ function doneIn({ claims, said: [left], rows }: MysqlBatch): readonly Args[] {
 
 const START = `SET @holdfast_now = ${NOW}`;
 
-/** The nth words of all claims. */
 function nths(claims: readonly Args[], nth: number): string {
   return listOf(claims.map((claim) => String(claim[nth])));
 }
@@ -137,7 +136,6 @@ function nthOf(claims: readonly Args[], nth: number): string {
 type Locking = 'NOWAIT' | 'SKIP LOCKED';
 
 interface RowChange {
-  /** The condition on these rows. */
   readonly where: string;
   /** Reads no column that it writes, except `rev`. */
   readonly set: string;

@@ -3,7 +3,6 @@ import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 import { literal } from '../../clients/mysql/connection.ts';
 
-/** The default prefix of the tables. */
 export const PREFIX = 'holdfast_';
 
 /** @throws UsageError unless names with this prefix need no quotes. */
@@ -13,7 +12,6 @@ export function checkPrefix(prefix: string): string {
   throw new UsageError(`${message}, not ${show(prefix)}.`);
 }
 
-/** The tables, with their prefix. */
 export interface MysqlTables {
   readonly lock: string;
   readonly store: string;
@@ -64,7 +62,6 @@ function lineOf(nth: number): string {
   return nth === 1 ? upTo : `SUBSTRING_INDEX(${upTo}, ${NEWLINE}, -1)`;
 }
 
-/** A word of a line of the crowd. */
 export function wordOf(line: number, nth: number): string {
   return `SUBSTRING_INDEX(SUBSTRING_INDEX(${lineOf(line)}, ${TAB}, ${nth}), ${TAB}, -1)`;
 }

@@ -21,7 +21,6 @@ import { anotherLayout, impossible } from '../../clients/sql/judge.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import { type MysqlTables, NOW } from './fragments.ts';
 
-/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 const UPTIME = `(SELECT CAST(g.variable_value AS SIGNED)
@@ -46,10 +45,7 @@ export const STEADY = `MICROSECOND(NOW(6)) >= 20000
 /** How long it takes to get away from where two seconds meet, in ms. */
 const STEP_MS = 20;
 
-/**
- * A commit is safe from crashes where it is on disk, in the binary log as well, if there is one:
- * that decides what a restart commits.
- */
+/** Whether a crash may lose commits. If there is a binary log, a restart commits by that. */
 const FAST = `(@@global.innodb_flush_log_at_trx_commit NOT IN (1, 3)
   OR @@global.log_bin AND @@global.sync_binlog <> 1)`;
 
@@ -59,7 +55,6 @@ export const WRITABLE = `CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')`;
 /** How long the birth of the table needs not be looked at again, in ms. */
 const LOOK_MS = 1000;
 
-/** What a session knows. */
 export interface KnownHistory {
   readonly store: string;
   readonly maxTtlMs: number;
@@ -83,10 +78,7 @@ export function intact(known: KnownHistory): string {
 /** How often others may be quicker. */
 const TRIES = 10;
 
-/**
- * Records what this program has to say, and a loss of data.
- * @throws StoreError for tables of another layout, and what the client throws.
- */
+/** Records what this program has to say, and a loss of data. Refuses another layout. */
 export async function settle(
   connection: MysqlSession,
   { store }: MysqlTables,

@@ -31,7 +31,6 @@ const PER_WAITER = 2 ** 32;
 /** How many places can be reported. */
 const MOST_WAITERS = 200_000;
 
-/** What a statement has found and done. */
 export interface Taken {
   readonly number: number;
   readonly ahead: number;
@@ -39,7 +38,6 @@ export interface Taken {
   readonly leftMs: number;
 }
 
-/** The number of the insert. */
 export function takenIn(id: number): Taken | undefined {
   if (id === 0) return undefined;
   if (id >= LEAST_NUMBER) return { number: id, ahead: 0, leftMs: 0 };

@@ -13,17 +13,13 @@ import { runAlone } from './migration.ts';
 /** Options of the store, in the query of the URL; the others are the client's. */
 const OPTIONS = [...Object.keys(SQL), 'prefix'];
 
-/**
- * The store connects with its first verb.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
 export async function openUrl(scheme: string, rest: string): Promise<Store> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);
   return closingAlso(mysqlStore(client, options), client);
 }
 
-/** @throws what `migrateMysql` and `openUrl` throw. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
   const client = await clientByUrl(scheme, url);
@@ -33,14 +29,12 @@ export async function migrate(scheme: string, rest: string, table?: string): Pro
   await making.finally(() => client.end());
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `${options.prefix ?? PREFIX}…, layout ${LAYOUT}`;
   return { ...(await sqlFacts(await clientByUrl(scheme, url), 'mysql')), tables };
 }
 
-/** @throws UsageError */
 export function migrationText(_scheme: string, rest: string): string {
   return mysqlMigration(prefixIn(read(rest).options));
 }

@@ -27,7 +27,6 @@ const SETTINGS = `SET NAMES utf8mb4, autocommit = 1, completion_type = 0, time_z
 
 const LEVEL = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE';
 
-/** Connects, and applies the settings to the session. */
 export function prepared(connect: ConnectMysql): ConnectMysql {
   return async (terms) => {
     const connection = await connect(terms);

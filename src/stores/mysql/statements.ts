@@ -18,9 +18,7 @@ import { intact, type KnownHistory, WRITABLE } from './history.ts';
 
 const READ = ['CONVERT(l.name USING utf8mb4)', ...['rev', ...COLUMNS].map((name) => `l.${name}`)];
 
-/**
- * A moment and a row, as the table reads them; a text, because clients read JSON in different ways.
- */
+/** A moment and a row; a text, because clients read JSON in different ways. */
 function lineOf(moment: string): string {
   return `CONCAT(JSON_ARRAY(${moment}, ${READ.join(', ')}))`;
 }
@@ -40,7 +38,6 @@ export function nextOf({ lock }: MysqlTables, name: string): string {
 FROM ${lock} WHERE name = ${literal(name)} AND next_told IS NOT NULL AND waiters > 0`;
 }
 
-/** The claim, if it holds. */
 export function heldOf({ lock }: MysqlTables, name: string, id: string): string {
   return `SELECT ${HELD_CLAIM} FROM ${lock} l
 WHERE l.name = ${literal(name)} AND l.id = ${literal(id)}`;
@@ -187,9 +184,9 @@ export function recall({ kept }: MysqlTables, [name = '']: readonly string[]): s
 WHERE k.name = ${literal(name)} AND k.until > ${NOW}`;
 }
 
-export function names({ lock }: MysqlTables, [after = '', most]: readonly string[]): string {
+export function names({ lock }: MysqlTables, [from = '', most]: readonly string[]): string {
   return `SELECT ${lineOf(`${NOW}, 0, 0`)} FROM ${lock} l
-WHERE l.name > ${literal(after)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+WHERE l.name >= ${literal(from)} AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT ${Number(most)}`;
 }
 

@@ -172,7 +172,6 @@ function numberIn(taken: holding.Taken | undefined): string[] {
   return taken ? [String(taken.number)] : [];
 }
 
-/** By the number of the insert. */
 function isDone(row: TextRow | undefined): boolean {
   return row !== undefined && row[0] !== '0';
 }

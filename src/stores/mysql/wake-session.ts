@@ -161,7 +161,6 @@ function waitOf(channel: string, { begun, gate }: { begun: string; gate: string 
   GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
-/** All wakes since then. */
 function wakesSince(since: number, address: string, { lock, news }: MysqlTables): string {
   const [from, to] = [`${address} ${since}`, `${address} 9`].map(literal);
   return `SELECT CONCAT_WS(' ', SUBSTRING(tag, 18), SUBSTRING(told, 18), ${HELD_LINE})
@@ -175,10 +174,7 @@ SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
 }
 
-/**
- * Ends the session of a connection that this process gave up, which may not know it yet, with the
- * rights of the program's own user.
- */
+/** Ends the session of a connection that this process gave up, which may not know it yet. */
 async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
   const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
   const [[former] = []] = await connection.query(ask);

@@ -11,7 +11,6 @@ import { KEYS } from '../../clients/http/keys.ts';
 import { checkAccess, type ObjectAccess } from '../../clients/objects/access.ts';
 import type { Documents } from '../document/documents.ts';
 
-/** @throws UsageError */
 export function objectDocuments(objects: ObjectAccess): Documents {
   checkAccess(objects);
   return {

@@ -17,7 +17,6 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   return closingAlso(objectStore(objects, options), { end: () => client.destroy() });
 }
 
-/** The service tells no version. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { client, bucket, objects } = await open(rest);
   return objectFacts(objects, bucket).finally(() => client.destroy());

@@ -2,7 +2,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 
-/** The tables, with their schema. */
 export interface PostgresTables {
   readonly lock: string;
   readonly store: string;
@@ -30,7 +29,6 @@ export function notify(tag: string, ...words: readonly string[]): string {
   return `CASE WHEN ${tag} <> '- -' THEN pg_notify(${channel}, ${message}) END`;
 }
 
-/** A word of a line of the crowd. */
 export function wordOf(line: number, nth: number): string {
   const crowd = line === 1 ? 'l.crowd' : `split_part(l.crowd, E'\\n', ${line})`;
   return `split_part(${crowd}, E'\\t', ${nth})`;

@@ -14,7 +14,6 @@ import { isReply, POSTGRES } from '../../clients/postgres/errors.ts';
 import { anotherLayout } from '../../clients/sql/judge.ts';
 import { DURABLE, NOW } from './fragments.ts';
 
-/** The layout of the tables that these sources know. */
 export const LAYOUT = 1;
 
 export interface KnownSchema {
@@ -41,8 +40,7 @@ const TRIES = 10;
 
 /**
  * Records what this program has to say, and a loss of data; returns whether the server hides its
- * history.
- * @throws StoreError for tables of another layout, and what the client throws.
+ * history. Refuses another layout.
  */
 export async function settle(
   connection: HistoryReader,

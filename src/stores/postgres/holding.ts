@@ -52,10 +52,7 @@ const JOINS = `l.until > ${NOW} AND ${lives(1)} AND coalesce(l.tail, l.until) > 
   AND NOT EXISTS (SELECT FROM asked a WHERE a.name = excluded.name
     AND (NOT a.queue OR a.id = l.id OR strpos(l.crowd, a.id) > 0))`;
 
-/**
- * Before these claims: the tag, without its address, and the number of the claim that waits, or
- * holds.
- */
+/** The tag, without its address, and the number of the claim right before these. */
 const BEFORE = `(
     SELECT CASE WHEN l.waiters <= z.n THEN concat_ws(' ', split_part(l.tag, ' ', 2), l.number)
       ELSE (SELECT concat_ws(' ', split_part(split_part(line, E'\\t', 5), ' ', 2),
@@ -118,11 +115,6 @@ WHERE l.name = $1::text AND l.id = $2::text AND l.waiters = 0 AND l.state IS NUL
 RETURNING $2::text`;
 }
 
-/** Takes claims on one lock; waits for its row. */
-export function takeOne(tables: PostgresTables): string {
-  return take(tables, 'asked');
-}
-
 /** Takes claims on several locks; skips rows that are locked. */
 export function takeAll(tables: PostgresTables): string {
   const more = `, free AS MATERIALIZED (
@@ -138,9 +130,9 @@ export function takeAll(tables: PostgresTables): string {
 
 /**
  * The first claim takes the row, if it is free, and the others line up behind it. `from` has the
- * rows that may be taken.
+ * rows that may be taken: by default those of one lock, whose row it waits for.
  */
-function take({ lock, witness }: PostgresTables, from: string, more = ''): string {
+export function take({ lock, witness }: PostgresTables, from = 'asked', more = ''): string {
   const held = HELD.map(
     ([name, value]) => `${name} = CASE WHEN l.id IS NULL THEN ${value} ELSE l.${name} END`,
   );
@@ -188,12 +180,6 @@ RETURNING
   concat_ws(' ', l.id, l.number, l.waiters, coalesce(l.ended, '-'), coalesce(l.ended_by, 0))`;
 }
 
-/** Ends one claim; waits for its row. */
-export function leaveOne(tables: PostgresTables): string {
-  const asked = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
-  return leave(tables, asked);
-}
-
 /** Ends claims on different locks; skips rows that are locked. */
 export function leaveAll(tables: PostgresTables): string {
   const asked = 'unnest($1::text[], $2::text[], $3::text[]) AS a (name, id, secret)';
@@ -207,11 +193,13 @@ function freeOf(lock: string): string {
 )`;
 }
 
+const ONE = '(SELECT $1::text, $2::text, $3::text) AS a (name, id, secret)';
+
 /**
  * The first line of the crowd holds, where there is one: it wants all there is, as did the one that
- * leaves, whose secret it is told (wakes.ts). With `free`, only in rows that are.
+ * leaves, whose secret it is told (wakes.ts). With `free`, only in rows that are; else it waits.
  */
-function leave({ lock, witness }: PostgresTables, asked: string, free = ''): string {
+export function leave({ lock, witness }: PostgresTables, asked: string = ONE, free = ''): string {
   const proved = ['l.ended', 'l.ended_by', `nullif(a.secret, '')`];
   const held = [`'h'`, 'l.number', msUntil('l.until'), 'l.waiters', `'-'`, ...proved];
   const left = msUntil(`${wordOf(1, 2)}::bigint`);

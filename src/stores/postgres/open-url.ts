@@ -20,30 +20,24 @@ const OPTIONS = [...Object.keys(SQL), 'schema', 'durability'];
  */
 const OF_PRISMA = ['connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'];
 
-/**
- * The store connects with its first verb.
- * @throws UsageError for a malformed URL, UnsupportedError if no client is installed.
- */
+/** @throws UsageError for a malformed URL, UnsupportedError if no client is installed. */
 export async function openUrl(_scheme: string, rest: string): Promise<Store> {
   const { url, options } = read(rest);
   return postgresStore(await clientByUrl(url), options);
 }
 
-/** @throws what `migratePostgres` and `openUrl` throw. */
 export async function migrate(_scheme: string, rest: string, table?: string): Promise<void> {
   const { url, options } = read(rest);
   const locks = postgresMigration(schemaIn(options));
   await runAlone(await clientByUrl(url), table ?? locks);
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
   const { url, options } = read(rest);
   const tables = `in the schema ${options.schema ?? 'holdfast'}, layout ${LAYOUT}`;
   return { ...(await sqlFacts(await clientByUrl(url), 'postgres')), tables };
 }
 
-/** @throws UsageError */
 export function migrationText(_scheme: string, rest: string): string {
   return postgresMigration(schemaIn(read(rest).options));
 }

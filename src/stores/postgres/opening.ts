@@ -26,10 +26,7 @@ const LOOK = `SELECT pg_backend_pid()::text, current_setting('server_version_num
   current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
   (SELECT count(*) FROM pg_stat_replication)::text`;
 
-/**
- * A time limit could end an idle session, or a commit's wait for a standby, which the server then
- * takes for done.
- */
+/** A time limit could end an idle session, or a commit's wait for a standby as if it were over. */
 const SETTINGS: readonly (readonly [name: string, value: string, since: number])[] = [
   ['client_encoding', 'UTF8', 0],
   ['statement_timeout', '0', 0],
@@ -99,10 +96,7 @@ function commitsOf(commits: string | undefined, fast: boolean): string | undefin
   return commits === 'off' ? 'on' : undefined;
 }
 
-/**
- * Another client uses the session of the server next, so nothing of this may outlive the
- * transaction.
- */
+/** It ends with the transaction, because another client has the server's session next. */
 function preludeOf(commit: string | undefined): string {
   const commits = commit === undefined ? '' : `SET LOCAL synchronous_commit = ${commit}; `;
   const isolation = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED; ';

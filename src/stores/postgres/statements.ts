@@ -18,11 +18,11 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
   return {
     take_free: holding.takeFree(tables),
     take_again: holding.takeAgain(tables),
-    take: holding.takeOne(tables),
+    take: holding.take(tables),
     take_all: holding.takeAll(tables),
     beat: holding.beat(tables),
     leave_free: holding.leaveFree(tables),
-    leave: holding.leaveOne(tables),
+    leave: holding.leave(tables),
     leave_all: holding.leaveAll(tables),
     read: read(tables),
     write: write(tables, ''),
@@ -118,7 +118,7 @@ FROM ${kept} k WHERE k.name = $1::text AND k.until > ${NOW}`;
 function names({ lock }: PostgresTables): string {
   return `
 SELECT json_build_array(${NOW}, 0, 0, ${READ}) FROM ${lock} l
-WHERE l.name > $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
+WHERE l.name >= $1::text AND (l.id IS NOT NULL OR l.state IS NOT NULL)
 ORDER BY l.name LIMIT $2::integer`;
 }
 

@@ -20,7 +20,6 @@ import { type Crowd, columnsOf, crowdOf, type RowMoment } from './row.ts';
 interface TogetherTerms {
   readonly rows: Pick<applying.Rows, 'exchange' | 'write'>;
   readonly clock: Clock;
-  /** The step of a claim that enters. */
   readonly enter: (claim: Claim, crowd: Crowd, moment: RowMoment) => ClaimStatus;
 }
 
@@ -30,7 +29,6 @@ type Writes = readonly applying.LockWrite[];
 const PAUSE_MS = 10;
 const HALF = 'The database wrote some of the rows that it had locked, and not others.';
 
-/** @throws StoreError */
 export async function enterAll(
   claims: readonly Claim[],
   { rows, clock, enter }: TogetherTerms,

@@ -16,7 +16,7 @@ import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import { lineOf } from '../status-lines.ts';
-import type { Lane } from './link.ts';
+import type { CallTerms, Lane } from './link.ts';
 import {
   type Crowd,
   columnsOf,
@@ -27,24 +27,20 @@ import {
   type RowMoment,
 } from './row.ts';
 
-/**
- * Makes a step on this queue, and returns what its verb returns; called again after a lost race.
- */
+/** Returns what its verb returns; called again after a lost race. */
 export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
 
 export interface Rows {
   /** The rows of these names that are there. */
-  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows>;
-  /**
-   * Reads and writes in one transaction, in line for the rows; returns the names of those written.
-   */
+  read(names: readonly string[], terms: CallTerms): Promise<FoundRows>;
+  /** Reads and writes in one transaction, in line for the rows; returns the names written. */
   exchange(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
+    terms: CallTerms,
   ): Promise<readonly string[]>;
   /** Writes those that are as they were read, and notifies; returns the names of these. */
-  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]>;
+  write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]>;
 }
 
 export interface FoundRows {
@@ -65,18 +61,12 @@ export interface SentWake {
   readonly message: string;
 }
 
-export interface ApplyingTerms {
-  readonly lane: Lane;
-  readonly withinMs: number;
-}
-
 export interface How {
   readonly lane: Lane;
   /** When it was asked for: all is sent within the ttl from then on. Default: now. */
   readonly since?: number;
 }
 
-/** A step that waits for its turn. */
 interface Task {
   readonly step: CrowdStep<unknown>;
   readonly ttlMs: number;
@@ -216,7 +206,7 @@ export class Applying {
   async #race(
     names: readonly string[],
     make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
+    terms: CallTerms,
   ): Promise<readonly string[]> {
     const writes = make(await this.#rows.read(names, terms));
     return writes.length > 0 ? this.#rows.write(writes, terms) : [];
@@ -230,7 +220,6 @@ interface Made {
   readonly replies: readonly (() => void)[];
 }
 
-/** Makes the steps of these tasks on the row. */
 function madeOf(name: string, tasks: readonly Task[] = [], at: RowAsRead): Made {
   const crowd = crowdOf(at.row, at.moment);
   const replies = tasks.map((task) => attempt(task, crowd, at.moment));
@@ -242,7 +231,6 @@ export function lockedMs(ttlMs: number): number {
   return Math.min(ttlMs * LOCKED_PER_TTL, LONGEST_LOCKED_MS);
 }
 
-/** A row, if it is there, and when it was read. */
 interface RowAsRead {
   readonly row: LockRow | undefined;
   readonly moment: RowMoment;

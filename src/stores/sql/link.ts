@@ -17,7 +17,6 @@ export const LOOK = '';
 
 export interface SqlSource extends Source<SqlWire>, Pick<MessageSource, 'own'> {}
 
-/** The common part of all sources. */
 export const SQL_SERVER: Pick<SqlSource, 'server' | 'silenceMs' | 'atOnce'> = {
   server: 'the database',
   // Longer than any statement waits for a lock.

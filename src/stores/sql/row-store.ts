@@ -13,21 +13,17 @@ import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
-import { fromText, toText } from '../../clients/sql/name-text.ts';
+import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { StoreError } from '../../contract/errors.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
 import {
   type Claim,
   type ClaimStatus,
-  type Eviction,
   MAX_BATCH,
   type Queue,
   type Store,
-  type Subscribed,
   type Traits,
-  type Wake,
 } from '../../contract/store.ts';
+import type { StoreVerbs } from '../batch.ts';
 import { garbled, SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
@@ -154,27 +150,22 @@ export class SqlRowStore implements Store {
     return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
   }
 
-  inspect(resource: string): Promise<Queue> {
-    return this.#look(resource);
-  }
+  readonly inspect: StoreVerbs['inspect'] = (resource) => this.#look(resource);
 
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#wakes.watch(claim, wake);
-  }
+  readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
-  async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
-  }
+  readonly downgrade: StoreVerbs['downgrade'] = (claim) =>
+    this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
 
-  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
+  readonly evict: StoreVerbs['evict'] = (resource, number, eviction) => {
     // Databases take no NUL in a text, and no code compares reasons.
     const options = { ...eviction, reason: eviction.reason.replaceAll('\0', '\ufffd') };
     return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );
-  }
+  };
 
-  async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
+  readonly keep: StoreVerbs['keep'] = async (claim, { text, ms }) => {
     const record = { text: toText(text), ms: Math.ceil(ms) };
     const terms = { lane: 'claims' as const, withinMs: claim.ttlMs };
     if (await this.#table.keep(claim, 0, record)) return true;
@@ -186,33 +177,26 @@ export class SqlRowStore implements Store {
       if (!row || !queue.keep(claim, moment.now / 1000, { text: '', ms: 0 })) return false;
       if (await this.#table.keep(claim, row.rev, record)) return true;
     }
-  }
+  };
 
-  recall(resource: string): Promise<Kept | undefined> {
-    return this.#table.recall(resource);
-  }
+  readonly recall: StoreVerbs['recall'] = (resource) => this.#table.recall(resource);
 
-  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+  readonly handOver: StoreVerbs['handOver'] = async (claim, ids) => {
     const status = await this.#one(claim, ({ queue, tags }, { now }) => {
       // Who gives it wants no more messages about it.
       if (claim.id === ids.to) tags.set(claim.id, this.#wakes.tagOf(claim));
       return queue.handOver(claim, ids, now / 1000);
     });
     return this.#saw(claim, status);
-  }
+  };
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const text = toText(prefix);
-    if (prefix !== '') {
-      // `names` returns only names after the given one, not the prefix itself.
-      const { holders, waiters } = await this.inspect(prefix);
-      if (holders.length + waiters.length > 0) yield prefix;
-    }
-    for (let after = text, full = true; full; ) {
-      const { moment, rows } = await this.#table.names(after, PAGE);
+    for (let from = text, full = true; full; ) {
+      const { moment, rows } = await this.#table.names(from, PAGE);
       for (const row of rows) {
         if (!row.name.startsWith(text)) return;
-        after = row.name;
+        from = next(row.name);
         const { queue } = crowdOf(row, moment);
         const { holders, waiters } = queue.describe('', moment.now / 1000);
         if (holders.length + waiters.length > 0) yield fromText(row.name);

@@ -13,50 +13,33 @@ import { fromJson, type QueueJson } from '../../queue/json.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import { type Entry, entryOf } from '../../queue/state.ts';
 
-/** Times are µs by the server's clock. */
-export interface LockColumns {
-  readonly last: number;
-  readonly id: string | null;
-  readonly number: number | null;
-  readonly until: number;
-  readonly ttl: number | null;
-  readonly kind: Claim['kind'] | null;
-  readonly permits: number | null;
-  readonly capacity: number | null;
-  readonly tag: string | null;
-  readonly holder: string | null;
-  readonly ended: Takeover['reason'] | null;
-  readonly ended_by: number | null;
-  readonly waiters: number;
-  readonly crowd: string;
+/** The columns of an empty row; times are µs by the server's clock. */
+const EMPTY = {
+  last: 0,
+  id: null as string | null,
+  number: null as number | null,
+  until: 0,
+  ttl: null as number | null,
+  kind: null as Claim['kind'] | null,
+  permits: null as number | null,
+  capacity: null as number | null,
+  tag: null as string | null,
+  holder: null as string | null,
+  ended: null as Takeover['reason'] | null,
+  ended_by: null as number | null,
+  waiters: 0,
+  crowd: '',
   /** When the last of the crowd ends unless it is renewed. */
-  readonly tail: number | null;
-  readonly state: string | null;
-}
+  tail: null as number | null,
+  state: null as string | null,
+};
+
+export type LockColumns = Readonly<typeof EMPTY>;
 
 export interface LockRow extends LockColumns {
   readonly name: string;
   readonly rev: number;
 }
-
-const EMPTY: LockColumns = {
-  last: 0,
-  id: null,
-  number: null,
-  until: 0,
-  ttl: null,
-  kind: null,
-  permits: null,
-  capacity: null,
-  tag: null,
-  holder: null,
-  ended: null,
-  ended_by: null,
-  waiters: 0,
-  crowd: '',
-  tail: null,
-  state: null,
-};
 
 /** The columns of a queue, in the order in which they are read, behind the name and `rev`. */
 export const COLUMNS: readonly string[] = Object.keys(EMPTY);
@@ -79,7 +62,6 @@ export interface Crowd {
 /** No process listens for it. */
 export const NO_TAG = '- -';
 
-/** The state of an odd row. */
 interface Odd {
   readonly queue: QueueJson;
   readonly tags: Readonly<Record<string, string>>;

@@ -18,9 +18,9 @@ import type { Kept, RecordTerms } from '../../contract/records.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import { grouped } from '../batch.ts';
 import { garbled, statusOf } from '../status-lines.ts';
-import type { ApplyingTerms, FoundRows, LockWrite, Rows } from './applying.ts';
+import type { FoundRows, Rows } from './applying.ts';
 import { heldIn, readIn, type TaggedClaim, takenIn, termsOf, textsOf } from './lines.ts';
-import type { SqlLink, SqlWire } from './link.ts';
+import type { CallTerms, SqlLink, SqlWire } from './link.ts';
 
 export interface TableParts {
   readonly link: SqlLink;
@@ -150,17 +150,12 @@ export class Table implements Rows {
     return new Map(ids.map((id) => [id, true]));
   }
 
-  read(names: readonly string[], terms: ApplyingTerms): Promise<FoundRows> {
-    return this.#settled(terms, async () =>
+  readonly read: Rows['read'] = (names, terms) =>
+    this.#settled(terms, async () =>
       readIn(await this.link.call('read', this.#named(names), terms)),
     );
-  }
 
-  exchange(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: ApplyingTerms,
-  ): Promise<readonly string[]> {
+  readonly exchange: Rows['exchange'] = (names, make, terms) => {
     const work = async (wire: SqlWire): Promise<readonly string[] | undefined> => {
       let open = true;
       try {
@@ -175,10 +170,10 @@ export class Table implements Rows {
       }
     };
     return this.#settled(terms, () => this.link.exchange(work, terms));
-  }
+  };
 
   /** Asks again once a loss of data is recorded, or what this program has to say. */
-  async #settled<T>(terms: ApplyingTerms, ask: () => Promise<T | undefined>): Promise<T> {
+  async #settled<T>(terms: CallTerms, ask: () => Promise<T | undefined>): Promise<T> {
     for (let tries = 0; tries < TRIES; tries++) {
       const found = await ask();
       if (found) return found;
@@ -191,10 +186,8 @@ export class Table implements Rows {
     return [this.#parts.listOf(names), ...this.#known];
   }
 
-  write(writes: readonly LockWrite[], terms: ApplyingTerms): Promise<readonly string[]> {
-    const call = writes.length === 1 ? 'write' : 'write_all';
-    return this.link.call(call, textsOf(writes), terms);
-  }
+  readonly write: Rows['write'] = (writes, terms) =>
+    this.link.call(writes.length === 1 ? 'write' : 'write_all', textsOf(writes), terms);
 
   /**
    * Keeps a record: with `rev`, if the row is still that; else if the claim holds it plainly. The
@@ -219,9 +212,9 @@ export class Table implements Rows {
     return { text: fromText(line.slice(space + 1)), leftMs: Number(line.slice(0, space)) };
   }
 
-  /** Rows that have a claim, or may, in the order of their names. */
-  async names(after: string, most: number): Promise<FoundRows> {
-    const lines = await this.link.call('names', [after, String(most)], CLAIMS);
+  /** Rows that have a claim, or may, in the order of their names, from this one on. */
+  async names(from: string, most: number): Promise<FoundRows> {
+    const lines = await this.link.call('names', [from, String(most)], CLAIMS);
     return readIn(lines) ?? { moment: { now: 0, openAt: 0, highest: 0 }, rows: [] };
   }
 }

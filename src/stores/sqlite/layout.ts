@@ -30,10 +30,8 @@ interface Meta {
   readonly highest: number;
 }
 
-/** What a program brings to the file. */
 export interface Newcomer {
   readonly machine: Machine;
-  /** The layouts that it knows. */
   readonly layouts: readonly Layout[];
 }
 
@@ -76,10 +74,7 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
   return meta.lineage;
 }
 
-/**
- * The layout of the file.
- * @throws StoreError if it takes a newer program.
- */
+/** @throws StoreError if the file takes a newer program. */
 export function checkLayout(connection: FileConnection, layouts: readonly Layout[]): number {
   const found = connection.all('SELECT layout, oldest FROM holdfast_meta');
   const [{ layout, oldest }] = found as [{ layout: number; oldest: number }];

@@ -64,7 +64,7 @@ export class LockDatabase {
     return this.#opened;
   }
 
-  /** Opens the file, and repeats the step while it is busy. @throws StoreError, ClosedError */
+  /** Opens the file, and repeats the step while it is busy. */
   untilFree<T>(step: (opened: OpenedDatabase) => T): Answer<T> {
     if (this.#opened) return this.#once(step);
     return Answer.from(this.#open()).chain(() => this.#once(step));

@@ -5,20 +5,13 @@ import type { Store } from '../../contract/store.ts';
 import { optionsFrom } from '../url-options.ts';
 import { type SqliteOptions, sqliteStore } from './index.ts';
 
-/**
- * The path of a file as it is, with or without slashes before it, and options of the store as the
- * query.
- * @throws UsageError
- */
+/** The path of a file as it is, perhaps behind slashes, and options of the store as the query. */
 export function openUrl(_scheme: string, rest: string): Store {
   const { file, query } = read(rest);
   return sqliteStore(file, optionsFrom<SqliteOptions>(new URLSearchParams(query)));
 }
 
-/**
- * The locks make their own tables. Others may be at work on the file for 5 s.
- * @throws StoreError
- */
+/** The locks make their own tables. Others may be at work on the file for 5 s. */
 export async function migrate(_scheme: string, rest: string, table = ''): Promise<void> {
   const { file } = read(rest);
   const database = await openSqlite(file);

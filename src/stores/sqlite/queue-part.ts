@@ -75,7 +75,6 @@ export const PART_SQL: Readonly<Record<PartSql, string>> = {
 type PartSql = 'readFor' | 'readForAll' | 'tombstone' | 'enter' | 'change' | 'remove' | 'bury';
 type PartStatements = Readonly<Record<PartSql, SqliteStatement>>;
 
-/** Which queue to read, and what of it. */
 export interface Extent {
   /** The text of its resource. */
   readonly name: string;

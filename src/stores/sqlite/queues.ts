@@ -96,11 +96,7 @@ export class Queues {
     this.#sql = connection.prepareAll(SQL);
   }
 
-  /**
-   * To be called in each transaction, first: it has a later time than all before.
-   *
-   * @throws StoreError if the clock stands still
-   */
+  /** First in each transaction, which has a later time than all before. */
   begin(): void {
     this.wakes = [];
     const { machine } = this.#parts;

@@ -39,12 +39,11 @@ export type Changing = readonly [
 
 const NOT_READ: Holder = { host: '', pid: 0, since: 0 };
 
-/** How long an address is. */
 export const ADDRESS_LENGTH = 16;
 
 const ID = /^[\w.-]+$/;
 
-/** False for a row that Holdfast has not written and that has expired. @throws StoreError */
+/** False for a row that Holdfast has not written and that has expired. */
 export function isSound(row: ClaimRow, now: number): boolean {
   const wrong = faultIn(row);
   const [, seq, , , , , , , expires] = row;
@@ -118,7 +117,6 @@ export function changingOf(entry: Entry): Changing {
   ];
 }
 
-/** True if these are the columns that were read. */
 export function isAsRead(row: ClaimRow, changing: Changing): boolean {
   return changing.every((value, i) => value === row[i + UNCHANGING]);
 }

@@ -7,18 +7,8 @@ import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
 import type { WatchFile } from '../../clients/sqlite/wake-file.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
+import type { StoreVerbs } from '../batch.ts';
 import { LockDatabase, type LockDatabaseParts, type OpenedDatabase } from './lock-database.ts';
 import type { Queues } from './queues.ts';
 import type { Records } from './records.ts';
@@ -93,41 +83,36 @@ export class SqliteStore implements Store {
     });
   }
 
-  async inspect(resource: string): Promise<Queue> {
-    return this.#step((queues) => queues.inspect(resource));
-  }
+  readonly inspect: StoreVerbs['inspect'] = (resource) =>
+    this.#step((queues) => queues.inspect(resource));
 
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#wakes.watch(claim, wake);
-  }
+  readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
-  async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return this.#step((queues) => queues.downgrade(claim));
-  }
+  readonly downgrade: StoreVerbs['downgrade'] = (claim) =>
+    this.#step((queues) => queues.downgrade(claim));
 
-  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    return this.#step((queues) => queues.evict(resource, number, eviction));
-  }
+  readonly evict: StoreVerbs['evict'] = (resource, number, eviction) =>
+    this.#step((queues) => queues.evict(resource, number, eviction));
 
-  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
+  readonly keep: StoreVerbs['keep'] = async (claim, record) => {
     if (!this.#database.checkNow()) return false;
     // A claim whose turn has come is not a holder by its row before a step has seen that.
     return this.#step(
       (queues, records) =>
         records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record)),
     );
-  }
+  };
 
-  async recall(resource: string): Promise<Kept | undefined> {
+  readonly recall: StoreVerbs['recall'] = async (resource) => {
     this.#database.checkNowAndThen();
     return this.#step((_, records) => records.recall(resource), 'read');
-  }
+  };
 
-  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
+  readonly handOver: StoreVerbs['handOver'] = async (claim, ids) => {
     if (!this.#database.checkNow()) return { state: 'gone', why: 'store-reset' };
     const [status] = await this.#noted([claim], (queues) => [queues.handOver(claim, ids)]);
     return status as ClaimStatus;
-  }
+  };
 
   async *list(prefix: string): AsyncIterable<string> {
     for (let from = toText(prefix); ; ) {
@@ -191,7 +176,6 @@ export class SqliteStore implements Store {
     return result;
   }
 
-  /** Work that need not be done at every step. */
   #sweep(queues: Queues, records: Records): void {
     this.#sweptAt = queues.now;
     queues.sweep();

@@ -27,7 +27,6 @@ export interface TableOptions {
   readonly table?: string;
 }
 
-/** Rows that a page of the list has. */
 const PAGE = 1000;
 
 export const TABLE = 'holdfast_documents';
@@ -69,10 +68,7 @@ export function tableSchema(dialect: 'postgres' | 'mysql', table: string = TABLE
   return `${made} WITH (fillfactor = 50)`;
 }
 
-/**
- * The statement of `tableSchema` takes a table of others for its own.
- * @throws UsageError for one, StoreError
- */
+/** `tableSchema` takes a table of others for its own. @throws UsageError for one */
 export async function checkTable(connection: SqlConnection, table: string = TABLE): Promise<void> {
   const quoted = quoteTable(table);
   try {
@@ -90,7 +86,7 @@ interface Written {
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
-/** @param db a pool, whose statements commit by themselves. @throws UsageError */
+/** @param db a pool, whose statements commit by themselves. */
 export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Documents {
   const { table = TABLE } = readOptions(options, ['table'], 'tableStore');
   const connection = connectionOf(db);
@@ -178,7 +174,6 @@ const NOW: Readonly<Record<Dialect, string>> = {
   mysql: "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000 AS char)",
 };
 
-/** The statements in a database's SQL. */
 function statementsFor(dialect: Dialect, quoted: string) {
   const returns = dialect === 'postgres';
   const [insert, otherwise] = returns
@@ -205,7 +200,6 @@ function bind(dialect: Dialect, text: string): string | Buffer {
   return dialect === 'postgres' ? toText(text) : Buffer.from(text);
 }
 
-/** The text of a column. */
 function unbind(dialect: Dialect, value: unknown): string {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
   return dialect === 'postgres' ? fromText(text) : text;

@@ -23,7 +23,6 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
   return closingAlso(tableStore(db, options), db);
 }
 
-/** @throws TransactionError and what `checkTable` and `openUrl` throw. */
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
   const { options, client } = read(scheme, rest);
   const db = await client();
@@ -33,14 +32,12 @@ export async function migrate(scheme: string, rest: string, table?: string): Pro
   await making.finally(() => db.end());
 }
 
-/** What a server on which the store works says of itself. */
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
   const { dialect, options, client } = read(scheme, rest);
   const found = await sqlFacts(await client(), dialect);
   return { ...found, tables: `the table ${options.table ?? TABLE}` };
 }
 
-/** @throws UsageError */
 export function migrationText(scheme: string, rest: string): string {
   const { dialect, options } = read(scheme, rest);
   return tableSchema(dialect, options.table);

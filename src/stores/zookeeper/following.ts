@@ -55,10 +55,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     if (!own.held && some) this.#lookAgain(some);
   }
 
-  /**
-   * Lists the queue, after all requests made in this session by the end of this step.
-   * @throws StoreError
-   */
+  /** Lists the queue, after all requests made in this session by the end of this step. */
   look(kept: KeptSession): Answer<NodeView> {
     const known = this.#looks.get(kept);
     if (known) return known;
@@ -71,10 +68,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     return look;
   }
 
-  /**
-   * Updates a claim whose node is there with its place, and watches what it waits for.
-   * @throws StoreError
-   */
+  /** Updates a claim whose node is there with its place, and watches what it waits for. */
   stand(own: ZookeeperClaim, seen: ReadQueue): Soon<void> {
     const { view } = seen;
     const index = view.find(own.id);

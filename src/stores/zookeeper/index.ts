@@ -8,8 +8,8 @@ import { checkPath } from '../../clients/zookeeper/paths.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
 import type { Store } from '../../contract/store.ts';
 import { PATH, type Recipe, Tree } from './layout.ts';
-import { SemaphoreStore } from './semaphore/semaphore-store.ts';
-import { ZookeeperStore } from './zookeeper-store.ts';
+import { semaphoreStoreOf } from './semaphore/semaphore-store.ts';
+import { zookeeperStoreOf } from './zookeeper-store.ts';
 
 export type { Acl, Auth, ZookeeperOptions } from '../../clients/zookeeper/address.ts';
 export { type ZookeeperClient, zookeeperClient } from '../../clients/zookeeper/client.ts';
@@ -67,5 +67,5 @@ export function zookeeperStore(
       : zookeeperClient(address);
   const root = path === '/' ? '' : path;
   const parts = { client, clock: systemClock(), tree: new Tree(root, recipe), ...limits };
-  return recipe === 'semaphore' ? new SemaphoreStore(parts) : new ZookeeperStore(parts);
+  return recipe === 'semaphore' ? semaphoreStoreOf(parts) : zookeeperStoreOf(parts);
 }

@@ -113,10 +113,7 @@ export class KeptSession {
     return this.session.touchedAt + this.session.timeoutMs;
   }
 
-  /**
-   * Resolves once it is connected, and has the whole life of a new claim.
-   * @throws StoreError
-   */
+  /** Resolves once it is connected, and has the whole life of a new claim. */
   async ready(): Promise<void> {
     await this.connected();
     const { timeoutMs } = this.session;
@@ -127,19 +124,12 @@ export class KeptSession {
     throw permanentFailure(message);
   }
 
-  /**
-   * Resolves once it is connected and its lineage is known.
-   * @throws StoreError
-   */
+  /** Resolves once it is connected and its lineage is known. */
   readonly connected: () => Promise<void> = keptOnce(async () => {
     this.lineage = await lineageOf(this.session, this.#parts.tree, this.within);
   });
 
-  /**
-   * Gives it as much life as claims want, if possible. `after`: a write was just answered, so one
-   * more is enough.
-   * @throws StoreError
-   */
+  /** Gives it as much life as claims want, if possible; right after a write, one more will do. */
   async confirm(after?: 'write'): Promise<void> {
     if (!this.fresh) await this.#confirm(after);
   }

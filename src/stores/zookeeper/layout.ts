@@ -97,7 +97,6 @@ export class Tree {
 /**
  * Where the tokens of these servers come from: a name that is lost with their data. The first
  * client makes it, with the root, and it never changes.
- * @throws StoreError
  */
 export async function lineageOf(
   session: ZookeeperSession,
@@ -116,7 +115,7 @@ export async function lineageOf(
   }
 }
 
-/** Makes a node unless it is there. @throws StoreError */
+/** Makes a node unless it is there. */
 export async function ensure(
   session: ZookeeperSession,
   path: string,

@@ -6,11 +6,7 @@ import { optionsFrom, serversIn } from '../url-options.ts';
 import { type ZookeeperStoreOptions, zookeeperStore } from './index.ts';
 import { PATH } from './layout.ts';
 
-/**
- * The path of the URL is the chroot; its query holds options of the store, which connects with its
- * first verb.
- * @throws UsageError
- */
+/** The path of the URL is the chroot; its query holds options of the store. */
 export function openUrl(scheme: string, rest: string): Store {
   const { servers, query } = serversIn(rest);
   return zookeeperStore(`${scheme}:${servers}`, optionsFrom<ZookeeperStoreOptions>(query));

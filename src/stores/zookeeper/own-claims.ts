@@ -9,7 +9,6 @@ import { ZookeeperClaim } from './own-claim.ts';
 import type { Sessions } from './sessions.ts';
 import type { Tombstones } from './verbs/tombstones.ts';
 
-/** What the verbs work with. */
 export interface ZookeeperParts {
   readonly tree: Tree;
   readonly clock: Clock;

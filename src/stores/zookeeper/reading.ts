@@ -26,10 +26,7 @@ interface Listing {
   readonly known?: NodeView | undefined;
 }
 
-/**
- * The claims in the queue at this path. A missing queue is empty, and not watched.
- * @throws StoreError
- */
+/** The claims in the queue at this path. A missing queue is empty, and not watched. */
 export function listQueue(
   kept: KeptSession,
   path: string,

@@ -23,10 +23,7 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  /**
-   * One for a new claim, with its whole life.
-   * @throws StoreError
-   */
+  /** One for a new claim, with its whole life. */
   lend(ttlMs: number): Answer<KeptSession> {
     return Answer.of<KeptSession>(() => {
       const kept = this.of(ttlMs);
@@ -49,11 +46,7 @@ export class Sessions {
     return this.#connected(this.of(LOOKING_TTL_MS, 'listing'));
   }
 
-  /**
-   * One for a claim that ends after so long, even if this process dies first, as far as the
-   * servers' limit allows.
-   * @throws StoreError
-   */
+  /** One for a claim that ends after so long, even if this process dies first. */
   async apart(ms: number): Promise<KeptSession> {
     const kept = new KeptSession(this.#parts, Math.ceil(ms), this.#end);
     this.#byKey.set(kept, kept);

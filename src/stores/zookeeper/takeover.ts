@@ -38,7 +38,6 @@ export function leavesWork({ id, seen }: ZookeeperClaim, view: NodeView): boolea
   return seen !== undefined || (view.find(id) <= 0 && isEvicted(view));
 }
 
-/** @throws StoreError */
 export async function takeoverOf(
   own: ZookeeperClaim,
   path: string,
@@ -73,7 +72,6 @@ export async function takeoverOf(
 /**
  * The queue of a claim whose turn it is, if the queue's node alone shows that. A child that is no
  * claim counts as a waiter.
- * @throws RequestError
  */
 export async function readSuccession(
   { kept, seen }: ZookeeperClaim,

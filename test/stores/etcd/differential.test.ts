@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
 import type { Store } from '../../../src/contract/store.ts';
-import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { differ } from '../../methods/differential/differ.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
 function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const client = slow(etcdClient(server.clientUrl));
   const keys = new KeySpace('holdfast/');
-  const store = new EtcdStore({ client, keys, clock: slowClock, maxWaiters });
+  const store = etcdStoreOf({ client, keys, clock: slowClock, maxWaiters });
   opened.push(store);
   return store;
 }

@@ -4,7 +4,7 @@ import { type EtcdOptions, etcdStore } from 'holdfast/etcd';
 import { expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
-import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../src/stores/etcd/layout.ts';
 import { Bed as AnyBed, type Place, type StoreOptions } from '../../methods/faults/bed.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
@@ -44,7 +44,7 @@ export class Bed extends AnyBed<Options, EtcdServer> {
   /** With a client that is not as others. */
   storeOf(client: EtcdClient, maxWaiters = 100): Store {
     const parts = { client, keys: this.keys, clock: systemClock(), maxWaiters };
-    return this.use(new EtcdStore(parts));
+    return this.use(etcdStoreOf(parts));
   }
 
   get keys(): KeySpace {

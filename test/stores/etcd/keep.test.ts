@@ -3,7 +3,7 @@ import type { Claim } from 'holdfast/store';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { etcdClient } from '../../../src/clients/etcd/etcd-client.ts';
-import { EtcdStore } from '../../../src/stores/etcd/etcd-store.ts';
+import { etcdStoreOf } from '../../../src/stores/etcd/etcd-store.ts';
 import { entryOf } from '../../clients/etcd/scene.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
@@ -73,7 +73,8 @@ test('a lease that has not enough left gets no more records', async () => {
   const clock = systemClock();
   let passed = 0;
   const later = { ...clock, now: () => clock.now() + passed };
-  const store = bed.use(new EtcdStore({ client, keys: bed.keys, clock: later, maxWaiters: 9 }));
+  const parts = { client, keys: bed.keys, clock: later, maxWaiters: 9 };
+  const store = bed.use(etcdStoreOf(parts)) as Keeping;
   const leaseOf = async (name: string): Promise<bigint | undefined> => {
     const claim = claimOf(name);
     expect(await store.claim([claim])).toMatchObject([{ state: 'held' }]);

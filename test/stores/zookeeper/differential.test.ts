@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { zookeeperClient } from '../../../src/clients/zookeeper/client.ts';
 import type { Store } from '../../../src/contract/store.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { zookeeperStoreOf } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import { differ } from '../../methods/differential/differ.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 
@@ -28,7 +28,7 @@ function open({ maxWaiters }: { readonly maxWaiters: number }): Store {
   const { start } = zookeeperClient(server.url, slowClock);
   const client = { start: (ms = LONGEST_MS) => start(ms * SLOWER) };
   const parts = { client, tree: new Tree('/holdfast'), clock: slowClock, maxWaiters };
-  const store = new ZookeeperStore(parts);
+  const store = zookeeperStoreOf(parts);
   opened.push(store);
   return store;
 }

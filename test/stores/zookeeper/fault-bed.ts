@@ -11,7 +11,7 @@ import {
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import type { Stat } from '../../../src/clients/zookeeper/wire/requests.ts';
 import { Tree } from '../../../src/stores/zookeeper/layout.ts';
-import { ZookeeperStore } from '../../../src/stores/zookeeper/zookeeper-store.ts';
+import { zookeeperStoreOf } from '../../../src/stores/zookeeper/zookeeper-store.ts';
 import {
   Bed as AnyBed,
   LONG_TTL_MS,
@@ -70,7 +70,7 @@ export class Bed extends AnyBed<Options, ZookeeperServer> {
 
   /** With a client, or a clock, that is not as others. */
   storeOf(client: ZookeeperClient, clock: Clock = systemClock(), maxWaiters = 100): Store {
-    return this.use(new ZookeeperStore({ client, tree: this.tree, clock, maxWaiters }));
+    return this.use(zookeeperStoreOf({ client, tree: this.tree, clock, maxWaiters }));
   }
 
   urlOf({ host, port }: Place): string {

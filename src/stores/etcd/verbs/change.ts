@@ -1,6 +1,7 @@
 /** Downgrades and evictions; each compares with what was read. */
 import type { Compare, Operation } from '../../../clients/etcd/client.ts';
 import { temporaryFailure } from '../../../contract/errors.ts';
+import { EXPIRED } from '../../../contract/gone.ts';
 import type { Claim, ClaimStatus, Eviction } from '../../../contract/store.ts';
 import { MOST_TRIES } from '../../consensus/terms.ts';
 import { idIn } from '../layout.ts';
@@ -8,18 +9,19 @@ import { NOTE_MS } from '../lease.ts';
 import type { EtcdParts } from '../own-claims.ts';
 import { type EtcdPlace, noteOf, textOf } from '../places.ts';
 import { readQueue } from '../reading.ts';
+import { renewAll } from './renew.ts';
 import { burial, standing } from './standing.ts';
 
 export const BUSY = 'Other requests kept changing the claim.';
 /** A server compares 128 keys in one transaction, unless it is told otherwise. */
 const MOST_COMPARED = 100;
 
-export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus | undefined> {
+export async function downgrade(parts: EtcdParts, claim: Claim): Promise<ClaimStatus> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const sentAt = parts.clock.now();
     const { view } = await readQueue(parts, claim.resource);
     const place = parts.own.placeIn(view, claim);
-    if (!place) return undefined;
+    if (!place) return (await renewAll(parts, [claim]))[0] ?? EXPIRED;
     const { id: key } = place;
     const done = place.kind !== 'write' || place.sealed || !view.holds(key);
     if (done) return standing(parts, { claim, place, view, sentAt });

@@ -35,7 +35,6 @@ export function enterAll(
   });
 }
 
-/** @throws StoreError */
 function enter(
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],
@@ -60,7 +59,7 @@ function enter(
   });
 }
 
-/** All of these tries, or none. @throws StoreError */
+/** All of these tries, or none. */
 export function enterTogether(
   parts: EtcdParts,
   entries: readonly ClaimAttempt[],

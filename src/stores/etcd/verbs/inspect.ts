@@ -4,7 +4,6 @@ import type { EtcdParts } from '../own-claims.ts';
 import type { EtcdPlace } from '../places.ts';
 import { rangeIn, readQueue } from '../reading.ts';
 
-/** Keys per request. */
 const PAGE = 1000;
 
 export async function inspect(parts: EtcdParts, resource: string): Promise<Queue> {

@@ -26,7 +26,6 @@ const MORE = 1.1;
 /** Tolerance for clock rates. */
 const DRIFT = 1.01;
 
-/** The expected state of a holder's key. */
 type EtcdHold = Pick<EtcdPlace, 'number' | 'lease'>;
 
 export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms): Promise<boolean> {

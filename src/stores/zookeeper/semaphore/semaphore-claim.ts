@@ -48,14 +48,14 @@ export class SemaphoreClaim {
     return this.#standing[this.#stage];
   }
 
-  /** Takes the next step that it can take; one that waits lives on by it. @throws StoreError */
+  /** Takes the next step that it can take; one that waits lives on by it. */
   async again(store: Store): Promise<ClaimStatus> {
     const parts = this.standing;
     if (!this.#entered || this.holds) return this.ask(store);
     return this.statusOf(store, parts, await store.renew(parts));
   }
 
-  /** Takes the next step that it can take. @throws StoreError */
+  /** Takes the next step that it can take. */
   ask(store: Store): Promise<ClaimStatus> {
     this.begun = true;
     const step = this.#last.then(() => this.#ask(store));
@@ -63,7 +63,7 @@ export class SemaphoreClaim {
     return step;
   }
 
-  /** What heartbeats of `parts`, its `standing` of then, have returned. @throws StoreError */
+  /** What heartbeats of `parts`, its `standing` of then, have returned. */
   async statusOf(
     store: Store,
     parts: readonly Claim[],
@@ -76,7 +76,6 @@ export class SemaphoreClaim {
     return moves && status.state !== 'gone' ? this.ask(store) : this.#end(store, status);
   }
 
-  /** @throws StoreError */
   async leave(store: Store, claim: Claim, after?: { readonly ms: number }): Promise<boolean> {
     this.#left = true;
     await this.#last;

@@ -16,110 +16,94 @@ import {
   type ClaimStatus,
   MAX_BATCH,
   MAX_PERMITS,
-  type Queue,
   type Store,
-  type Traits,
-  type Wake,
 } from '../../../contract/store.ts';
 import { errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
-import { TRAITS, ZookeeperStore, type ZookeeperStoreParts } from '../zookeeper-store.ts';
+import { TRAITS, type ZookeeperStoreParts, zookeeperStoreOf } from '../zookeeper-store.ts';
 import { SemaphoreClaim } from './semaphore-claim.ts';
 
-export class SemaphoreStore implements Store {
-  readonly name = 'zookeeper-semaphore';
-  readonly traits: Traits = { ...TRAITS, queue: false, records: false, sequential: false };
-  readonly #store: Store;
-  readonly #claims = new Map<string, SemaphoreClaim>();
+export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
+  const store = zookeeperStoreOf(parts);
+  const all = new Map<string, SemaphoreClaim>();
 
-  constructor(parts: ZookeeperStoreParts) {
-    this.#store = new ZookeeperStore(parts);
+  function known(claim: Claim): SemaphoreClaim {
+    const own = all.get(claim.id) ?? new SemaphoreClaim(claim);
+    all.set(claim.id, own);
+    return own;
   }
 
-  get lineage(): string {
-    return this.#store.lineage;
-  }
-
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const statuses = claims.map(async (claim) => {
-      return refusalOf(claim) ?? this.#settled(claim, this.#known(claim).again(this.#store));
-    });
-    return Promise.all(statuses);
-  }
-
-  async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const asked = claims.map((claim) => {
-      const refusal = refusalOf(claim);
-      if (refusal) return { parts: [], settle: async () => refusal };
-      const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim, 'held');
-      const parts = known.standing;
-      const settle = (statuses: readonly ClaimStatus[]): Promise<ClaimStatus> =>
-        this.#settled(claim, known.statusOf(this.#store, parts, statuses));
-      return { parts, settle };
-    });
-    const statuses = await this.#renew(asked.flatMap(({ parts }) => parts));
-    return Promise.all(asked.map(({ parts, settle }) => settle(statuses.splice(0, parts.length))));
-  }
-
-  async release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    return Promise.all(
-      claims.map(async (claim) => {
-        if (refusalOf(claim)) return false;
-        const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim, 'leases');
-        this.#claims.delete(claim.id);
-        return known.leave(this.#store, claim, after);
-      }),
-    );
-  }
-
-  /** The permits of a claim are members of their own; those at the gate want one or more. */
-  async inspect(resource: string): Promise<Queue> {
-    const [leases, gate] = await Promise.all([
-      this.#store.inspect(leasesOf(resource)),
-      this.#store.inspect(gateOf(resource)),
-    ]);
-    const waiters = [...leases.waiters, ...gate.waiters];
-    // Programs in Java do not tell theirs.
-    const limit = leases.limit === MAX_PERMITS ? undefined : leases.limit;
-    return { resource, limit, holders: leases.holders, waiters };
-  }
-
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    if (refusalOf(claim)) return NONE;
-    const known = this.#known(claim);
-    const watches = await known.watch(this.#store, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (!known.begun) this.#claims.delete(claim.id);
-        for (const watch of watches) await watch?.[Symbol.asyncDispose]();
-      },
-    };
-  }
-
-  close(): Promise<void> {
-    return this.#store.close?.() ?? Promise.resolve();
-  }
-
-  #known(claim: Claim): SemaphoreClaim {
-    const known = this.#claims.get(claim.id) ?? new SemaphoreClaim(claim);
-    this.#claims.set(claim.id, known);
-    return known;
-  }
-
-  async #settled({ id }: Claim, asked: Promise<ClaimStatus>): Promise<ClaimStatus> {
+  async function settled({ id }: Claim, asked: Promise<ClaimStatus>): Promise<ClaimStatus> {
     const status = await asked.catch(errorStatus);
-    if (status.state === 'gone') this.#claims.delete(id);
+    if (status.state === 'gone') all.delete(id);
     return status;
   }
 
-  async #renew(parts: readonly Claim[]): Promise<ClaimStatus[]> {
-    const statuses: ClaimStatus[] = [];
-    for (let n = 0; n < parts.length; n += MAX_BATCH) {
-      statuses.push(...(await this.#store.renew(parts.slice(n, n + MAX_BATCH))));
-    }
-    return statuses;
+  return {
+    name: 'zookeeper-semaphore',
+    traits: { ...TRAITS, queue: false, records: false, sequential: false },
+    get lineage() {
+      return store.lineage;
+    },
+    claim: (claims) =>
+      Promise.all(
+        claims.map(async (claim) => refusalOf(claim) ?? settled(claim, known(claim).again(store))),
+      ),
+    async renew(claims) {
+      const asked = claims.map((claim) => {
+        const refusal = refusalOf(claim);
+        if (refusal) return { parts: [], settle: async () => refusal };
+        const own = all.get(claim.id) ?? new SemaphoreClaim(claim, 'held');
+        const parts = own.standing;
+        const settle = (statuses: readonly ClaimStatus[]): Promise<ClaimStatus> =>
+          settled(claim, own.statusOf(store, parts, statuses));
+        return { parts, settle };
+      });
+      const found = await renewed(store, asked.flatMap(({ parts }) => parts));
+      return Promise.all(asked.map(({ parts, settle }) => settle(found.splice(0, parts.length))));
+    },
+    release: (claims, after) =>
+      Promise.all(
+        claims.map(async (claim) => {
+          if (refusalOf(claim)) return false;
+          const own = all.get(claim.id) ?? new SemaphoreClaim(claim, 'leases');
+          all.delete(claim.id);
+          return own.leave(store, claim, after);
+        }),
+      ),
+    // The permits of a claim are members of their own; those at the gate want one or more.
+    async inspect(resource) {
+      const [leases, gate] = await Promise.all([
+        store.inspect(leasesOf(resource)),
+        store.inspect(gateOf(resource)),
+      ]);
+      const waiters = [...leases.waiters, ...gate.waiters];
+      // Programs in Java do not tell theirs.
+      const limit = leases.limit === MAX_PERMITS ? undefined : leases.limit;
+      return { resource, limit, holders: leases.holders, waiters };
+    },
+    async watch(claim, wake) {
+      if (refusalOf(claim)) return NONE;
+      const own = known(claim);
+      const watches = await own.watch(store, wake);
+      return {
+        [Symbol.asyncDispose]: async () => {
+          if (!own.begun) all.delete(claim.id);
+          for (const watch of watches) await watch?.[Symbol.asyncDispose]();
+        },
+      };
+    },
+    close: async () => store.close?.(),
+  };
+}
+
+async function renewed(store: Store, parts: readonly Claim[]): Promise<ClaimStatus[]> {
+  const statuses: ClaimStatus[] = [];
+  for (let n = 0; n < parts.length; n += MAX_BATCH) {
+    statuses.push(...(await store.renew(parts.slice(n, n + MAX_BATCH))));
   }
+  return statuses;
 }
 
 /** The refusal of what these nodes cannot carry. */

@@ -25,7 +25,6 @@ const LAST_NUMBER = 2 ** 31 - 2 ** 16;
 const NEAR_OVERFLOW =
   'The numbers of this queue are about to overflow. It starts over once it is empty.';
 
-/** @throws StoreError */
 export function enter(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> {
   // It may be released while it waits for a session, or a copy may enter.
   const begins = (kept: KeptSession): Soon<ClaimStatus> =>
@@ -36,7 +35,7 @@ export function enter(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> {
 /** What has become of an earlier request; undefined: there was none. */
 export function entered(parts: ZookeeperParts, claim: Claim): Soon<ClaimStatus> | undefined {
   const known = parts.own.find(claim);
-  return parts.tombstones.find(claim) ?? (known && again(parts, known));
+  return parts.tombstones.find(claim.id) ?? (known && again(parts, known));
 }
 
 /** An earlier request may be under way, carried out or lost. */
@@ -154,18 +153,18 @@ async function withdraw(
   return status;
 }
 
-/** A sealed claim takes no more heartbeats, but may still be evicted. @throws StoreError */
+/** A sealed claim takes no more heartbeats, but may still be evicted. */
 export async function ending(parts: ZookeeperParts, own: ZookeeperClaim): Promise<GoneStatus> {
   if (own.kept.over) return lose(parts, own);
   if (await readDetails(own.kept, own.path ?? '')) return own.sealed ?? UNKNOWN;
   return miss(parts, own);
 }
 
-/** Its node has gone. @throws StoreError */
+/** Its node has gone. */
 export async function miss(parts: ZookeeperParts, own: ZookeeperClaim): Promise<GoneStatus> {
   const epitaph = await parts.tombstones.epitaph(own.claim, own.kept);
   const status = epitaph.why === 'evicted' ? epitaph : (own.sealed ?? epitaph);
-  if (own.sealed) parts.tombstones.bury(own.claim, status);
+  if (own.sealed) parts.tombstones.bury(own.claim.id, own.claim.ttlMs, status);
   return forget(parts, own, status);
 }
 

@@ -40,7 +40,6 @@ const LOOKS = 16;
 
 const NOTHING = Buffer.alloc(0);
 
-/** The node of a holder, as it was read. */
 interface NodeHold {
   readonly kept: KeptSession;
   readonly path: string;
@@ -171,7 +170,7 @@ function dataOf({ text, ms }: RecordTerms): Buffer {
   return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
 }
 
-/** Undefined if there is none. @throws StoreError */
+/** Undefined if there is none. */
 async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord | undefined> {
   const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
   if (!found) return undefined;

@@ -19,7 +19,6 @@ import type { ZookeeperParts } from '../own-claims.ts';
 import { dataOf, type NodeNote, noteData, uuidOf } from '../places.ts';
 import { listQueue, readDetails } from '../reading.ts';
 
-/** @throws StoreError */
 export function release(
   parts: ZookeeperParts,
   claim: Claim,
@@ -27,7 +26,7 @@ export function release(
   own: ZookeeperClaim | undefined = parts.own.find(claim),
 ): Soon<boolean> {
   if (!own) {
-    parts.tombstones.bury(claim);
+    parts.tombstones.bury(claim.id, claim.ttlMs);
     return releaseFromElsewhere(parts, claim);
   }
   if (own.entering) {
@@ -36,14 +35,14 @@ export function release(
   }
   if (own.kept.over) {
     parts.own.forget(own);
-    parts.tombstones.bury(claim);
+    parts.tombstones.bury(claim.id, claim.ttlMs);
     return false;
   }
   const later = afterMs > 0 && own.held && leaveLater(parts, own, afterMs);
   return follow<boolean, boolean>(later, (stays) => {
     if (stays) return true;
     return leave(parts, own).map((left) => {
-      if (!left || claim.unanswered) parts.tombstones.bury(claim);
+      if (!left || claim.unanswered) parts.tombstones.bury(claim.id, claim.ttlMs);
       return left;
     });
   });
@@ -84,10 +83,7 @@ export function leave(parts: ZookeeperParts, own: ZookeeperClaim): Answer<boolea
   });
 }
 
-/**
- * Deletes a claim that is over: its release failed, or it was not renewed.
- * @throws StoreError
- */
+/** Deletes a claim that is over: its release failed, or it was not renewed. */
 export async function clear(parts: ZookeeperParts, own: ZookeeperClaim): Promise<void> {
   own.died ||= !own.left;
   own.left = true;

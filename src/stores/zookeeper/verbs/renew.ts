@@ -125,7 +125,7 @@ async function standing(
 
 /** Another process's claim: it is looked at, but not kept alive. */
 async function foreign(parts: ZookeeperParts, claim: Claim): Promise<ClaimStatus> {
-  const tombstone = parts.tombstones.find(claim);
+  const tombstone = parts.tombstones.find(claim.id);
   if (tombstone) return tombstone;
   const kept = await parts.sessions.any();
   const view = await parts.own.queue(claim.resource).look(kept);

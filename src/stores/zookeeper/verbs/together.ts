@@ -29,7 +29,7 @@ import type { ZookeeperParts } from '../own-claims.ts';
 import { baseOf, dataOf, type NodeView } from '../places.ts';
 import { begin, entered, forget, settle } from './claim.ts';
 
-/** All of these tries, or none. @throws StoreError */
+/** All of these tries, or none. */
 export function enterTogether(
   parts: ZookeeperParts,
   claims: readonly Claim[],
@@ -61,7 +61,7 @@ export function enterTogether(
   });
 }
 
-/** Returns refusals, one for each, if nothing was made; else none. @throws StoreError */
+/** Returns refusals, one for each, if nothing was made; else none. */
 async function makeNodes(
   parts: ZookeeperParts,
   kept: KeptSession,

@@ -18,32 +18,24 @@ import { uuidOf } from '../places.ts';
 
 /** A tombstone unread for this long belongs to a dead process. */
 const FORGOTTEN_MS = 600_000;
-export class Tombstones {
+
+export class Tombstones extends OwnTombstones {
   readonly #tree: Tree;
-  readonly #own: OwnTombstones;
 
   constructor(tree: Tree, clock: Clock) {
+    super(clock);
     this.#tree = tree;
-    this.#own = new OwnTombstones(clock);
   }
 
-  bury({ id, ttlMs }: Claim, status?: GoneStatus): void {
-    this.#own.bury(id, ttlMs, status);
-  }
-
-  find({ id }: Claim): GoneStatus | undefined {
-    return this.#own.find(id);
-  }
-
-  /** Why a claim whose node is gone is over. @throws StoreError */
+  /** Why a claim whose node is gone is over. */
   async epitaph(claim: Claim, { session, within }: KeptSession): Promise<GoneStatus> {
-    const known = this.find(claim);
+    const known = this.find(claim.id);
     if (known) return known;
     const path = this.#tree.tombstone(uuidOf(claim));
     const found = await session.getData(path, within).catch(unlessMissing);
     if (!found) return EXPIRED;
     const status: GoneStatus = { state: 'gone', why: 'evicted', detail: found.data.toString() };
-    this.bury(claim, status);
+    this.bury(claim.id, claim.ttlMs, status);
     // The only process that it concerns has read it.
     session.delete(path, within).catch(() => {});
     return status;
@@ -53,10 +45,7 @@ export class Tombstones {
     return { step: 'create', path: this.#tree.tombstone(uuid), data: Buffer.from(reason) };
   }
 
-  /**
-   * After a burial, whose node shows the servers' time. Never rejects: the next sweep deletes the
-   * rest.
-   */
+  /** After a burial, whose node shows the servers' time. Never rejects. */
   async sweep({ session, within }: KeptSession): Promise<void> {
     try {
       const { children } = await session.getChildren(this.#tree.lineage, within);

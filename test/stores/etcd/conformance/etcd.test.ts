@@ -2,7 +2,7 @@
 import { etcdStore } from 'holdfast/etcd';
 import { afterAll } from 'vitest';
 import { etcdClient } from '../../../../src/clients/etcd/etcd-client.ts';
-import { EtcdStore } from '../../../../src/stores/etcd/etcd-store.ts';
+import { etcdStoreOf } from '../../../../src/stores/etcd/etcd-store.ts';
 import { KeySpace } from '../../../../src/stores/etcd/layout.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
@@ -19,7 +19,7 @@ suite({
     const clock = movableClock();
     const client = () => etcdClient(address, { readable: keys.tombstone('') });
     return {
-      connect: () => new EtcdStore({ client: client(), keys, clock, maxWaiters }),
+      connect: () => etcdStoreOf({ client: client(), keys, clock, maxWaiters }),
       shortMs: paced(600),
       leap: (ms) => clock.move(ms),
     };

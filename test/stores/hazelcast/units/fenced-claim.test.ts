@@ -25,7 +25,7 @@ it('gives a grant back if its session cannot be proved to go on', async () => {
   const claim = new FencedClaim(claimOf('a', { ttlMs: 10_000 }), {
     ...{ name: 'a', clock, granted: () => {}, forgotten: () => {} },
     session: session as never,
-    locks: { ask: (_: string, use: (it: FencedLock) => unknown) => use(lock) } as never,
+    withLock: ((_: string, use: (it: FencedLock) => unknown) => use(lock)) as never,
   });
   claim.ask();
   await claim.asked;

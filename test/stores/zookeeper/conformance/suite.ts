@@ -4,10 +4,10 @@ import { zookeeperClient, zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll } from 'vitest';
 import type { OptionalVerb } from '../../../../src/contract/store.ts';
 import { type Recipe, Tree } from '../../../../src/stores/zookeeper/layout.ts';
-import { SemaphoreStore } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
+import { semaphoreStoreOf } from '../../../../src/stores/zookeeper/semaphore/semaphore-store.ts';
 import {
-  ZookeeperStore,
   type ZookeeperStoreParts,
+  zookeeperStoreOf,
 } from '../../../../src/stores/zookeeper/zookeeper-store.ts';
 import { movableClock } from '../../../methods/conformance/movable-clock.ts';
 import { suite } from '../../../methods/conformance/suite.ts';
@@ -83,5 +83,5 @@ export async function zookeeperSuite(recipe: Recipe): Promise<void> {
 
 function storeOf(recipe: Recipe, rest: Omit<ZookeeperStoreParts, 'tree'>): Store {
   const parts = { ...rest, tree: new Tree('/holdfast', recipe) };
-  return recipe === 'semaphore' ? new SemaphoreStore(parts) : new ZookeeperStore(parts);
+  return recipe === 'semaphore' ? semaphoreStoreOf(parts) : zookeeperStoreOf(parts);
 }
