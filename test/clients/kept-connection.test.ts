@@ -40,11 +40,7 @@ class Line implements Wire {
 }
 
 class Session extends KeptConnection<Line> {
-  call(
-    routine: string,
-    args: readonly string[],
-    terms?: RequestTerms<readonly string[]>,
-  ): Promise<readonly string[]> {
+  call(routine: string, args: readonly string[], terms?: RequestTerms): Promise<readonly string[]> {
     return this.ask(async (line) => line.call(routine, args), terms);
   }
 }

@@ -7,8 +7,8 @@
  * What would break it: a version that hides that, too. The store notices before it sends anything.
  */
 import { UsageError } from '../../base/errors.ts';
-import { learntOnLoan } from '../sql/loan.ts';
 import { first } from '../abortable.ts';
+import { learntOnLoan } from '../sql/loan.ts';
 import { asked, hangUp } from '../sql/session.ts';
 import { AS_TEXT, bytesOf, type ConnectMysql, type MysqlSession, rowsIn } from './connection.ts';
 

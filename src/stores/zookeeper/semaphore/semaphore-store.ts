@@ -60,7 +60,10 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
           settled(claim, own.statusOf(store, parts, statuses));
         return { parts, settle };
       });
-      const found = await renewed(store, asked.flatMap(({ parts }) => parts));
+      const found = await renewed(
+        store,
+        asked.flatMap(({ parts }) => parts),
+      );
       return Promise.all(asked.map(({ parts, settle }) => settle(found.splice(0, parts.length))));
     },
     release: (claims, after) =>
