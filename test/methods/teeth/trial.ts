@@ -28,7 +28,7 @@ import type { Planted } from './noticing.ts';
 const LIMIT_MS = 600_000;
 
 /** With a fault, what has not come about after so long will never, in ms. */
-const HANG_MS = 20_000;
+const HANG_MS = 40_000;
 
 /** So often a run in which the machine stood still, and which says nothing, is made again. */
 const AGAIN = 3;

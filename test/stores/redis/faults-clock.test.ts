@@ -61,19 +61,25 @@ describe("a server's clock", () => {
     await using bed = new Bed();
     const { clock, server } = await stepped(bed);
     const heard = bed.use(hearWarnings());
-    const [locks, others] = [bed.locks(server), bed.locks(server)];
+    const [locks, others, more] = [bed.locks(server), bed.locks(server), bed.locks(server)];
     const idle = await patiently(locks.mutex('idle'));
     await idle.release();
     const lease = await patiently(locks.mutex('held'));
+    // Its number is in its queue alone.
+    const earlier = patiently(more.mutex('held'));
+    await hasWaiter(more, 'held');
     clock.step(-60_000);
     const again = await patiently(others.mutex('idle'));
     expect(again.token).toBeGreaterThan(idle.token);
     const waiting = patiently(others.mutex('held'));
-    await hasWaiter(others, 'held');
+    await hasWaiter(others, 'held', 2);
     await until('was it warned', async () => heard.codes.includes('HOLDFAST_CLOCK_JUMP'));
     expect(lease).toHaveProperty('held', true);
     await lease.release();
-    expect((await waiting).token).toBeGreaterThan(lease.token);
+    const next = await earlier;
+    expect(next.token).toBeGreaterThan(lease.token);
+    await next.release();
+    expect((await waiting).token).toBeGreaterThan(next.token);
   });
 
   test('is a century ahead for a while: nothing is granted, and then tokens grow', async () => {

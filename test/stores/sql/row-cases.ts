@@ -123,7 +123,8 @@ function takenCases({ tables, query, know, caller, sweep }: Database): void {
   test('remembers the release of a claim that comes late', async () => {
     const late = asked('late again');
     await takenBy(one, 'late again');
-    expect(await one.release([late])).toEqual(['0']);
+    // By another, or the program would no longer take the row for free.
+    expect(await two.release([late])).toEqual(['0']);
     expect(await one.claim([late])).toEqual(['g unknown ']);
   });
 
