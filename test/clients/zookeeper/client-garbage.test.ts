@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { Answer } from '../../../src/base/answer.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
+import { until } from '../../support/until.ts';
 import { heardFrom, startSession, untilState } from './sessions.ts';
 
 const GREETING = Buffer.from(
@@ -10,13 +11,15 @@ const GREETING = Buffer.from(
   'hex',
 );
 
+const SHORT_GREETING = Buffer.from('0000000400000000', 'hex');
+
 /** A server that answers the first request well, or not, and each later one with `answer`. */
 async function serve(
   answer: (request: Buffer) => Buffer,
   greeting: Buffer = GREETING,
+  sockets: Set<Socket> = new Set(),
 ): Promise<string> {
   const port = await freePort();
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     let greeted = false;
@@ -91,13 +94,22 @@ it('events that nobody waits for are no trouble', async () => {
 
 it.each([
   ['a web server', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-  ['one that greets with too little', Buffer.from('0000000400000000', 'hex')],
+  ['one that greets with too little', SHORT_GREETING],
   ['one that says nothing', Buffer.alloc(0)],
 ])('%s is no server: the request fails in its time, and was never sent', async (_, greeting) => {
   const session = startSession({ servers: [await serve(() => Buffer.alloc(0), greeting)] });
   await expect(session.create('/a', { timeoutMs: 300 })).rejects.toMatchObject({
     ...{ reason: 'OPERATIONTIMEOUT', outcome: 'failed', retryable: true },
   });
+});
+
+it('a connection with a greeting that cannot be read is ended before the next', async () => {
+  const sockets = new Set<Socket>();
+  const server = await serve(() => Buffer.alloc(0), SHORT_GREETING, sockets);
+  startSession({ servers: [server] });
+  await until('another came', async () => sockets.size > 1);
+  const [former] = sockets;
+  await until('it has ended', async () => former?.destroyed === true);
 });
 
 it('a server that gives another session has ended ours', async () => {

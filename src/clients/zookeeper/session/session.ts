@@ -177,8 +177,8 @@ export class Session {
     const hello = helloOf(this.#greeting, { lastZxid: this.#lastZxid, timeoutMs: this.timeoutMs });
     const link = new ZookeeperLink({ place, clock, tls, hello });
     const end = (): void => link.end(new Error('no longer wanted'));
-    const greeted = (either: AbortSignal) => first({ end }, either, () => link.hello);
-    const greeting = readGreeting(await limited(limitMs, [signal], greeted));
+    const greet = async () => readGreeting(await link.hello);
+    const greeting = await limited(limitMs, [signal], (either) => first({ end }, either, greet));
     if (signal.aborted) end();
     if (link.ended) throw link.ended;
     const another = this.id !== 0n && greeting.sessionId !== this.id;
