@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstOf } from '../../base/aborts.ts';
 import { singleFlight } from '../../base/single-flight.ts';
-import { limited } from '../abortable.ts';
+import { abortable, limited } from '../abortable.ts';
 import { pauseAfter, shuffled } from '../opening.ts';
 import { closed } from '../wire.ts';
 import { type Endpoint, EtcdChannel } from './channel.ts';
@@ -92,7 +92,8 @@ export class EtcdChannels {
       };
       tryNext();
     });
-    return race.finally(forget);
+    // No attempt ends the race if the close comes before the last server's turn.
+    return abortable(this.#closing.signal, race).finally(forget);
   }
 
   readonly #retired = (channel: EtcdChannel): void => {

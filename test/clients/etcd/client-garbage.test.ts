@@ -175,6 +175,15 @@ describe('a server that', () => {
     expect(Buffer.concat(received).toString('latin1')).not.toContain('etcdserverpb');
   });
 
+  it('says nothing keeps no request waiting once the client is closed', async () => {
+    const ports = [await listening(createPlainServer()), await listening(createPlainServer())];
+    const client = clientOf(ports.map((port) => `127.0.0.1:${port}`));
+    // It has tried one of them.
+    const asked = client.grant(1000);
+    client.close();
+    await expect(asked).rejects.toThrow(/is closed/);
+  });
+
   it('is none of etcd, or too old for this API, is called so, and is not asked again', async () => {
     const strangers: [string, Server][] = [
       ['not from etcd', createWebServer((_, response) => response.end('hello'))],
