@@ -10,8 +10,8 @@
  * server answers by itself.
  *
  * Keeping a lease alive twice does no harm, and a dead one stays dead: so a keep-alive without a
- * reply is sent once more. The life in a reply counts from the first request, so it is never
- * overestimated.
+ * reply is sent once more, while it has time. The life in a reply counts from the first request,
+ * so it is never overestimated.
  */
 import type { StoreError } from '../../contract/errors.ts';
 import { type Calls, DEADLINE_MS, type RpcMethod } from './calls.ts';
@@ -34,7 +34,8 @@ export function keepAlives(
     const ask = () => calls.call(KEEP_ALIVE, { id }, end);
     for (;;) {
       const { ttl, header } = await ask().catch((error: unknown) => {
-        if ((error as StoreError).outcome !== 'unknown') throw error;
+        const late = performance.now() >= end;
+        if (late || (error as StoreError).outcome !== 'unknown') throw error;
         return ask().catch(() => Promise.reject(error));
       });
       // Death needs no confirmation: no claim relies on it.

@@ -140,6 +140,18 @@ describe('a server that', () => {
     expect((await Promise.all(clients.map(endsOf))).flat()).toHaveLength(3 * clients.length);
   });
 
+  it('answers no keep-alive in its time is not asked once more', async () => {
+    const asked: string[] = [];
+    const client = await serverThat((stream, path) => {
+      asked.push(path.replace(/.*\//, ''));
+      if (!path.endsWith('KeepAlive')) only({ ...GRPC, ...UNIMPLEMENTED })(stream, path);
+    });
+    await expect(client.keepAlive(1n)).rejects.toMatchObject({ outcome: 'unknown' });
+    // What was sent before its answer has arrived before.
+    await expect(client.grant(1000)).rejects.toMatchObject({ outcome: 'failed' });
+    expect(asked.filter((name) => name !== 'Check')).toEqual(['LeaseKeepAlive', 'LeaseGrant']);
+  });
+
   it('tells of watches that nobody asked for is not believed', async () => {
     const created = frame(Buffer.from('10071801', 'hex'));
     const client = await serverThat((stream, path) => {
