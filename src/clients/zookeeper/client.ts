@@ -1,5 +1,6 @@
 /** A ZooKeeper client for a store: parses the address once, then starts sessions. */
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { positive } from '../../base/duration.ts';
 import { destinationOf, type ZookeeperOptions } from './address.ts';
 import { ZookeeperSession } from './zookeeper-session.ts';
 
@@ -8,6 +9,7 @@ export interface ZookeeperClient {
   /**
    * A new session, which connects at once, and again whenever it has to. It outlives its client by
    * this timeout, in ms, within limits of the servers. Default: 10 s.
+   * @throws UsageError unless it is more than 0, and at most 24 days.
    */
   start(sessionTimeoutMs?: number): ZookeeperSession;
 }
@@ -28,8 +30,10 @@ export function zookeeperClient(
   clock: Clock = systemClock(),
 ): ZookeeperClient {
   const destination = destinationOf(address);
+  const timeoutOf = positive(destination.sessionTimeoutMs);
   return {
-    start: (sessionTimeoutMs = destination.sessionTimeoutMs) => {
+    start: (given) => {
+      const sessionTimeoutMs = timeoutOf(given, 'sessionTimeoutMs');
       return new ZookeeperSession({ ...destination, sessionTimeoutMs }, clock);
     },
   };

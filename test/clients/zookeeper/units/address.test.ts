@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../src/base/errors.ts';
 import { destinationOf, type ZookeeperOptions } from '../../../../src/clients/zookeeper/address.ts';
+import { zookeeperClient } from '../../../../src/clients/zookeeper/client.ts';
 import { checkPath } from '../../../../src/clients/zookeeper/paths.ts';
 
 describe('a URL', () => {
@@ -63,6 +64,11 @@ it.each([
   { servers: ['h1'], auth: { scheme: '', auth: 'x' } },
 ])('options %j are refused', (options) => {
   expect(() => destinationOf(options as ZookeeperOptions)).toThrow(UsageError);
+});
+
+it.each([0, -1, Number.NaN, 2 ** 31])('a session of %d ms is not started', (ms) => {
+  const client = zookeeperClient('zookeeper://127.0.0.1:1');
+  expect(() => client.start(ms)).toThrow(UsageError);
 });
 
 describe('a path', () => {
