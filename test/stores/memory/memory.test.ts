@@ -79,6 +79,17 @@ describe('the memory store', () => {
     expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
   });
 
+  it('gives a resource greater tokens, whichever queue serves it next', async () => {
+    const locks = createLocks(memoryStore());
+    const older = await locks.mutex('older').acquire();
+    const newer = await locks.mutex('newer').acquire();
+    // The queue that is blank last knows the smaller number.
+    await newer.release();
+    await older.release();
+    const next = await locks.mutex('newer').acquire();
+    expect(next.token).toBeGreaterThan(newer.token);
+  });
+
   it('wakes no claim that has left by then', async () => {
     const store = memoryStore();
     const holder = { host: 'test', pid: 1, since: 0 };

@@ -4,6 +4,7 @@ import { Answer } from '../../../src/base/answer.ts';
 import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import { temporaryFailure } from '../../../src/contract/errors.ts';
 import type { CallTerms, SqlLink } from '../../../src/stores/sql/link.ts';
+import { columnsOf, crowdOf } from '../../../src/stores/sql/row.ts';
 import { SqlRowStore } from '../../../src/stores/sql/row-store.ts';
 import { Table } from '../../../src/stores/sql/table.ts';
 import { claimOf } from '../../methods/faults/bed.ts';
@@ -50,6 +51,25 @@ test('the looks of one turn are one statement', async () => {
   const queues = await Promise.all(['a', 'b', 'c'].map((name) => store.inspect(name)));
   expect(queues).toMatchObject([{ resource: 'a' }, { resource: 'b' }, { resource: 'c' }]);
   expect(sent).toEqual(['read ["a","b","c"]']);
+});
+
+test('a list begins at its prefix, and each page right behind the one before', async () => {
+  const crowd = crowdOf(undefined, { openAt: 0 });
+  crowd.queue.enter(claimOf('any', { id: ID }), 0, { number: 1n, maxWaiters: 10 });
+  const columns = Object.values({ ...columnsOf(crowd, 0), kind: 'm' });
+  const all = Array.from({ length: 1000 }, (_, n) => `p${n}`);
+  const stored = ['o', 'p', ...all, 'q'].sort();
+  const from: string[] = [];
+  const store = storeOn((_, [least = '', most]) => {
+    from.push(least);
+    const page = stored.filter((name) => name >= least).slice(0, Number(most));
+    return page.map((name) => JSON.stringify([1, 0, 0, name, 1, ...columns]));
+  });
+  const listed: string[] = [];
+  for await (const name of store.list('p')) listed.push(name);
+  expect(listed).toEqual(stored.slice(1, -1));
+  expect(from).toHaveLength(3);
+  expect(from[0]).toBe('p');
 });
 
 describe('a free lock', () => {
