@@ -29,33 +29,6 @@ export const all: Topic = {
       },
     },
     {
-      name: 'opposite orders do not deadlock',
-      async run(bed) {
-        const [one, other] = [bed.locks(), bed.locks({}, await bed.connect())];
-        const transfers = Array.from({ length: 20 }, (_, i) => {
-          const locks = i % 2 ? one : other;
-          const parts = [locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))];
-          return allOf(i % 3 ? parts : parts.reverse()).run(() => bed.sleep(1));
-        });
-        await Promise.all(transfers);
-      },
-    },
-    {
-      name: 'parts of every kind go together',
-      needs: ['queue', 'permits'],
-      async run(bed) {
-        const locks = bed.locks();
-        const parts = [
-          locks.mutex(bed.name('mutex')),
-          locks.semaphore(bed.name('permits'), { limit: 3 }),
-          locks.rwLock(bed.name('rw')).read,
-          locks.rwLock(bed.name('rw 2')).write,
-        ];
-        const kinds = await allOf(parts).run(({ leases }) => leases.map(({ kind }) => kind));
-        assert.deepEqual(kinds, ['mutex', 'permits', 'read', 'write']);
-      },
-    },
-    {
       name: 'several in one step are all held or none',
       needs: ['claimAll'],
       async run(bed) {

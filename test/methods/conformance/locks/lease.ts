@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import type { LockOf } from './lock-of.ts';
-import { later, untilItWaits } from './waits.ts';
 
 /** The methods of a lease, and its end. */
 export function lease({ name, of }: LockOf): Topic {
@@ -21,16 +20,6 @@ export function lease({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'the token of a lease is the number that others see',
-        needs: ['tokens'],
-        async run(bed) {
-          const [one, other] = [bed.locks(), bed.locks()];
-          const lease = await of(one, bed.name()).acquire();
-          const { holders } = await other.inspect(bed.name());
-          assert.equal(holders[0]?.number, lease.token);
-        },
-      },
-      {
         name: 'tokens grow from lease to lease',
         needs: ['tokens'],
         async run(bed) {
@@ -42,18 +31,6 @@ export function lease({ name, of }: LockOf): Topic {
             last = token;
             await release();
           }
-        },
-      },
-      {
-        name: 'a new holder learns from whom it takes over, and that the lease was released',
-        needs: ['queue', 'tokens'],
-        async run(bed) {
-          const [one, other] = [of(bed.locks(), bed.name()), of(bed.locks(), bed.name())];
-          const first = await one.acquire();
-          const next = later(other.acquire());
-          await untilItWaits(bed);
-          await first.release();
-          assert.deepEqual((await next).takeover, { reason: 'released', token: first.token });
         },
       },
     ],
