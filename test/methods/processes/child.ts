@@ -23,7 +23,6 @@ export class Child {
       | 'runner'
       | 'starter'
       | 'diner'
-      | 'seller'
       | 'finisher'
       | 'taker'
       | 'booker'
