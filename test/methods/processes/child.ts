@@ -16,7 +16,6 @@ export class Child {
     script:
       | 'holder'
       | 'contender'
-      | 'stormer'
       | 'candidate'
       | 'keeper'
       | 'newest'
