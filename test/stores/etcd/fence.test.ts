@@ -4,7 +4,6 @@ import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, expect, test } from 'vitest';
 import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
 import { clientOf, put, valuesOf } from '../../clients/etcd/scene.ts';
-import { changesAtOnce } from '../../fences/at-once.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 
 const server = await startEtcd();
@@ -13,10 +12,6 @@ afterAll(() => server.close());
 const fence = etcdFence();
 const at = (resource: string) => ({ resource, lineage: 'one' });
 const writing = (key: string, value: string) => ({ success: [{ put: { key, value } }] });
-
-async function numberAt(etcd: EtcdClient, key: string): Promise<number> {
-  return Number((await valuesOf(etcd, key))[key]);
-}
 
 function fixtureFor(resource: string): FenceFixture {
   const etcd = clientOf(server.url);
@@ -133,15 +128,4 @@ test('an entry looks again if another was made since it looked', async () => {
   };
   const entering = fence.enter(slow, { ...at('j'), token: 1n });
   await expect(entering).rejects.toMatchObject({ code: 'STALE_TOKEN', token: 1n, seen: 2n });
-});
-
-test('holders at once lose no update', async () => {
-  const etcd = clientOf(server.url);
-  await put(etcd, 'data/stock', '100');
-  const sold = await changesAtOnce(30, async (token) => {
-    const entry = await fence.enter(clientOf(server.url), { ...at('stock'), token });
-    const left = await numberAt(etcd, 'data/stock');
-    await entry.write(writing('data/stock', String(left - 1)));
-  });
-  expect(await numberAt(etcd, 'data/stock')).toBe(100 - sold);
 });
