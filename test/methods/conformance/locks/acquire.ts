@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { LONG_MS } from '../../../../src/testkit/test-bed.ts';
 import type { LockOf } from './lock-of.ts';
 import { later, untilItWaits } from './waits.ts';
 
@@ -9,35 +8,6 @@ export function acquire({ name, of }: LockOf): Topic {
   return {
     topic: `${name}, acquire`,
     cases: [
-      {
-        name: 'a free lock is acquired',
-        async run(bed) {
-          const lease = await of(bed.locks(), bed.name()).acquire();
-          assert.equal(lease.resource, bed.name());
-          assert.equal(typeof lease.token, 'bigint');
-          assert.equal(lease.lineage, bed.store.lineage);
-          assert.deepEqual([lease.held, lease.state, lease.signal.aborted], [true, 'held', false]);
-          assert.ok(lease.remainingMs > 0 && lease.remainingMs <= LONG_MS);
-          lease.assertHeld();
-        },
-      },
-      {
-        name: 'a second acquire waits for the release',
-        async run(bed) {
-          const lock = of(bed.locks(), bed.name());
-          const first = await lock.acquire();
-          const course: string[] = [];
-          const second = lock.acquire().then((lease) => {
-            course.push('granted');
-            return lease;
-          });
-          await bed.quiet();
-          course.push('released');
-          await first.release();
-          assert.equal((await second).held, true);
-          assert.deepEqual(course, ['released', 'granted']);
-        },
-      },
       {
         name: 'tryAcquire returns a lease or null',
         async run(bed) {
@@ -60,21 +30,6 @@ export function acquire({ name, of }: LockOf): Topic {
           assert.ok(!result.acquired);
           const [holder] = result.holders;
           assert.deepEqual([holder?.holder.label, holder?.holder.pid], ['the holder', process.pid]);
-        },
-      },
-      {
-        name: 'a wait that runs out leaves nothing behind',
-        async run(bed) {
-          const held = await of(bed.locks(), bed.name()).acquire();
-          const other = of(bed.locks(), bed.name());
-          await assert.rejects(other.acquire({ wait: 60 }), { code: 'ACQUIRE_TIMEOUT' });
-          await assert.rejects(
-            other.run({ wait: 60 }, () => assert.fail('it ran')),
-            { code: 'ACQUIRE_TIMEOUT' },
-          );
-          await bed.until('no claim waited', async () => (await bed.look()).waiters.length === 0);
-          await held.release();
-          assert.ok((await other.acquire()).held);
         },
       },
       {

@@ -1,33 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Locks } from '../../../../src/locks.ts';
 import type { Lock } from '../../../../src/primitives/lock.ts';
-import { allOf } from '../../../../src/primitives/multi-lock.ts';
 import { tryAllOf } from '../../../../src/primitives/try-all-of.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 
 export const all: Topic = {
   topic: 'all',
   cases: [
-    {
-      name: 'all parts are held together and given back together',
-      async run(bed) {
-        const locks = bed.locks();
-        const both = allOf([locks.mutex(bed.name('b')), locks.mutex(bed.name('a'))]);
-        await both.run(async ({ leases, held, signal }) => {
-          assert.deepEqual(
-            leases.map((lease) => lease.resource),
-            [bed.name('b'), bed.name('a')],
-          );
-          assert.deepEqual([held, signal.aborted], [true, false]);
-          for (const part of ['a', 'b']) {
-            assert.equal((await bed.look(bed.name(part))).holders.length, 1);
-          }
-        });
-        for (const part of ['a', 'b']) {
-          assert.equal((await bed.look(bed.name(part))).holders.length, 0);
-        }
-      },
-    },
     {
       name: 'several in one step are all held or none',
       needs: ['claimAll'],

@@ -52,15 +52,5 @@ export const rwLock: Topic = {
         assert.ok((await other.write.acquire()).token > token);
       },
     },
-    {
-      name: 'a released writer cannot be downgraded',
-      needs: ['downgrade'],
-      async run(bed) {
-        const lease = await bed.locks().rwLock(bed.name()).write.acquire();
-        await lease.release();
-        await assert.rejects(downgrade(lease), { code: 'LEASE_LOST' });
-        assert.equal((await bed.look()).holders.length, 0);
-      },
-    },
   ],
 };

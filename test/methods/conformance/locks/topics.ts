@@ -3,7 +3,6 @@ import type { Topic } from '../../../../src/testkit/case.ts';
 import { acquire } from './acquire.ts';
 import { all } from './all.ts';
 import { election } from './election.ts';
-import { lease } from './lease.ts';
 import { MUTEXES } from './lock-of.ts';
 import { loss } from './loss.ts';
 import { onceCases, refreshCases } from './once.ts';
@@ -14,7 +13,7 @@ import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
 
 /** All locks with one holder at a time. */
-const EXCLUSIVE = [acquire, lease, loss, sharing];
+const EXCLUSIVE = [acquire, loss, sharing];
 
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
