@@ -16,7 +16,7 @@ const COMMANDS = 'test/cli/servers/*.test.ts';
 const PROCESSES = [
   ...['test/{methods/processes,examples}/**/*.test.ts', 'test/cli/*.test.ts'],
   'test/cli/units/{completion,elect}.test.ts',
-  'test/{stores/sqlite,integrations/opentelemetry}/processes.test.ts',
+  'test/stores/sqlite/processes.test.ts',
 ];
 /** Whole stories of several processes. */
 const EXAMPLES = 'test/examples/{demo,stories}.test.ts';

@@ -36,16 +36,6 @@ it('leaves the standard input and output to the command', async () => {
   expect(await place.shell(script).fate).toMatchObject({ status: 0, out: 'same\n', err: '' });
 });
 
-it('lets one in at a time', async () => {
-  const place = new Place();
-  writeFileSync(place.path('n'), '0');
-  // It reads, lets others have their turn, and writes.
-  const add = 'n=$(cat n); sleep 0.02; echo $((n + 1)) > n';
-  const fates = Array.from({ length: 8 }, () => place.fate('run', 'a', '--', 'sh', '-c', add));
-  expect((await Promise.all(fates)).map(({ status }) => status)).toEqual(Array(8).fill(0));
-  expect(place.read('n').trim()).toBe('8');
-});
-
 /** Stays until the test says so. */
 const STAY = ['sh', '-c', 'echo in; until [ -e go ] || [ ! -e "$PWD" ]; do sleep 0.05; done'];
 

@@ -149,10 +149,12 @@ describe('events', () => {
     const refused = watchOutcome(locks.mutex('m').acquire());
     await clock.rest();
     expect(refused.error).toMatchObject({ code: 'MISMATCH', resource: 'm' });
-    expect(seen).toEqual([
-      ['s', 'permits', 'the limit in force is 3, not 5'],
-      ['m', 'mutex', 'its queue holds read claims'],
-    ]);
+    const tried = watchOutcome(locks.mutex('m').tryAcquire());
+    await clock.rest();
+    expect(tried.error).toMatchObject({ code: 'MISMATCH', resource: 'm' });
+    const mismatch = ['m', 'mutex', 'its queue holds read claims'];
+    const limit = ['s', 'permits', 'the limit in force is 3, not 5'];
+    expect(seen).toEqual([limit, mismatch, mismatch]);
   });
 });
 

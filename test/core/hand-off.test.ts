@@ -347,6 +347,8 @@ describe('a downgraded write lock', () => {
     expect([lease.kind, lease.token, lease.held]).toEqual(['read', token, true]);
     await bed.clock.advance(3_400);
     expect(bed.store.sent('renew')[0]?.claims[0]).toMatchObject({ kind: 'read', permits: 1 });
+    await release(bed, lease);
+    await expect(downgrade(lease)).rejects.toMatchObject({ code: 'LEASE_LOST' });
   });
 
   for (const outcome of ['answered', 'unanswered'] as const) {

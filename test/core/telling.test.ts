@@ -24,17 +24,6 @@ function hear(locks: Locks): Told[] {
   return told;
 }
 
-it('has one acquisition from the wish to the end of the hold', async () => {
-  const { clock, locks } = setUp();
-  const told = hear(locks);
-  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
-  expect(told.map(({ name }) => name)).toEqual(['acquiring', 'acquired', 'working', 'released']);
-  expect(new Set(told.map(({ acquisition }) => acquisition)).size).toBe(1);
-  expect(told[0]?.acquisition).toEqual({
-    ...{ resource: 'a', kind: 'mutex', permits: 1, store: 'scripted' },
-  });
-});
-
 it('keeps the acquisitions of tasks apart that share a claim, and of permits', async () => {
   const { clock, locks } = setUp();
   const told = hear(locks);

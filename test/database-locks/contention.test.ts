@@ -1,6 +1,6 @@
 /** Many at once, at every isolation level that a lock is taken at: no change is lost. */
 import type { TransactionError } from 'holdfast';
-import { isRetryable, rowLock, transactionLock } from 'holdfast/sql';
+import { isRetryable, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, type Isolation, numberLeft, on } from './clients.ts';
@@ -69,6 +69,15 @@ describe.each(PRODUCTS)('$name', (product) => {
       ),
     );
     expect([...retries.keys()]).not.toContain('deadlock');
+  });
+
+  test('changes by version lose none', async () => {
+    const key = { id: 'sold by version' };
+    await client.transaction((tx) => rowLock(tx, { table, key }));
+    // Who fails once more was late behind one more of the others.
+    const options = { table, key, version: 'version', attempts: WORKERS };
+    await atOnce(() => optimistic<Stock>(client.db, options, ({ n }) => ({ n: n - 1 })));
+    expect(await numberLeft(client.db, key.id)).toBe(10 - WORKERS);
   });
 
   test('names exclude each other', async () => {

@@ -43,13 +43,14 @@ describe('once', () => {
 
   it('leaves the key free when a holder dies, and it is done then', async () => {
     const { clock, locks, other, store } = setUp();
-    const dead = await createLocks(store, { clock, ttl: '10s' })
+    const dead = await createLocks(store, { clock, ttl: '10s', label: 'dead' })
       .mutex('once:a', { heartbeat: false })
       .acquire();
     expect(dead.held).toBe(true);
     const next = watchOutcome(once(other, 'a', DAY, () => 'next'));
     const skipped = await once(locks, 'a', { ...DAY, ifRunning: 'skip' }, () => 'never');
-    expect(skipped.state).toBe('running');
+    const holders = [{ holder: { label: 'dead' } }];
+    expect(skipped).toMatchObject({ state: 'running', holders });
     await clock.advance(10_100);
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
   });

@@ -1,6 +1,6 @@
 import { allOf } from 'holdfast';
 import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 describe('a try', () => {
   it('answers null when it is refused, and tells who holds', async () => {
@@ -10,6 +10,17 @@ describe('a try', () => {
     expect(await locks.mutex('a').tryRun(() => 1)).toMatchObject({ acquired: false, holders: [] });
     expect(store.entered.every((claim) => !claim.queue)).toBe(true);
   });
+
+  for (const onInspect of [silence<never>, () => Promise.reject(failure())]) {
+    it('that is refused is told apart from a look at the holders that fails', async () => {
+      const { clock, store, locks } = setUp();
+      store.onInspect = onInspect;
+      store.onClaim = () => ({ state: 'gone', why: 'refused' });
+      const tried = watchOutcome(locks.mutex('a').tryRun(() => 1));
+      await clock.advance(10_000);
+      expect(tried.value).toMatchObject({ acquired: false, why: 'held', holders: [] });
+    });
+  }
 
   it('refuses `wait`, which it would ignore', () => {
     const { locks, store } = setUp();

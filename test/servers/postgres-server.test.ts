@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { directory } from '../cli/program.ts';
 import { until } from '../support/until.ts';
@@ -22,49 +21,12 @@ async function start(options: PostgresOptions = {}): Promise<PostgresServer> {
   return server;
 }
 
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  client.on('error', () => {});
-  await client.connect();
-  onTestFinished(() => client.end());
-  return client;
-}
-
 async function rowsOf(server: PostgresServer): Promise<unknown[]> {
   const rows = await server.query<{ n: number }>('select n from t order by n');
   return rows.map(({ n }) => n);
 }
 
 describe('a PostgreSQL', () => {
-  it('answers on its port, on loopback only, and commits durably', async () => {
-    const server = await start();
-    const client = await connect(server.url);
-    const { rows } = await client.query(`select current_setting('listen_addresses') as address,
-      current_setting('fsync') as fsync, current_setting('server_encoding') as encoding`);
-    expect(rows).toEqual([{ address: '127.0.0.1', fsync: 'on', encoding: 'UTF8' }]);
-  });
-
-  it('many start at once, each on a port and with data of its own', async () => {
-    const all = await Promise.all([start(), start(), start()]);
-    expect(new Set(all.map(({ port }) => port)).size).toBe(all.length);
-    for (const [n, server] of all.entries()) await server.query(`create table t as select ${n} n`);
-    expect(await Promise.all(all.map(rowsOf))).toEqual([[0], [1], [2]]);
-  });
-
-  it('is configured as asked, and asks for passwords where it is told to', async () => {
-    const login = { user: 'bob', password: 'p/ss word', database: 'some where' };
-    const hba = ['host all bob 127.0.0.1/32 scram-sha-256'];
-    const server = await start({ config: ['fsync = off', 'max_connections = 7'], hba });
-    expect(await server.query('show max_connections')).toEqual([{ max_connections: '7' }]);
-    await server.query(`create role bob login password 'p/ss word'`);
-    await server.query('create database "some where" owner bob');
-    const bob = await connect(server.urlOf(login));
-    const { rows } = await bob.query('select current_user as name, current_database() as place');
-    expect(rows).toEqual([{ name: 'bob', place: 'some where' }]);
-    const stranger = connect(server.urlOf({ ...login, password: 'wrong' }));
-    await expect(stranger).rejects.toThrow(/password authentication failed/);
-  });
-
   it('that cannot start says why, and leaves nothing behind', async () => {
     const config = ['no_such_parameter = 1'];
     await expect(start({ config })).rejects.toThrow(/no_such_parameter/);
@@ -119,27 +81,6 @@ describe('a PostgreSQL', () => {
 });
 
 describe('faults of a PostgreSQL', () => {
-  it('it keeps what was committed through stops of all kinds and through crashes', async () => {
-    const server = await start();
-    await server.query('create table t (n int)');
-    await server.query('insert into t values (1)');
-    for (const mode of ['smart', 'fast', 'immediate'] as const) {
-      await server.stop(mode);
-      expect(server.running).toBe(false);
-      await server.start();
-    }
-    const client = await connect(server.url);
-    await client.query('begin; insert into t values (2)');
-    const all = [server.pid, ...childrenOf(server.pid)];
-    await server.kill();
-    expect(all.filter(alive)).toEqual([]);
-    await server.start();
-    expect(await rowsOf(server)).toEqual([1]);
-    expect(server.log).toMatch(/was not properly shut down; automatic recovery in progress/);
-    await server.restart();
-    expect(await rowsOf(server)).toEqual([1]);
-  });
-
   it('one that stands still can be killed and closed', async () => {
     const server = await start();
     await server.query('create table t (n int)');

@@ -36,9 +36,6 @@ export interface Login {
   readonly database?: string;
 }
 
-/** How it ends: after its sessions, after it ended them, or at once, to recover at the start. */
-export type PostgresStop = 'smart' | 'fast' | 'immediate';
-
 const SUPERUSER = 'postgres';
 
 /** What is committed is safe, as by default; it is small, and standbys do not dawdle. */
@@ -64,8 +61,6 @@ const INITDB = [
 ];
 
 const DATA = 'data';
-
-const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 export class PostgresServer extends LocalServer {
   readonly #primary: PostgresServer | undefined;
@@ -109,9 +104,9 @@ export class PostgresServer extends LocalServer {
     return this.query('select 1').then(() => true);
   }
 
-  /** Ends it as an administrator does. */
-  override async stop(mode: PostgresStop = 'fast'): Promise<void> {
-    await this.process.end(SIGNALS[mode]);
+  /** Ends its sessions, and then it. */
+  override async stop(): Promise<void> {
+    await this.process.end('SIGINT');
   }
 
   /** It stands still, or only the session of that pid: nothing is answered, no connection ends. */

@@ -1,18 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockError, type Lease, type Lock } from 'holdfast';
 
-/**
- * A wait fails when the store has not answered for a TTL; a patient program waits again.
- *
- * @param failed is told why.
- */
-export async function patiently(lock: Lock, failed?: (error: Error) => void): Promise<Lease> {
+/** A wait fails when the store has not answered for a TTL; a patient program waits again. */
+export async function patiently(lock: Lock): Promise<Lease> {
   for (;;) {
     try {
       return await lock.acquire();
     } catch (error) {
       if (!isLockError(error, 'STORE')) throw error;
-      failed?.(error);
       await sleep(10);
     }
   }

@@ -2,7 +2,11 @@ import type { Store } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
 import type { BrokenStore } from './broken-stores.ts';
 
-function answering(store: Store, change: (status: ClaimStatus) => ClaimStatus): Partial<Store> {
+/** Changes what `claim` and `renew` answer. */
+export function answering(
+  store: Store,
+  change: (status: ClaimStatus) => ClaimStatus,
+): Partial<Store> {
   return {
     claim: async (claims) => (await store.claim(claims)).map(change),
     renew: async (claims) => (await store.renew(claims)).map(change),

@@ -2,7 +2,7 @@ import type { Member, Store, Takeover } from 'holdfast';
 import type { Claim, ClaimStatus } from 'holdfast/store';
 import { aroundStore } from 'holdfast/testkit';
 import { BROKEN_HINTS } from './broken-hints.ts';
-import { BROKEN_MEMORY } from './broken-memory.ts';
+import { answering, BROKEN_MEMORY } from './broken-memory.ts';
 import { BROKEN_PASSING } from './broken-passing.ts';
 import { BROKEN_STEPS } from './broken-steps.ts';
 
@@ -26,14 +26,6 @@ function renamed(store: Store, rename: Rename): Partial<Store> {
     renew: (claims) => store.renew(all(claims)),
     release: (claims, after) => store.release(all(claims), after),
     inspect: async (resource) => ({ ...(await store.inspect(rename(resource))), resource }),
-  };
-}
-
-/** Changes what `claim` and `renew` answer. */
-function answering(store: Store, change: (status: ClaimStatus) => ClaimStatus): Partial<Store> {
-  return {
-    claim: async (claims) => (await store.claim(claims)).map(change),
-    renew: async (claims) => (await store.renew(claims)).map(change),
   };
 }
 

@@ -4,7 +4,6 @@ import { startEtcdCluster } from '../../servers/etcd-cluster.ts';
 import { type EtcdServer, startEtcd } from '../../servers/etcd-server.ts';
 import { freePort, giveBack } from '../../servers/ports.ts';
 import { closing } from '../../support/closing.ts';
-import { HANG_MS } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
 import { behindProxy, clientOf, Ear, proxyTo, put, valuesOf } from './scene.ts';
 
@@ -86,29 +85,6 @@ describe('a request', () => {
     await put(client, 'k', '1');
     proxy.toClient.set({ delayMs: 900 });
     expect((await put(client, 'k', '2')).succeeded).toBe(true);
-  });
-
-  it('is a burden to no process: who has nothing else to do ends', async () => {
-    const server = closing(await startEtcd());
-    const script = `
-      import { etcdClient } from './src/clients/etcd/etcd-client.ts';
-      const client = etcdClient(process.argv[1]);
-      await client.txn({ success: [{ put: { key: 'k', value: 'there' } }] });
-      const { id } = await client.grant(60_000);
-      await client.keepAlive(id);
-      await new Promise((started) => {
-        client.watch({ key: 'k', started, changed: () => {}, lost: () => {} });
-        setTimeout(() => {}, 10_000).unref();
-        const tick = setInterval(() => {}, 10);
-        setTimeout(() => clearInterval(tick), 500);
-      });
-      console.log('idle');
-    `;
-    const { promisify } = await import('node:util');
-    const { execFile } = await import('node:child_process');
-    const args = ['--import', './scripts/sources.mjs', '--input-type=module', '-e', script];
-    const run = promisify(execFile)(process.execPath, [...args, server.url], { timeout: HANG_MS });
-    expect((await run).stdout).toBe('idle\n');
   });
 });
 

@@ -4,7 +4,6 @@ import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { missing } from '../../servers/programs.ts';
 import { S3Server, SIGNED } from '../../servers/s3-server.ts';
-import { changesAtOnce } from '../at-once.ts';
 import { at, fixtureOf, httpObjects, numbersIn } from '../numbers.ts';
 
 const why = await missing('python');
@@ -62,12 +61,4 @@ test('a bucket or an object that is gone is told as what it is', async () => {
   const unsigned = numbersIn(httpObjects({ url }));
   await numbers().enter({ ...at('mine'), token: 1n });
   await expect(unsigned.enter({ ...at('mine'), token: 1n })).rejects.toMatchObject(failed);
-});
-
-test('holders at once lose no update', async () => {
-  const sold = await changesAtOnce(8, async (token) => {
-    const entry = await numbers().enter({ ...at('stock'), token });
-    await entry.write(entry.value + 1);
-  });
-  expect(await valueAt('stock')).toBe(sold);
 });

@@ -87,6 +87,8 @@ describe('the parent is the span in which the lock was asked for', () => {
     expect(handedOn.map(({ parentSpanContext }) => parentSpanContext?.traceId)).toEqual(
       [...new Set(traces)].slice(1),
     );
+    const reasons = handedOn.map((span) => span.attributes['holdfast.takeover.reason']);
+    expect(reasons).toEqual(['released', 'released']);
     expect(told.spans().every(({ links }) => links.length === 0)).toBe(true);
   });
 });

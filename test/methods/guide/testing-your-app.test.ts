@@ -1,6 +1,6 @@
 /** The tests of the guide "Testing your app", which shows parts of this file. */
 import { readFileSync } from 'node:fs';
-import { createLocks, evict, isLockError, type Locks, type LossReason } from 'holdfast';
+import { createLocks, evict, isLockError, type Locks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import {
   chaosStore,
@@ -89,35 +89,6 @@ test('when the store is away, work ends with the lease', async () => {
   ]);
   expect(post.sent).toEqual(['a']);
   expect(await sendInvoices(locks, post)).toBe(true);
-});
-
-test('a short absence of the store goes unnoticed', async () => {
-  const clock = newClock();
-  const store = faultyStore(memoryStore({ clock }), clock);
-  const locks = createLocks(store, { clock, ttl: '10s' });
-  const post = new SlowPost(clock, 'a', 'b', 'c');
-
-  store.inject({ verb: 'renew', arrives: 'never', answer: 'never', times: 1 });
-
-  expect(await sendInvoices(locks, post)).toBe(true);
-  expect(post.sent).toEqual(['a', 'b', 'c']);
-});
-
-test.each<[LossReason, (store: ReturnType<typeof memoryStore>, locks: Locks) => unknown]>([
-  ['store-reset', (store) => store.forget()],
-  ['closed', (_store, locks) => locks.close({ drain: 0 })],
-])('a lease can be lost as %s', async (reason, lose) => {
-  const clock = newClock();
-  const store = memoryStore({ clock });
-  const locks = createLocks(store, { clock });
-  const post = new SlowPost(clock, 'a', 'b');
-
-  const run = sendInvoices(locks, post).catch((error: unknown) => error);
-  await clock.sleep('30s');
-  await lose(store, locks);
-
-  expect(await run).toMatchObject({ code: 'LEASE_LOST', reason });
-  expect(post.sent).toEqual(['a']);
 });
 
 test.each([1, 2, 3, 4, 5])('whatever the network does, one at a time: seed %i', async (seed) => {

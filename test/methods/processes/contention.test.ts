@@ -1,8 +1,6 @@
 /** Eight processes want the same lock; what they record is checked by the rules. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createLocks } from 'holdfast';
-import { sqliteStore } from 'holdfast/sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { paced, turnOf } from '../../support/this-run.ts';
 import { disorderOf, type HoldRecord } from '../histories/holds.ts';
 import { Child, databaseFile } from './child.ts';
@@ -81,22 +79,5 @@ describe('eight processes', () => {
     // A victim may have counted without living to tell.
     expect(counted(file)).toBeGreaterThanOrEqual(acknowledged);
     expect(counted(file)).toBeLessThanOrEqual(acknowledged + 3);
-  });
-
-  test('fair: processes are granted the lock in the order in which they came', async () => {
-    const { file, all } = await contenders({ kind: 'mutex', rounds: 1, fair: true });
-    const locks = createLocks(sqliteStore(file));
-    onTestFinished(() => locks.close({ drain: 0 }));
-    const first = await locks.mutex('mutex', { fair: true }).acquire();
-    for (const [i, child] of all.entries()) {
-      child.tell({ type: 'go' });
-      await expect.poll(async () => (await locks.inspect('mutex')).waiters.length).toBe(i + 1);
-    }
-    await first.release();
-    await Promise.all(all.map((child) => child.next('done')));
-    const records = recordsOf(all);
-    expect(disorderOf(records)).toEqual([]);
-    const order = records.toSorted((a, b) => a.grantedAt - b.grantedAt);
-    expect(order.map((record) => record.process)).toEqual(all.map((child) => child.pid));
   });
 });

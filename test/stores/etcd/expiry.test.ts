@@ -75,22 +75,6 @@ test.concurrent('a claim of less than whole seconds is never held after it has e
   expect(await holders(other, 'brief')).toBe(0);
 });
 
-test.concurrent('what a claim is told to have left is not what its lease has', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [first, second] = [claimOf('first', { ttlMs: 20_000 }), claimOf('a', { ttlMs: 20_000 })];
-  const [fresh] = await claim(store, first);
-  // Younger than what makes the store ask for a new life.
-  await sleep(500);
-  const [status] = await claim(store, second);
-  expect(await leaseOf(bed, first)).toBe(await leaseOf(bed, second));
-  expect(fresh).toMatchObject({ state: 'held' });
-  const { leftMs } = status as { leftMs: number };
-  expect(leftMs).toBeLessThanOrEqual(19_500);
-  // At least two thirds of it.
-  expect(leftMs).toBeGreaterThan(13_000);
-});
-
 test.concurrent('a new claim gets a lease with most of its life', async () => {
   await using bed = new Bed(server);
   const { store, counts } = counted(bed);
@@ -120,19 +104,6 @@ test.concurrent('nobody is promised more than the store will keep', async () => 
   const other = bed.store(server);
   await beating(store, [kept], async () => (await holders(other, 'left')) === 0);
   expect(performance.now() - asked).toBeGreaterThanOrEqual(leftMs);
-});
-
-test.concurrent('a lease that ends behind our back is replaced at once', async () => {
-  await using bed = new Bed(server);
-  const store = bed.store(server);
-  const [lost, next] = [claimOf('lost'), claimOf('next')];
-  await claim(store, lost);
-  await server.etcdctl('lease', 'revoke', await leaseOf(bed, lost));
-  expect(await claim(store, next)).toMatchObject([{ state: 'held' }]);
-  expect(await store.renew([lost, next])).toMatchObject([
-    { state: 'gone', why: 'expired' },
-    { state: 'held' },
-  ]);
 });
 
 test.concurrent('a lease that cannot be had holds up no claim on another', async () => {

@@ -1,12 +1,9 @@
 /** The fence where the guarded data is in etcd. */
-import { createLocks } from 'holdfast';
-import { etcdStore } from 'holdfast/etcd';
 import { etcdFence } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import type { EtcdClient, EtcdReply } from '../../../src/clients/etcd/client.ts';
-import { clientOf, proxyTo, put, valuesOf } from '../../clients/etcd/scene.ts';
-import { changesAtOnce } from '../../fences/at-once.ts';
+import { afterAll, expect, test } from 'vitest';
+import type { EtcdClient } from '../../../src/clients/etcd/client.ts';
+import { clientOf, put, valuesOf } from '../../clients/etcd/scene.ts';
 import { startEtcd } from '../../servers/etcd-server.ts';
 
 const server = await startEtcd();
@@ -15,10 +12,6 @@ afterAll(() => server.close());
 const fence = etcdFence();
 const at = (resource: string) => ({ resource, lineage: 'one' });
 const writing = (key: string, value: string) => ({ success: [{ put: { key, value } }] });
-
-async function numberAt(etcd: EtcdClient, key: string): Promise<number> {
-  return Number((await valuesOf(etcd, key))[key]);
-}
 
 function fixtureFor(resource: string): FenceFixture {
   const etcd = clientOf(server.url);
@@ -135,49 +128,4 @@ test('an entry looks again if another was made since it looked', async () => {
   };
   const entering = fence.enter(slow, { ...at('j'), token: 1n });
   await expect(entering).rejects.toMatchObject({ code: 'STALE_TOKEN', token: 1n, seen: 2n });
-});
-
-test('holders at once lose no update', async () => {
-  const etcd = clientOf(server.url);
-  await put(etcd, 'data/stock', '100');
-  const sold = await changesAtOnce(30, async (token) => {
-    const entry = await fence.enter(clientOf(server.url), { ...at('stock'), token });
-    const left = await numberAt(etcd, 'data/stock');
-    await entry.write(writing('data/stock', String(left - 1)));
-  });
-  expect(await numberAt(etcd, 'data/stock')).toBe(100 - sold);
-});
-
-test('two believe that they hold: the stale one writes nothing', async () => {
-  const etcd = clientOf(server.url);
-  await put(etcd, 'data/two', '10');
-  const proxy = await proxyTo(server.port);
-  // Nothing of this test takes so long that the one who is cut off could notice by its clock.
-  const options = { ttl: '30s' } as const;
-  const cut = createLocks(etcdStore(`127.0.0.1:${proxy.port}`), options);
-  const other = createLocks(etcdStore(server.url), options);
-  onTestFinished(async () => {
-    proxy.set();
-    await Promise.all([cut.close({ drain: 0 }), other.close({ drain: 0 })]);
-  });
-  const first = await cut.mutex('two').acquire();
-  const before = await fence.enter(etcd, first);
-  const read = await numberAt(etcd, 'data/two');
-  proxy.set({ flow: 'hold' });
-  // What an operator does, or a server whose clock leaps.
-  for (const line of (await server.etcdctl('lease', 'list')).split('\n').slice(1)) {
-    if (line) await server.etcdctl('lease', 'revoke', line.trim());
-  }
-  const second = await other.mutex('two').acquire();
-  expect([first.held, second.held]).toEqual([true, true]);
-  expect(second.token).toBeGreaterThan(first.token);
-  const after = await fence.enter(etcd, second);
-  const late = (): Promise<EtcdReply> => before.write(writing('data/two', String(read - 1)));
-  const refused = { code: 'STALE_TOKEN', token: first.token, seen: second.token };
-  await expect(late()).rejects.toMatchObject(refused);
-  await after.write(writing('data/two', String((await numberAt(etcd, 'data/two')) - 1)));
-  await expect(late()).rejects.toMatchObject(refused);
-  await expect(fence.enter(etcd, first)).rejects.toMatchObject(refused);
-  expect(await numberAt(etcd, 'data/two')).toBe(9);
-  expect(first).toHaveProperty('held', true);
 });

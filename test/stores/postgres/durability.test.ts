@@ -80,7 +80,7 @@ test.concurrent('an orderly restart loses nothing', async () => {
   await using bed = new Bed();
   const server = await bed.server();
   expect(await bed.fresh(server, FAST)).toMatchObject(HELD);
-  await server.stop('fast');
+  await server.stop();
   await server.start();
   expect(await bed.fresh(server, FAST)).toMatchObject(HELD);
 });

@@ -124,7 +124,7 @@ test.each(['pg_current_wal_lsn()', 'pg_control_system()'])(
     expect(await claim(bed, server, login)).toMatchObject(HELD);
     await new Promise((resolve) => setImmediate(resolve));
     expect(heard.codes).toEqual(['HOLDFAST_HIDDEN_HISTORY']);
-    await server.stop('fast');
+    await server.stop();
     await server.start();
     expect(await claim(bed, server, login)).toMatchObject(HELD);
     await server.restart();

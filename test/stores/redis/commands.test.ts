@@ -139,15 +139,6 @@ describe('what it costs', () => {
     const takeover = { reason: 'released' };
     expect(await store.renew([second])).toMatchObject([{ state: 'held', takeover }]);
   });
-
-  it('a hand-off to the only waiter, though another came later and left', async () => {
-    const store = await ready();
-    const first = await enter(store, {});
-    const second = await enter(store, {});
-    await store.release([await enter(store, {})]);
-    expect(await store.release([first])).toEqual([true]);
-    expect(await store.renew([second])).toMatchObject([{ state: 'held' }]);
-  });
 });
 
 describe('what it leaves', () => {

@@ -162,19 +162,6 @@ test('a cluster, which also tells its version and its time', async () => {
   await works(`redis+cluster://${hosts}`);
 });
 
-test('what is closed leaves no connection behind', async () => {
-  const connections = async (): Promise<number> =>
-    String(await server.command('CLIENT', 'LIST'))
-      .split('\n')
-      .filter((line) => line.includes(' db=7 ')).length;
-  const locks = await connect(`redis://${at}/7?afterDataLoss=trust`);
-  const lease = await locks.mutex('x').acquire();
-  expect(await connections()).toBeGreaterThan(0);
-  await lease.release();
-  await locks.close();
-  expect(await connections()).toBe(0);
-});
-
 /** In a process of its own, where these packages are missing. */
 async function run(missing: string, url: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const program = join(import.meta.dirname, 'without-packages.ts');

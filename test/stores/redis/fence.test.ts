@@ -3,7 +3,6 @@ import { createLocks } from 'holdfast';
 import { type RedisFenceOptions, redisFence } from 'holdfast/fence';
 import { redisStore } from 'holdfast/redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changesAtOnce } from '../../fences/at-once.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { add, type FenceOn, fenceOn, get, set } from './bed.ts';
 import { packages } from './packages.ts';
@@ -189,16 +188,6 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
     const keys = numbers.map((n) => `many ${n}`);
     const gone = await entry.write(['many', ...keys].map((key) => ['DEL', key] as const));
     expect(gone.filter((one) => one === 1)).toEqual([1]);
-  });
-
-  test('holders at once lose no update', async () => {
-    await server.command('SET', 'stock', 100);
-    const sold = await changesAtOnce(60, async (token) => {
-      const entry = await fenceOf().enter({ ...at('stock'), token });
-      const left = Number(await server.command('GET', 'stock'));
-      await set(entry, 'stock', left - 1);
-    });
-    expect(await server.command('GET', 'stock')).toBe(`${100 - sold}`);
   });
 
   test('leases pass in the order in which they were granted', async () => {

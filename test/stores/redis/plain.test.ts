@@ -14,7 +14,7 @@ import { RedisServer } from '../../servers/redis-server.ts';
 import { SteppedClock } from '../../servers/stepped-clock.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
-import { Bed, settle } from './bed.ts';
+import { Bed } from './bed.ts';
 import { FOREIGN_LOCKS } from './foreign-locks.ts';
 
 /** Long enough for nothing to expire by itself within a test. */
@@ -89,34 +89,6 @@ describe.each(FOREIGN_LOCKS)('beside $name', ({ keyOf, take }) => {
     expect(await beat(store, ours)).toBe('held');
   });
 
-  it('never are two inside, and everybody gets on', async () => {
-    const locks = createLocks(open({ key: keyOf, retry: 5 }));
-    let inside = 0;
-    const entries = { ours: 0, theirs: 0 };
-    const work = async (who: 'ours' | 'theirs'): Promise<void> => {
-      expect(++inside).toBe(1);
-      entries[who]++;
-      await sleep(1);
-      inside--;
-    };
-    const ours = async (): Promise<void> => {
-      for (let i = 0; i < 20; i++) await locks.mutex('a').run(() => work('ours'));
-    };
-    const theirs = async (): Promise<void> => {
-      for (let i = 0; i < 20; ) {
-        const hold = await take(client, 'a', LONG_MS);
-        if (hold) {
-          await work('theirs');
-          expect(await hold.release()).toBe(true);
-          i++;
-        } else await sleep(2);
-      }
-    };
-    await Promise.all([ours(), theirs(), ours(), theirs()]);
-    expect(entries).toEqual({ ours: 40, theirs: 40 });
-    await locks.close();
-  });
-
   it('shows that another program holds, for how long at most, and not its value', async () => {
     const store = open({ key: keyOf });
     await take(client, 'a', LONG_MS);
@@ -184,29 +156,6 @@ describe('a plain lock', () => {
     expect(status).toMatchObject({ state: 'error', error: { retryable: false } });
     const permits = createLocks(store).semaphore('a', { limit: 3 }).acquire();
     await expect(permits).rejects.toMatchObject({ code: 'UNSUPPORTED', trait: 'permits' });
-  });
-
-  it('after a loss of data grants nothing for maxTtl; others do not wait', async () => {
-    // Long enough for the first heartbeat to come after the looks below.
-    const maxTtl = 3000;
-    // A new server might have lost something; this one has not.
-    await open({ maxTtl }).inspect('a');
-    await settle(server);
-    const store = open({ afterDataLoss: 'wait', maxTtl });
-    const locks = createLocks(store, { ttl: maxTtl });
-    const lease = await locks.mutex('a').acquire();
-    await server.command('FLUSHALL');
-    const late = claim({ resource: 'b', ttlMs: maxTtl });
-    const [status] = await store.claim([late]);
-    expect(status).toMatchObject({ state: 'waiting', why: 'data-loss' });
-    expect(await enter(store, claim({ resource: 'b', queue: false }))).toBe('gone, refused');
-    // What no store can prevent: whoever knows nothing of the loss comes in at once.
-    expect(lease).toHaveProperty('held', true);
-    expect(await FOREIGN_LOCKS[0]?.take(client, 'a', LONG_MS)).toBeDefined();
-    await lease.ended;
-    expect(lease.loss?.reason).toBe('store-reset');
-    await locks.mutex('b').run(() => {});
-    await locks.close();
   });
 
   it("has tokens that grow although the server's clock is set back", async () => {

@@ -16,19 +16,6 @@ const NAMES: readonly string[] = [
   ...['x'.repeat(512), `${'x'.repeat(511)}y`, '\n', '\r\n', '\t', '\u2028'],
 ];
 
-test('names come back as they were given', async () => {
-  const store = open(newFile());
-  await store.claim(NAMES.map((name) => claimOf(name)));
-  const listed: string[] = [];
-  for await (const name of store.list('')) listed.push(name);
-  expect(listed.sort()).toEqual([...NAMES].sort());
-  for (const prefix of ['a', 'a\0', '\0', '\u0001', '%', '_', 'A', 'é', 'x', '1', 'none']) {
-    const found: string[] = [];
-    for await (const name of store.list(prefix)) found.push(name);
-    expect(found.sort()).toEqual(NAMES.filter((name) => name.startsWith(prefix)).sort());
-  }
-});
-
 test('a list of more than a page is complete', async () => {
   const store = open(newFile());
   const names = Array.from({ length: 345 }, (_, i) => `list/${i}`);

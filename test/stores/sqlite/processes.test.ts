@@ -59,27 +59,3 @@ test('killed at any instruction, a process leaves the file usable', async () => 
   const check = (await connect(file)).prepare('PRAGMA integrity_check').all();
   expect(check).toMatchObject([{ integrity_check: 'ok' }]);
 });
-
-test('with sixteen processes waiting, a departure wakes two', async () => {
-  const file = newFile();
-  const store = open(file, { busyMs: HANG_MS });
-  const holder = claimOf('queue');
-  await hold(store, holder);
-  const children = Array.from({ length: 16 }, () => start(file, 'stand'));
-  for (const child of children) expect(await message(child)).toBe('standing');
-  const wakes = async (): Promise<number[]> => {
-    for (const child of children) child.send('how often?');
-    return (await Promise.all(children.map(message))) as number[];
-  };
-  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
-  const before = await wakes();
-  await store.release([holder]);
-  await until(async () => (await store.inspect('queue')).holders.length === 1);
-  await until(async () => sum(await wakes()) >= sum(before) + 2);
-  // Time for one too many.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const after = await wakes();
-  const woken = after.filter((count, i) => count > (before[i] ?? 0));
-  expect(woken).toHaveLength(2);
-  expect(sum(after) - sum(before)).toBe(2);
-});

@@ -34,17 +34,6 @@ test('a lock that another keeps: an error after the time-out, and the loop goes 
   expect(await one(store.renew([claim]))).toMatchObject({ state: 'held' });
 });
 
-test('a lock that another process gives back in time: nobody notices', async () => {
-  const file = newFile();
-  const store = open(file);
-  await hold(store, claimOf('warm'));
-  const other = await connect(file);
-  other.exec('BEGIN IMMEDIATE');
-  const claimed = store.claim([claimOf('job')]);
-  setTimeout(() => other.exec('COMMIT'), 50);
-  expect(await one(claimed)).toMatchObject({ state: 'held', leftMs: 20_000 });
-});
-
 test('whatever was refused the lock leaves nothing behind that would be in the way', async () => {
   const file = newFile();
   const store = open(file);

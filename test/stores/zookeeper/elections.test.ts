@@ -1,29 +1,18 @@
-/** Leaders and standbys. */
-
+/** What an election needs of sessions. */
 import { createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { afterAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { claimOf, sleep } from '../../methods/faults/bed.ts';
-import { electedProcesses, elections } from '../../methods/faults/elections.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
 import { startZookeeper } from '../../servers/zookeeper-server.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './fault-bed.ts';
 
-const server = await startZookeeper();
-afterAll(() => server.close());
-
-const newBed = (): Bed => new Bed(server);
-
-describe('candidates', () => elections(newBed));
-
-describe('candidates that are processes', () => electedProcesses(newBed));
-
 test('an observer whose session has ended goes on in another one', async () => {
   // Its sessions are never longer than 4 s.
   const strict = await startZookeeper({ config: ['maxSessionTimeout=4000'] });
-  await using bed = newBed();
-  bed.use(strict);
+  await using bed = new Bed(strict);
+  bed.serve(strict);
   const proxy = bed.serve(await TcpProxy.start(strict.port));
   const locks = createLocks(bed.store(proxy));
   bed.use({ close: () => locks.close({ drain: 0 }) });

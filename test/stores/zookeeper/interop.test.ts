@@ -33,11 +33,6 @@ const LINES: readonly Line[] = [
     inside: [[0], [1], [2], [3], []],
   },
   {
-    who: 'mutexes: Java twice, ours twice, Java',
-    wishes: ['java mutex', 'java mutex', 'ours mutex', 'ours mutex', 'java mutex'],
-    inside: [[0], [1], [2], [3], [4], []],
-  },
-  {
     who: 'readers of both, our writer, readers of both, a writer in Java, our reader',
     wishes: [
       ...(['java read', 'ours read', 'ours write', 'ours read', 'java read'] as const),
@@ -52,11 +47,6 @@ const LINES: readonly Line[] = [
       ...(['java read'] as const),
     ],
     inside: [[0], [1], [2, 3], [3], [4], [5], []],
-  },
-  {
-    who: 'writers of both in turn',
-    wishes: ['java write', 'ours write', 'java write', 'ours write'],
-    inside: [[0], [1], [2], [3], []],
   },
 ];
 
@@ -117,18 +107,6 @@ test.concurrent('a downgraded reader of Curator 5.5 keeps its place before a wri
   await bed.expectInside(0);
   await bed.goes(0);
   await bed.expectInside(1);
-});
-
-test.concurrent('a mutex that Java has taken twice is free when given back twice', async () => {
-  await using bed = new Both(sides);
-  const thread = sides.curator.thread();
-  await thread.acquire('mutex', bed.lock);
-  await thread.acquire('mutex', bed.lock);
-  await bed.lineUp('ours mutex');
-  await thread.release('mutex', bed.lock);
-  await bed.expectInside();
-  await thread.release('mutex', bed.lock);
-  await bed.expectInside(0);
 });
 
 test.concurrent('what a Java program that was killed held is free after its session', async () => {

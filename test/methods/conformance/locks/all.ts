@@ -1,60 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Locks } from '../../../../src/locks.ts';
 import type { Lock } from '../../../../src/primitives/lock.ts';
-import { allOf } from '../../../../src/primitives/multi-lock.ts';
 import { tryAllOf } from '../../../../src/primitives/try-all-of.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 
 export const all: Topic = {
   topic: 'all',
   cases: [
-    {
-      name: 'all parts are held together and given back together',
-      async run(bed) {
-        const locks = bed.locks();
-        const both = allOf([locks.mutex(bed.name('b')), locks.mutex(bed.name('a'))]);
-        await both.run(async ({ leases, held, signal }) => {
-          assert.deepEqual(
-            leases.map((lease) => lease.resource),
-            [bed.name('b'), bed.name('a')],
-          );
-          assert.deepEqual([held, signal.aborted], [true, false]);
-          for (const part of ['a', 'b']) {
-            assert.equal((await bed.look(bed.name(part))).holders.length, 1);
-          }
-        });
-        for (const part of ['a', 'b']) {
-          assert.equal((await bed.look(bed.name(part))).holders.length, 0);
-        }
-      },
-    },
-    {
-      name: 'opposite orders do not deadlock',
-      async run(bed) {
-        const [one, other] = [bed.locks(), bed.locks({}, await bed.connect())];
-        const transfers = Array.from({ length: 20 }, (_, i) => {
-          const locks = i % 2 ? one : other;
-          const parts = [locks.mutex(bed.name('a')), locks.mutex(bed.name('b'))];
-          return allOf(i % 3 ? parts : parts.reverse()).run(() => bed.sleep(1));
-        });
-        await Promise.all(transfers);
-      },
-    },
-    {
-      name: 'parts of every kind go together',
-      needs: ['queue', 'permits'],
-      async run(bed) {
-        const locks = bed.locks();
-        const parts = [
-          locks.mutex(bed.name('mutex')),
-          locks.semaphore(bed.name('permits'), { limit: 3 }),
-          locks.rwLock(bed.name('rw')).read,
-          locks.rwLock(bed.name('rw 2')).write,
-        ];
-        const kinds = await allOf(parts).run(({ leases }) => leases.map(({ kind }) => kind));
-        assert.deepEqual(kinds, ['mutex', 'permits', 'read', 'write']);
-      },
-    },
     {
       name: 'several in one step are all held or none',
       needs: ['claimAll'],

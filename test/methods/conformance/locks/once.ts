@@ -31,25 +31,6 @@ export const onceCases: Topic = {
       },
     },
     {
-      name: 'finished work is reported with its holder and token, and the key is free',
-      async run(bed) {
-        const locks = bed.locks({ label: 'the first' });
-        let token = 0n;
-        const ran = await once(locks, bed.name(), { keepFor: '1m' }, (lease) => {
-          token = lease.token;
-          return 5;
-        });
-        assert.deepEqual(ran, { state: 'ran', value: 5 });
-        const again = await once(bed.locks(), bed.name(), { keepFor: '1m' }, () => assert.fail());
-        assert.equal(again.state, 'done');
-        assert.deepEqual([again.value, again.token], [undefined, token]);
-        assert.equal(again.by.label, 'the first');
-        assert.ok(again.leftMs > 0);
-        const { holders } = await locks.inspect(`once:${bed.name()}`);
-        assert.equal(holders.length, 0);
-      },
-    },
-    {
       name: 'a failure frees the key at once, for the next waiter',
       async run(bed) {
         const locks = bed.locks();
@@ -64,31 +45,6 @@ export const onceCases: Topic = {
         go.open();
         await assert.rejects(first, /no stock/);
         assert.deepEqual(await second, { state: 'ran', value: 'second' });
-      },
-    },
-    {
-      name: 'a caller that does not wait is told that the work runs, and later that it is done',
-      async run(bed) {
-        const [begun, go] = [gate(), gate()];
-        const first = once(
-          bed.locks({ label: 'busy' }),
-          bed.name(),
-          { keepFor: '1m' },
-          async () => {
-            begun.open();
-            await go.opened;
-          },
-        );
-        await begun.opened;
-        const options = { keepFor: '1m', ifRunning: 'skip' } as const;
-        const other = bed.locks();
-        const now = await once(other, bed.name(), options, () => assert.fail());
-        assert.equal(now.state, 'running');
-        assert.equal(now.holders[0]?.holder.label, 'busy');
-        go.open();
-        await first;
-        const later = await once(other, bed.name(), options, () => assert.fail());
-        assert.equal(later.state, 'done');
       },
     },
   ],

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { evict } from '../../../../src/operators/evict.ts';
 import { list } from '../../../../src/operators/list.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
-import { later, untilItWaits } from './waits.ts';
 
-/** The view from outside: queues, lists, prefixes, evictions. */
+/** The view from outside: lists and prefixes. */
 export const outlook: Topic = {
   topic: 'inspect, list, prefixes',
   cases: [
@@ -29,34 +27,6 @@ export const outlook: Topic = {
         assert.deepEqual(await collect(list(locks)), ['ab', 'ac', 'b']);
         assert.deepEqual(await collect(list(locks, 'a')), ['ab', 'ac']);
         assert.deepEqual(await collect(list(locks, 'c')), []);
-      },
-    },
-    {
-      name: 'a queue shows holders and waiters with tokens as leases have them',
-      needs: ['queue', 'tokens'],
-      async run(bed) {
-        const locks = bed.locks();
-        const first = await locks.mutex(bed.name()).acquire();
-        const second = later(bed.locks().mutex(bed.name()).acquire());
-        await untilItWaits(bed);
-        const { holders, waiters } = await locks.inspect(bed.name());
-        assert.deepEqual([holders.length, waiters.length], [1, 1]);
-        assert.equal(holders[0]?.number, first.token);
-        await first.release();
-        const { token } = await second;
-        // A store made of several may raise its number to that of another.
-        assert.ok(token >= (waiters[0]?.number ?? token), `${token} after ${waiters[0]?.number}`);
-      },
-    },
-    {
-      name: 'evicting a claim that is not there returns false',
-      needs: ['evict'],
-      async run(bed) {
-        const locks = bed.locks();
-        assert.equal(await evict(locks, bed.name(), { token: 1n, reason: 'test' }), false);
-        const { token, release } = await locks.mutex(bed.name()).acquire();
-        await release();
-        assert.equal(await evict(locks, bed.name(), { token, reason: 'test' }), false);
       },
     },
   ],

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { partOf } from '../../../../src/store-calls/replies.ts';
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { countingStore } from '../../../../src/testkit/counting-store.ts';
 import { Occupancy } from '../../../support/gate.ts';
@@ -67,19 +66,6 @@ export function sharing({ name, of }: LockOf): Topic {
         },
       },
       {
-        name: 'tasks of one process come in order',
-        needs: ['queue'],
-        async run(bed) {
-          for (const fair of [false, true]) {
-            const lock = of(bed.locks(), bed.name(), { fair });
-            const course: number[] = [];
-            const all = Array.from({ length: 12 }, (_, i) => lock.run(() => void course.push(i)));
-            await Promise.all(all);
-            assert.deepEqual(course, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-          }
-        },
-      },
-      {
         name: 'fair, tasks of several connections come in the order of their arrival',
         needs: ['queue'],
         async run(bed) {
@@ -113,24 +99,6 @@ export function sharing({ name, of }: LockOf): Topic {
           await holder.release();
           assert.ok((await wait).held);
           assert.ok(store.total() <= 3, `${store.total()} requests for one hand-off`);
-        },
-      },
-      {
-        name: 'many waiters cost one heartbeat for each part of the store',
-        needs: ['queue'],
-        async run(bed) {
-          const ttl = 4 * bed.ttlMs;
-          const store = countingStore(bed.store);
-          const locks = bed.locks({ ttl }, store);
-          const names = Array.from({ length: 90 }, (_, i) => bed.name(String(i)));
-          const parts = new Set(names.map((name) => partOf(store, name))).size;
-          const leases = await Promise.all(names.map((name) => of(locks, name).acquire()));
-          store.reset();
-          // Past the first heartbeat, after a third of the TTL, and before the second.
-          await bed.until('a heartbeat was sent', () => store.count('renew').claims > 0);
-          const { requests, claims } = store.count('renew');
-          assert.ok(requests <= 2 * parts, `${claims} claims in ${requests} requests`);
-          await Promise.all(leases.map((lease) => lease.release()));
         },
       },
     ],

@@ -2,22 +2,18 @@
 import type { Topic } from '../../../../src/testkit/case.ts';
 import { acquire } from './acquire.ts';
 import { all } from './all.ts';
-import { bounds } from './bounds.ts';
-import { doubt } from './doubt.ts';
 import { election } from './election.ts';
-import { lease } from './lease.ts';
 import { MUTEXES } from './lock-of.ts';
 import { loss } from './loss.ts';
 import { onceCases, refreshCases } from './once.ts';
 import { outlook } from './outlook.ts';
-import { parts } from './parts.ts';
 import { rate } from './rate.ts';
 import { rwLock } from './rw-lock.ts';
 import { semaphore } from './semaphore.ts';
 import { sharing } from './sharing.ts';
 
 /** All locks with one holder at a time. */
-const EXCLUSIVE = [acquire, lease, loss, doubt, sharing, bounds];
+const EXCLUSIVE = [acquire, loss, sharing];
 
 export const LOCKS: readonly Topic[] = [
   ...MUTEXES.flatMap((lockOf) => EXCLUSIVE.map((topic) => topic(lockOf))),
@@ -29,5 +25,4 @@ export const LOCKS: readonly Topic[] = [
   onceCases,
   refreshCases,
   outlook,
-  parts,
 ];

@@ -34,20 +34,9 @@ async function churn(): Promise<void> {
   }
 }
 
-/** Stands in a queue and reports how often it is woken. */
-async function stand(): Promise<void> {
-  const claim = claimOf('queue');
-  let wakes = 0;
-  await store.watch?.(claim, () => wakes++);
-  await store.claim([claim]);
-  process.on('message', () => say(wakes));
-  say('standing');
-}
-
 async function run(): Promise<void> {
   if (job === 'meet') await meet();
-  else if (job === 'churn') await churn();
-  else return stand();
+  else await churn();
   await store.close?.();
   process.disconnect();
 }
