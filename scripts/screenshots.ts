@@ -1,35 +1,21 @@
 /**
  * `npm run screenshots`: the pictures of the dashboard in docs/images, taken in a real browser of
- * real claims, whose hosts and ages are made up. With `-- --sizes`, pictures to look at instead, in
- * `site/dashboard`: every view of few and of many queues, light, dark, and on a phone.
+ * real claims, whose hosts and ages are made up.
  */
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createLocks } from 'holdfast';
 import { dashboard } from 'holdfast/dashboard';
 import { memoryStore } from 'holdfast/memory';
 import type { Claim, Kind, Store } from 'holdfast/store';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { openBrowser } from '../test/servers/browser.ts';
 
 const IMAGES = fileURLToPath(new URL('../docs/images/', import.meta.url));
-const LOOKS = fileURLToPath(new URL('../site/dashboard/', import.meta.url));
-
-const SIZES = [0, 5, 2_000, 10_000];
-
-/** The keys that lead to each. */
-const VIEWS = { queues: 'q', graph: 'g', timeline: 't', busiest: 'b', details: 'qj' };
-
-const DEVICES: Readonly<Record<string, Screen>> = {
-  light: {},
-  dark: { scheme: 'dark' },
-  phone: { width: 390, height: 760 },
-};
+const TOKEN = 'of the pictures, for an hour';
 
 interface Queue {
   readonly name: string;
@@ -77,13 +63,10 @@ const QUEUES: readonly Queue[] = [
 
 const TTL_MS = 30_000;
 
-interface Screen {
+interface Picture {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-}
-
-interface Picture extends Screen {
   /** Brings the page to show what the picture is of. */
   readonly view: (page: Page) => Promise<void>;
 }
@@ -112,76 +95,29 @@ const PICTURES: readonly (readonly [name: string, picture: Picture])[] = [
   ['dashboard-graph', { height: 620, view: (page) => page.keyboard.press('g') }],
 ];
 
+/** Serves a dashboard on the claims, which live as long as that, and takes all pictures of it. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { sizes: { type: 'boolean' } } });
-  if (values.sizes) return pictureSizes();
-  mkdirSync(IMAGES, { recursive: true });
   const claims = QUEUES.flatMap((queue) => claimsOf(queue));
-  await serve(claims, async (store, open) => {
-    for (const [name, { view, ...screen }] of PICTURES) {
-      const page = await open(screen);
-      await page.getByText(CHOSEN).first().waitFor();
-      await sleep(1_500);
-      await store.release(claims.splice(0, 1));
-      await sleep(3_500);
-      await view(page);
-      await page.screenshot({ path: `${IMAGES}${name}.png` });
-      await page.context().close();
-    }
-  });
-}
-
-async function pictureSizes(): Promise<void> {
-  mkdirSync(LOOKS, { recursive: true });
-  for (const size of SIZES) {
-    const claims = Array.from({ length: size }, (_, n) => {
-      const seats = `transfer@api-${n % 9}:${7_000 + (n % 90)} ${n}, refund@api-2:8001 ${n % 300}`;
-      return claimsOf({ name: `account:${10_000 + n}`, seats });
-    });
-    await serve(claims.flat(), async (_, open) => {
-      for (const [device, screen] of Object.entries(DEVICES)) {
-        const page = await open(screen);
-        await page.getByText('Live').waitFor();
-        for (const [view, keys] of Object.entries(VIEWS)) {
-          await page.keyboard.type(keys);
-          await sleep(2_000);
-          await page.screenshot({ path: `${LOOKS}${size}-${view}-${device}.png` });
-        }
-        await page.context().close();
-      }
-    });
-  }
-}
-
-type Open = (screen: Screen) => Promise<Page>;
-
-/** Serves a dashboard on these claims, which live as long as the work. */
-async function serve(
-  claims: readonly Claim[],
-  work: (store: Store, open: Open) => Promise<void>,
-): Promise<void> {
   const store = memoryStore();
   for (const claim of claims) await store.claim([claim]);
   const locks = createLocks(store);
-  const token = 'of the pictures, for an hour';
-  const server = createServer(dashboard(locks, { auth: token, readOnly: false, every: 200 }));
+  const server = createServer(dashboard(locks, { auth: TOKEN, readOnly: false, every: 200 }));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const { browser, close } = await openBrowser();
   const beats = setInterval(() => void store.renew(claims), 7_000);
-  const sales = claims.length > 0 ? setInterval(() => void sell(store), 700) : undefined;
-  const open: Open = async ({ scheme = 'light', width = 1180, height = 720 }) => {
-    const context = await browser.newContext({
-      ...{ colorScheme: scheme, viewport: { width, height } },
-      ...{ hasTouch: width < 500, isMobile: width < 500 },
-      extraHTTPHeaders: { authorization: `Bearer ${token}` },
-    });
-    const page = await context.newPage();
-    await page.goto(url);
-    return page;
-  };
+  const sales = setInterval(() => void sell(store), 700);
   try {
-    await work(store, open);
+    for (const [name, picture] of PICTURES) {
+      const page = await open(browser, url, picture);
+      await page.getByText(CHOSEN).first().waitFor();
+      await sleep(1_500);
+      await store.release(claims.splice(0, 1));
+      await sleep(3_500);
+      await picture.view(page);
+      await page.screenshot({ path: `${IMAGES}${name}.png` });
+      await page.context().close();
+    }
   } finally {
     clearInterval(beats);
     clearInterval(sales);
@@ -190,6 +126,18 @@ async function serve(
     server.close();
     await locks.close({ drain: 0 });
   }
+}
+
+async function open(browser: Browser, url: string, picture: Picture): Promise<Page> {
+  const { scheme = 'light', width = 1180, height = 720 } = picture;
+  const context = await browser.newContext({
+    ...{ colorScheme: scheme, viewport: { width, height } },
+    ...{ hasTouch: width < 500, isMobile: width < 500 },
+    extraHTTPHeaders: { authorization: `Bearer ${TOKEN}` },
+  });
+  const page = await context.newPage();
+  await page.goto(url);
+  return page;
 }
 
 function claimsOf({ seats, ...queue }: Queue): Claim[] {

@@ -1,5 +1,5 @@
 /**
- * Projects of vitest.config.ts as a step.
+ * A project of vitest.config.ts as a step.
  *
  * Invariant: a step passes only if each of its tests has passed, and if nothing was thrown or
  * rejected beside them. A failed test is run again only if it is void: the machine stood still for
@@ -16,16 +16,15 @@ const AGAIN = 3;
 
 export interface VitestOptions {
   readonly seconds: number;
-  /** Default: the name of the step. */
-  readonly projects?: readonly string[];
-  /** Parts of paths; a file is run if its path has one of them. Default: all of the projects. */
+  /** Parts of paths; a file is run if its path has one of them. Default: all of the project. */
   readonly files?: () => Promise<readonly string[]>;
   /** Where the vitest.config.ts is; default: here. */
   readonly root?: string;
 }
 
+/** @param name that of the project, too. */
 export function tests(name: string, options: VitestOptions): Step {
-  const { seconds, projects: project = [name], files, root = ROOT } = options;
+  const { seconds, files, root = ROOT } = options;
   return {
     name,
     seconds,
@@ -33,7 +32,7 @@ export function tests(name: string, options: VitestOptions): Step {
       const filters = (await files?.()) ?? [];
       if (files && filters.length === 0) return { passed: 0, failed: [], skipped: [] };
       const reporters = [watcher(tell), 'minimal'];
-      const setup = { root, run: true, watch: false, project: [...project], reporters };
+      const setup = { root, run: true, watch: false, project: [name], reporters };
       // Each step measures the pace anew, unless the whole run has measured it.
       const { HOLDFAST_PACE: given } = process.env;
       const vitest = await createVitest('test', setup);

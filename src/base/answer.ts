@@ -4,9 +4,9 @@
  * A reply passes many layers on its way from a socket to its caller, and a promise at each of them
  * costs objects and turns of the microtasks: more than all else that a free lock costs its process.
  * So the layers hand on answers, whose listeners run in the turn of the reply, in their order.
- * Whoever awaits one gets a promise. A failure that nobody hears is reported, as of any promise.
- * What would break it: a listener that throws, because whoever settles the answer calls it; or one
- * who settles it before its own state is in order, because the listener may call it again.
+ * An `await` of one makes a promise. A failure without a listener is reported, as of any promise.
+ * What would break it: a listener that throws, because the code that settles the answer calls it;
+ * or code that settles it before its own state is in order, because the listener may call it again.
  */
 export class Answer<T> implements Promise<T>, Answered<T> {
   #outcome: { readonly value: T } | { readonly error: unknown } | undefined;
@@ -152,7 +152,7 @@ export class Answer<T> implements Promise<T>, Answered<T> {
   }
 }
 
-/** Whoever gets this one need not wait. */
+/** There is nothing to wait for. */
 export const DONE: Promise<void> = Promise.resolve();
 
 /** A value at once, or one that is to come. */

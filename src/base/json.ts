@@ -6,7 +6,7 @@ const TO_JSON: PropertyDescriptor & ThisType<object> = {
   },
 };
 
-/** For `JSON.stringify`, which throws at a `bigint`. Nobody sees the property otherwise. */
+/** For `JSON.stringify`, which throws at a `bigint`. The property is not enumerable. */
 export function withJson<T extends object>(value: T): T {
   return Object.defineProperty(value, 'toJSON', TO_JSON);
 }

@@ -1,8 +1,7 @@
 /**
  * A lease in a file: what `run --hand-over` leaves, and `resume` goes on with.
  *
- * The text is a secret, so no other user can read the file; and it is there whole or not at all,
- * for whoever waits for it.
+ * The text is a secret, so no other user can read the file; and it is there whole or not at all.
  */
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isLockError, messageOf } from '../base/errors.ts';

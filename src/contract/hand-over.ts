@@ -1,4 +1,4 @@
-/** The mark of a hold that its holder has handed over, and that nobody has resumed yet. */
+/** The mark of a hold that was handed over, and is not resumed yet. */
 export const IN_TRANSIT = 'in transit';
 
 /**

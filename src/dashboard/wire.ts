@@ -5,7 +5,7 @@ export interface Seat {
   /** The fencing token of a holder, the place of a waiter; in decimal, too large for a number. */
   readonly token: string;
   readonly holds: boolean;
-  /** It was handed over, and nobody has resumed it yet. */
+  /** It was handed over, and is not resumed yet. */
   readonly inTransit?: true;
   readonly kind: 'mutex' | 'read' | 'write' | 'permits';
   readonly permits: number;

@@ -6,7 +6,7 @@ import { holdsOf, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.t
 
 const HELP = `Usage: holdfast resume FILE [flags] -- COMMAND [ARGUMENT...]
 
-Runs a command under the lock that 'holdfast run --hand-over FILE' has left in FILE: nobody else
+Runs a command under the lock that 'holdfast run --hand-over FILE' has left in FILE: no other holder
 had it in between. FILE is removed once the lock is resumed here.
 
   --hand-over FILE  if the command succeeds, leave the lock there again
@@ -14,7 +14,7 @@ had it in between. FILE is removed once the lock is resumed here.
   --max-hold DURATION  the command is ended, and the lock lost, after this long
 ${UNDER_LOCK_HELP}
 The environment of the command and the exit status are as of 'run': 75 if there is no such file, if
-another has resumed the lock, or if nobody did within its TTL.
+another has resumed the lock, or if its TTL was over before.
 `;
 
 export const verb: CliVerb = {

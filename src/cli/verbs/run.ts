@@ -34,7 +34,7 @@ Runs a command while holding the lock NAME.
   --replace-waiting  only the newest waits, of those with this flag or --replace; it ends the others
   --replace         the same, and ends the one whose command runs, as if its lock were lost
   --hand-over FILE  if the command succeeds, keep the lock: 'holdfast resume FILE' goes on with it,
-                    within the ttl; whoever can read FILE has the lock
+                    within the ttl; a reader of FILE has the lock
 ${UNDER_LOCK_HELP}
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
 

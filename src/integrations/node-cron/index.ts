@@ -44,7 +44,7 @@ export function runCoordinator(locks: Locks): RunCoordinator {
     async shouldRun(key, ttlMs) {
       const name = `cron:${key}`;
       const mutex = locks.mutex(name, { minHold: Math.min(ttlMs, maxTtlMs) });
-      // In some stores a try may fail although nobody holds the lock.
+      // In some stores a try may fail although the lock is free.
       for (let tries = 1; tries <= 3; tries += 1) {
         const lease = await mutex.tryAcquire();
         if (lease) running.set(key, lease);
