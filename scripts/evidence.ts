@@ -39,7 +39,8 @@ async function write(ended: Ended): Promise<void> {
   };
   const before: Entry[] = JSON.parse(readFileSync(join(ROOT, LEDGER), 'utf8'));
   const entries = new Map([...before, now].map((entry) => [entry.step, entry]));
-  const all = BATTERY.flatMap(({ step: { name } }) => entries.get(name) ?? []);
+  const known = [...BATTERY.map(({ step }) => step.name), 'soak'];
+  const all = known.flatMap((name) => entries.get(name) ?? []);
   writeFileSync(join(ROOT, LEDGER), `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(ROOT, PAGE), pageOf(all));
   await run(['biome', 'format', '--write', LEDGER, PAGE]);
@@ -64,6 +65,8 @@ export function pageOf(entries: readonly Entry[]): string {
     const entry = entries.find(({ step }) => step === name);
     return entry ? [rowOf(entry, `[${what}](../../${from})`)] : [];
   });
+  const soak = entries.find(({ step }) => step === 'soak');
+  if (soak) rows.push(rowOf(soak, 'the histories and the worlds, on and on'));
   const machines = [...new Set(entries.map((entry) => entry.machine))].join('; ');
   const said = entries.flatMap((entry) => (entry.said ? `- ${entry.step}: ${entry.said}` : []));
   return `# Evidence

@@ -24,22 +24,20 @@ const FEW = [
 const LEAKS = ['memory', 'postgres', 'redis', 'sqlite'].map((on) => `test/methods/leaks/${on}.`);
 
 const format = program('format', 10, 'biome ci --error-on-warnings .');
-const worlds = (runs: number, seconds: number): Step => {
-  const args = ['--runs', String(runs), '--seed', SEED];
+const worlds = (runs: number, seconds: number, seed = SEED): Step => {
+  const args = ['--runs', String(runs), '--seed', seed];
   return script('simulation', { seconds, beside: true }, 'scripts/sim.ts', ...args);
 };
 /** The compiler of TypeScript itself judges. */
 const types = script('types', { seconds: 90, beside: true }, 'scripts/types.ts', '--tsc');
 const documentation = script('documentation', { seconds: 60, beside: true }, 'scripts/docs.ts');
 const models = program('models', 60, 'vitest run --project models');
-const OPERATIONS = process.env.HOLDFAST_OPERATIONS ?? '100000';
 /** They keep the machine so busy that leases beside them would have to be three times as long. */
-const histories = script(
-  'histories',
-  { seconds: 0.016 * Number(OPERATIONS) },
-  'test/methods/histories/run.ts',
-  ...['--operations', OPERATIONS, '--seed', SEED],
-);
+const histories = (operations: string, seed = SEED): Step => {
+  const args = ['--operations', operations, '--seed', seed];
+  const terms = { seconds: 0.016 * Number(operations) };
+  return script('histories', terms, 'test/methods/histories/run.ts', ...args);
+};
 const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '--whole');
 
 export const QUICK: readonly Step[] = [
@@ -166,7 +164,7 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/package/program.ts',
   },
   {
-    step: histories,
+    step: histories(process.env.HOLDFAST_OPERATIONS ?? '100000'),
     what: 'histories of every store, under kills and stops, judged by two checkers',
     from: 'test/methods/histories/run.ts',
   },
@@ -189,3 +187,22 @@ export const BATTERY: readonly Proof[] = [
     from: 'test/methods/simulation/world.ts',
   },
 ];
+
+/** Histories and worlds again, others each time, for so many hours. */
+export function soak(hours: number): Step {
+  return {
+    ...{ name: 'soak', seconds: hours * 3600 },
+    async run(tell) {
+      const end = performance.now() + hours * 3_600_000;
+      let rounds = 0;
+      for (; performance.now() < end; rounds += 1) {
+        const seed = String((RUN + rounds + 1) * 1000);
+        await histories('10000', seed).run(tell, false);
+        await worlds(10_000, 150, seed).run(tell, false);
+      }
+      const each = 'histories of 10,000 operations (of slow stores a fifth) and 10,000 worlds';
+      const said = `${rounds} rounds of ${each}, all legal`;
+      return { passed: rounds, failed: [], skipped: [], said };
+    },
+  };
+}

@@ -1,10 +1,10 @@
 /**
  * `npm test`: what needs nothing but `npm ci`, in two minutes. `npm run test:ci`: what continuous
  * integration has beside it. `npm run battery`: everything; it also writes what ran, when, and how
- * it ended, and docs/reference/evidence.md from that. With `--operations N` its histories have so
- * many of each store, of slow ones a fifth, not 100,000. Arguments choose steps by the beginning of
- * their names. With CI=true, a skipped test is a failure, unless what it would have tested is not
- * promised.
+ * it ended, and docs/reference/evidence.md from that. With `--hours N` it goes on for so long, with
+ * `--operations N` its histories have so many of each store, of slow ones a fifth, not 100,000.
+ * Arguments choose steps by the beginning of their names. With CI=true, a skipped test is a
+ * failure, unless what it would have tested is not promised.
  */
 import { readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,8 @@ import type { Step } from './steps.ts';
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
   options: {
-    ci: { type: 'boolean' },
-    battery: { type: 'boolean' },
-    operations: { type: 'string' },
+    ...{ ci: { type: 'boolean' }, battery: { type: 'boolean' } },
+    ...{ hours: { type: 'string' }, operations: { type: 'string' } },
   },
 });
 const env = process.env;
@@ -32,7 +31,7 @@ env.TMPDIR = temporary;
 process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 // Only now, for they read the environment.
-const { BATTERY, CI, QUICK } = await import('./lists.ts');
+const { BATTERY, CI, QUICK, soak } = await import('./lists.ts');
 const { runSteps, summarize } = await import('./run-steps.ts');
 const { writeEvidence } = await import('./evidence.ts');
 
@@ -53,7 +52,12 @@ function quickDisk(): string {
 
 const isChosen = ({ name }: Step): boolean =>
   names.length === 0 || names.some((start) => name.startsWith(start));
-const list = values.battery ? BATTERY.map(({ step }) => step) : values.ci ? CI : QUICK;
+const hours = Number(values.hours ?? 0);
+const list = values.battery
+  ? [...BATTERY.map(({ step }) => step), ...(hours > 0 ? [soak(hours)] : [])]
+  : values.ci
+    ? CI
+    : QUICK;
 const steps = list.filter(isChosen);
 if (steps.length === 0) {
   const known = list.map(({ name }) => name);
