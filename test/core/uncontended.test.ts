@@ -63,6 +63,15 @@ describe('a free lock in memory', () => {
     expect(holders).toEqual([]);
     await released;
   });
+
+  it('is taken again, whatever a program did to the promise of a release', async () => {
+    const mutex = mutexInMemory();
+    const lease = await mutex.acquire();
+    const released = lease.release();
+    Object.defineProperty(released, 'then', { value: silence, configurable: true });
+    onTestFinished(() => void Reflect.deleteProperty(released, 'then'));
+    expect(await mutex.tryRun(() => 1)).toEqual({ acquired: true, value: 1 });
+  });
 });
 
 /** With all timers that its locks share. */
