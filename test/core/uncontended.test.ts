@@ -134,6 +134,15 @@ describe('the timers of a claim', () => {
     expect(lost).toEqual(['expired']);
   });
 
+  it('are not needed to tell of a loss while listeners of `acquired` ran', async () => {
+    const { clock, locks } = await warmBed();
+    const lost: string[] = [];
+    locks.on('lost', ({ reason }) => lost.push(reason));
+    locks.on('acquired', () => clock.stall(20_000));
+    await Promise.all([locks.mutex('a').acquire(), clock.rest()]);
+    expect(lost).toEqual(['stalled']);
+  });
+
   it.each([{}, { maxHold: 4_000 }, { heartbeat: false }])('end with it: %j', async (options) => {
     const { clock, locks } = await warmBed();
     const before = clock.timers;
