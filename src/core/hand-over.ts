@@ -50,8 +50,9 @@ const STAYS = 'The work of an election, of once and of refresh ends with the lea
 const NO_TOKEN = 'So many leases on this claim have come and gone that it has no token for more.';
 
 /**
- * Prepares to give a hold to another process. What it returns gives it: call it once the lease has
- * ended here. It rejects with LeaseLostError or StoreError; then nobody can resume the hold.
+ * Prepares to give a hold to another process. What it returns gives it: call it in the same turn,
+ * once the lease has ended here. It rejects with LeaseLostError or StoreError; then nobody can
+ * resume the hold.
  * @throws UnsupportedError if the store cannot pass it, or if no token is left for it.
  */
 export function offer(
@@ -66,8 +67,9 @@ export function offer(
   const text = textOf({ resource, kind, permits, limit, lineage, nth });
   const given: Claim = { ...claim, holder: { ...holder, mark: IN_TRANSIT } };
   const ids = { from: id, to: idOf(text) };
+  // Before the lease ends, or `close`, which may wait for it alone, would not wait for the request.
+  calls.releases.underway.begin();
   return async () => {
-    calls.releases.underway.begin();
     try {
       const status = await calls.ask(() => give(given, ids), checkStatus, claim);
       if (status.state === 'error') throw status.error;

@@ -53,10 +53,8 @@ export class Heartbeat {
     return known !== undefined;
   }
 
-  /** It is called no more; false. */
-  remove(member: BeatMember): false {
+  remove(member: BeatMember): void {
     this.#groups.get(intervalOf(member.beatTtlMs))?.members.delete(member);
-    return false;
   }
 
   /** True if the heartbeat of this TTL should have run long ago: the process stood still. */

@@ -22,7 +22,7 @@
  * claims of several parts into one batch, or sending from within a reply, as a store that replies
  * at once would be called again before it is done.
  */
-import { type Answered, DONE } from '../base/answer.ts';
+import type { Answered } from '../base/answer.ts';
 import { type Clock, timers } from '../base/clock.ts';
 import { detached, type EventLoop } from '../base/event-loop.ts';
 import type { TimeLimit } from '../base/shared-timer.ts';
@@ -81,6 +81,9 @@ const WAITS_PER_TTL = 10;
 /** So many portions may be under way beside the last. */
 const PORTIONS = 4;
 
+/** No caller gets this one: a program may change the `then` of a promise that it was given. */
+const SOON: Promise<void> = Promise.resolve();
+
 export class Batcher<R> implements Sender<R> {
   readonly #parts: BatcherParts<R>;
   readonly #idle: () => void;
@@ -111,7 +114,7 @@ export class Batcher<R> implements Sender<R> {
       this.#busy = true;
       if (this.#leavesAtOnce) this.#parts.loop.run(this.#flush, now);
       // Less work for Node than `queueMicrotask`, which makes an object for hooks.
-      else void DONE.then(this.#go);
+      else void SOON.then(this.#go);
     }
   }
 

@@ -126,14 +126,15 @@ describe('handing over', () => {
     expect(store.sent('handOver')).toEqual([]);
   });
 
-  it('is waited for by close', async () => {
+  it.each([false, true])('is waited for by close, as the lease was: %s', async (closing) => {
     const { clock, store, locks, late } = setUp();
     const lease = await locks.mutex('a').acquire();
     store.onHandOver = () => late(1_000, GIVEN);
+    if (closing) void locks.close();
     const outcome = watchOutcome(lease.handOver());
     const closed = watchOutcome(locks.close());
     await clock.advance(999);
-    expect([outcome.done, closed.done]).toEqual([false, false]);
+    expect([outcome.done, closed.done, store.closed]).toEqual([false, false, 0]);
     await clock.advance(1);
     expect(outcome.value).toMatch(/^holdfast/);
     await clock.rest();

@@ -120,3 +120,13 @@ it('a lease is passed on to no task here once the clock may have stood still', a
   expect(second.value?.token).toBe(2n * 1024n);
   expect(store.sent('renew')).toEqual([]);
 });
+
+it('a lease that ended while listeners of `released` ran is passed on to no task', async () => {
+  const { clock, locks } = setUp();
+  const mutex = locks.mutex('a');
+  const first = await mutex.acquire();
+  const second = watchOutcome(mutex.acquire());
+  locks.on('released', () => clock.stall(20_000));
+  await Promise.all([first.release(), clock.rest()]);
+  expect(second.value?.token).toBe(2n * 1024n);
+});

@@ -63,6 +63,15 @@ describe('a free lock in memory', () => {
     expect(holders).toEqual([]);
     await released;
   });
+
+  it('is taken again, whatever a program did to the promise of a release', async () => {
+    const mutex = mutexInMemory();
+    const lease = await mutex.acquire();
+    const released = lease.release();
+    Object.defineProperty(released, 'then', { value: silence, configurable: true });
+    onTestFinished(() => void Reflect.deleteProperty(released, 'then'));
+    expect(await mutex.tryRun(() => 1)).toEqual({ acquired: true, value: 1 });
+  });
 });
 
 /** With all timers that its locks share. */
@@ -123,6 +132,15 @@ describe('the timers of a claim', () => {
     expect(lost).toEqual([]);
     await clock.advance(20);
     expect(lost).toEqual(['expired']);
+  });
+
+  it('are not needed to tell of a loss while listeners of `acquired` ran', async () => {
+    const { clock, locks } = await warmBed();
+    const lost: string[] = [];
+    locks.on('lost', ({ reason }) => lost.push(reason));
+    locks.on('acquired', () => clock.stall(20_000));
+    await Promise.all([locks.mutex('a').acquire(), clock.rest()]);
+    expect(lost).toEqual(['stalled']);
   });
 
   it.each([{}, { maxHold: 4_000 }, { heartbeat: false }])('end with it: %j', async (options) => {

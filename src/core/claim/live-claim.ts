@@ -195,7 +195,9 @@ export class LiveClaim implements Caller<ClaimStatus>, BeatMember {
       void this.release();
       return this.#claimant.gone(EXPIRED);
     }
-    const beats = this.#claimant.spec.heartbeat ? heartbeat.add(this) : heartbeat.remove(this);
+    const { spec } = this.#claimant;
+    if (!spec.heartbeat) heartbeat.remove(this);
+    const beats = spec.heartbeat && heartbeat.add(this);
     this.#claimant.granted(now);
     // Else the next heartbeat comes before the deadline, or at once if that took too long.
     if (!beats || this.deadline.remaining(now) <= this.beatTtlMs / 2) this.awaitDeadline();
