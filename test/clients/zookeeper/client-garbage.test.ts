@@ -25,6 +25,8 @@ async function serve(
     let greeted = false;
     socket.on('error', () => {});
     socket.on('data', (request) => {
+      // As every server replies to a word, and ends the connection.
+      if (request.toString() === 'srvr') return socket.end('Mode: standalone');
       socket.write(greeted ? answer(request as Buffer) : greeting);
       greeted = true;
     });

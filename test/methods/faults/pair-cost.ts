@@ -6,8 +6,12 @@ import { claimOf } from './bed.ts';
 
 export interface PairCost {
   readonly promises: number;
+  /** Those that run for as long as the limit of a request. */
   readonly timers: number;
 }
+
+/** Limits of requests are seconds; what a store does a little later waits for less, in ms. */
+const LIMIT_MS = 100;
 
 /**
  * That of so many claims and releases, one after another, by the count of Node. They are heard
@@ -16,7 +20,9 @@ export interface PairCost {
 export async function costOfPairs(store: Store, pairs: number): Promise<PairCost> {
   const made = new Map<string, number>();
   const hook = createHook({
-    init: (_, type) => void made.set(type, (made.get(type) ?? 0) + 1),
+    init: (_, type, __, { _idleTimeout = LIMIT_MS }: { _idleTimeout?: number }) => {
+      if (_idleTimeout >= LIMIT_MS) made.set(type, (made.get(type) ?? 0) + 1);
+    },
   });
   const over = new Answer<void>();
   const next = (left: number): void => {

@@ -82,7 +82,7 @@ test.concurrent('nobody is promised more than the server keeps, however old it i
     const at = performance.now();
     const [status] = await claim(store, claimOf(`r${n}`, { ttlMs: TTL_MS }));
     // All have what they wanted.
-    expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.9);
+    expect(leftMsOf(status)).toBeGreaterThan(TTL_MS * 0.75);
     return { at, leftMs: leftMsOf(status) };
   });
   await Promise.all(promised);
