@@ -121,7 +121,7 @@ describe('the timers of a claim', () => {
     expect(bed.clock.timers - before).toBe(1);
   });
 
-  it('are one for the deadline, once a heartbeat finds less than half of the TTL left', async () => {
+  it('are one for the deadline, once a heartbeat finds less than half a TTL left', async () => {
     const { clock, locks, store } = await warmBed();
     const lost: string[] = [];
     locks.on('lost', ({ reason }) => lost.push(reason));

@@ -26,7 +26,7 @@ async function serve(
     socket.on('error', () => {});
     socket.on('data', (request) => {
       // As every server replies to a word, and ends the connection.
-      if (request.toString() === 'srvr') return socket.end('Mode: standalone');
+      if (request.toString() === 'srvr') return void socket.end('Mode: standalone');
       socket.write(greeted ? answer(request as Buffer) : greeting);
       greeted = true;
     });
