@@ -38,8 +38,8 @@ const MUTEX = `import { createLocks } from 'holdfast';
  * then with one. docs/design/0082-size-and-speed.md says why it is no less.
  */
 const PROGRAMS = [
-  { what: 'a mutex', program: MUTEX, budget: 18_500 },
-  { what: 'a mutex on SQLite', program: onStore('sqlite', 'sqliteStore'), budget: 38_850 },
+  { what: 'a mutex', program: MUTEX, budget: 18_850 },
+  { what: 'a mutex on SQLite', program: onStore('sqlite', 'sqliteStore'), budget: 39_150 },
   { what: 'a mutex on Redis', program: onStore('redis', 'redisStore'), budget: 45_150 },
 ];
 

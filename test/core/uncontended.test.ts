@@ -68,7 +68,7 @@ describe('a free lock in memory', () => {
     const mutex = mutexInMemory();
     const lease = await mutex.acquire();
     const released = lease.release();
-    Object.defineProperty(released, 'then', { value: silence, configurable: true });
+    void Object.defineProperty(released, 'then', { value: silence, configurable: true });
     onTestFinished(() => void Reflect.deleteProperty(released, 'then'));
     expect(await mutex.tryRun(() => 1)).toEqual({ acquired: true, value: 1 });
   });
