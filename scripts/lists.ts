@@ -14,7 +14,7 @@ import { tests } from './vitest-step.ts';
 /** Each world is another one in each run. */
 const SEED = String(RUN * 1000 + 1);
 
-/** One file for each promise that only several processes can break. */
+/** One file for each promise that only several processes can break; half of them in each run. */
 const FEW = [
   ...['contention', 'signals', 'rolling-deploy'].map((name) => `test/methods/processes/${name}.`),
   ...['run', 'once', 'loss', 'signals', 'top'].map((name) => `test/cli/${name}.`),
@@ -43,12 +43,10 @@ const wholePackage = script('package', { seconds: 90 }, 'scripts/package.ts', '-
 export const QUICK: readonly Step[] = [
   tests('units', { seconds: 40 }),
   tests('conformance', { seconds: 15 }),
-  tests('processes', { seconds: 25, files: async () => FEW }),
+  tests('processes', { seconds: 20, files: async () => turnOf(FEW, 4) }),
+  script('types', { seconds: 25, beside: true }, 'scripts/types.ts'),
+  script('package', { seconds: 20, beside: true }, 'scripts/package.ts'),
   worlds(500, 7),
-  script('package', { seconds: 25, beside: true }, 'scripts/package.ts'),
-  // These two use both cores, when the others leave them.
-  script('types', { seconds: 40, beside: true }, 'scripts/types.ts'),
-  format,
 ];
 
 const ALL_FILES: readonly string[] = ['test/'];
@@ -90,6 +88,7 @@ export const CI: readonly Step[] = [
     files: async () => withApiServer(await touched('kubernetes')),
   }),
   types,
+  format,
   documentation,
   worlds(2000, 30),
 ];

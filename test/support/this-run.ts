@@ -33,9 +33,9 @@ export function paced(ms: number): number {
 /** To be told with what fails by chance: how to have the same again. */
 export const AGAIN: string = `again with HOLDFAST_RUN=${RUN}${WHOLE ? ' HOLDFAST_WHOLE=1' : ''}`;
 
-/** All of so many in a whole run, otherwise a third of them. */
+/** All of so many in a whole run, otherwise a fifth of them. */
 export function shareOf(whole: number): number {
-  return WHOLE ? whole : Math.ceil(whole / 3);
+  return WHOLE ? whole : Math.ceil(whole / 5);
 }
 
 /** So many seeds, or a share of them, that are others in each run. */

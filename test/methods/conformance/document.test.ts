@@ -14,7 +14,7 @@ const SHELVES: readonly (readonly [string, Omit<ShelfOptions, 'clock'> & { farMs
   ['observed, far, polled', { farMs: 20 }],
 ];
 
-describe.each(turnOf(SHELVES, 2))('%s', (_, { farMs = 0, ...options }) => {
+describe.each(turnOf(SHELVES))('%s', (_, { farMs = 0, ...options }) => {
   simulatedSuite({
     open(clock, { maxWaiters }) {
       const latencyMs = (): number => clock.random() * farMs;

@@ -18,6 +18,8 @@ simulatedSuite({
       },
     };
   },
+  // Each case costs as much as ten on a store in this process.
+  oneIn: 3,
   traits: lockServerStore('http://unused').traits,
   lacks: ['claimAll', 'watch', 'downgrade', 'raise', 'evict', 'list', 'keep', 'recall', 'handOver'],
 });

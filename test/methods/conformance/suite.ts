@@ -31,18 +31,22 @@ export interface SuiteOptions extends Given {
   readonly atOnce?: number;
   /** Each case about one holder runs on all kinds of lock. Default false. */
   readonly allKinds?: boolean;
+  /** Unless it is whole, a run has one case in so many, others each time. Default 1. */
+  readonly oneIn?: number;
 }
 
 /** Registers those cases whose turn it is. */
 export function suite(options: SuiteOptions): void {
-  const { topics, except = [], atOnce = Number.POSITIVE_INFINITY, ...given } = options;
+  const { topics, except = [], atOnce = Number.POSITIVE_INFINITY, oneIn = 1, ...given } = options;
   const { allKinds = WHOLE || topics !== undefined, ...rest } = given;
+  const due = (name: string): boolean =>
+    (allKinds || isOfThisKind(name)) && (WHOLE || (chanceOf(name) + RUN) % oneIn === 0);
   let cases = 0;
   // One that is not concurrent waits for those before it, and those after it wait for it.
   const next = (): typeof test.concurrent =>
     ++cases % (atOnce + 1) === 0 ? test : test.concurrent;
   const skip = (name: string, reason: string): void => {
-    if (allKinds || isDue(name)) next()(name, (context) => context.skip(reason));
+    if (due(name)) next()(name, (context) => context.skip(reason));
   };
   register([...TOPICS, ...LOCKS], {
     ...rest,
@@ -50,19 +54,23 @@ export function suite(options: SuiteOptions): void {
     test(name, body) {
       const exception = except.find(({ names }) => names.test(name));
       if (exception) skip(name, `not promised: ${exception.why}`);
-      else if (allKinds || isDue(name)) next()(name, body);
+      else if (due(name)) next()(name, body);
     },
     skip,
   });
 }
 
 /** Whether a case is not about one kind of lock, or its kind is that of this run. */
-function isDue(name: string): boolean {
+function isOfThisKind(name: string): boolean {
   const [kind, ...rest] = name.split(', ');
   const place = MUTEXES.findIndex((each) => each.name === kind);
+  return place === -1 || (chanceOf(`${rest}`) + RUN) % MUTEXES.length === place;
+}
+
+/** The same in each run, another in each file. */
+function chanceOf(name: string): number {
   const file = basename(expect.getState().testPath ?? '');
-  const chance = createHash('sha256').update(`${file} ${rest}`).digest().readUInt32BE();
-  return place === -1 || (chance + RUN) % MUTEXES.length === place;
+  return createHash('sha256').update(`${file} ${name}`).digest().readUInt32BE();
 }
 
 interface SimulatedOptions extends Omit<SuiteOptions, 'create'> {

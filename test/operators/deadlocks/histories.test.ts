@@ -188,7 +188,7 @@ describe('in a random history', () => {
     const check = async (tasks: Step[][], delaysMs: number[]): Promise<void> => {
       count += (await play(tasks, delaysMs)).told.length;
     };
-    await fc.assert(fc.asyncProperty(mixed, delays, check), cases(60));
+    await fc.assert(fc.asyncProperty(mixed, delays, check), cases(120));
 
     expect(count).toBeGreaterThan(0);
   });
@@ -201,7 +201,7 @@ describe('in a random history', () => {
       if (left > 0) count++;
     };
     const plain = crowds(['m0', 'm1', 'm2', 's0 2']);
-    await fc.assert(fc.asyncProperty(plain, delays, check), cases(60));
+    await fc.assert(fc.asyncProperty(plain, delays, check), cases(120));
 
     expect(count).toBeGreaterThan(0);
   });
@@ -229,7 +229,7 @@ describe('in a random history', () => {
       rejected += victims;
       world.clock.stop();
     };
-    await fc.assert(fc.asyncProperty(crowds(['m0', 'm1', 's0 2', 's1 2']), check), cases(60));
+    await fc.assert(fc.asyncProperty(crowds(['m0', 'm1', 's0 2', 's1 2']), check), cases(120));
 
     expect(rejected).toBeGreaterThan(0);
   });
