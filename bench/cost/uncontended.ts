@@ -1,12 +1,14 @@
 /**
  * Acquire and release of a free lock: one after another, and with many
  * resources at once. The floor is the bare client, with the same binding or package.
+ * The processor time of a pair, of this process and of the server, holds on any machine.
  */
-import { atOnce, type Candidate, compare } from '../measuring/result.ts';
+import { atOnce, type Candidate, compare, type Round } from '../measuring/result.ts';
 import {
   type Acquire,
   type Connected,
   contender,
+  type Observer,
   type Place,
   type Subject,
 } from '../measuring/subject.ts';
@@ -22,7 +24,11 @@ export async function measure([place]: readonly [Place]): Promise<void> {
   for (const names of subject.alone) {
     const contenders = await connectedOf(subject, names, place.url);
     for (const [n, tasks] of WAYS.entries()) {
-      const candidates = candidatesOf(contenders, { tasks, pairs: subject.pairs[n] ?? 0 });
+      const pairs = subject.pairs[n] ?? 0;
+      const candidates = candidatesOf(contenders, { tasks, pairs }).map((candidate) => ({
+        ...candidate,
+        round: () => withCpu(candidate.round, observer),
+      }));
       const goal = subject.goals?.[n];
       await compare('pairs/s', candidates, ROUNDS, ({ name, rateRatio }) =>
         name.startsWith('holdfast') && goal !== undefined
@@ -33,6 +39,21 @@ export async function measure([place]: readonly [Place]): Promise<void> {
     for (const { close } of contenders.values()) await close();
   }
   await observer.close();
+}
+
+/** The round, with the processor time that each of its pairs took. */
+async function withCpu(round: () => Promise<Round>, observer: Observer): Promise<Round> {
+  const serverMicros = async () => (await observer.work())['server CPU µs'] ?? Number.NaN;
+  const server = await serverMicros();
+  const client = process.cpuUsage();
+  const done = await round();
+  const { user, system } = process.cpuUsage(client);
+  const pairs = done.micros.length;
+  const costs = {
+    'client CPU µs': (user + system) / pairs,
+    'server CPU µs': ((await serverMicros()) - server) / pairs,
+  };
+  return { ...done, costs };
 }
 
 export async function connectedOf(

@@ -33,6 +33,8 @@ export interface Round {
   readonly perSecond: number;
   /** How long each operation took, in µs. */
   readonly micros: ArrayLike<number>;
+  /** What an operation cost besides, by column. */
+  readonly costs?: Readonly<Record<string, number>>;
 }
 
 export interface Candidate {
@@ -49,6 +51,7 @@ export interface Outcome {
   readonly rateRatio: number;
   /** Median time, as a multiple of the first candidate's in the same round. */
   readonly timeRatio: number;
+  readonly costs: Readonly<Record<string, number>>;
 }
 
 /**
@@ -70,6 +73,9 @@ export async function takeTurns(candidates: readonly Candidate[], n: number): Pr
     const compare = (value: (round: Round) => number): number =>
       median(rounds.map((round) => value(round[at] as Round) / value(round[0] as Round)));
     const micros = own.flatMap((round) => Array.from(round.micros));
+    const costs = Object.keys(own[0]?.costs ?? {}).map((name) => {
+      return [name, median(own.map((round) => round.costs?.[name] ?? Number.NaN))] as const;
+    });
     return {
       name,
       perSecond: median(own.map((round) => round.perSecond)),
@@ -77,6 +83,7 @@ export async function takeTurns(candidates: readonly Candidate[], n: number): Pr
       p99: quantile(micros, 0.99),
       rateRatio: compare((round) => round.perSecond),
       timeRatio: compare((round) => median(round.micros)),
+      costs: Object.fromEntries(costs),
     };
   });
 }
@@ -89,8 +96,8 @@ export async function compare(
   more: (outcome: Outcome) => Partial<Result> = () => ({}),
 ): Promise<void> {
   for (const outcome of await takeTurns(candidates, rounds)) {
-    const { name: what, perSecond, median, p99, rateRatio: ratio } = outcome;
-    const measured = { [rate]: perSecond, 'median µs': median, 'p99 µs': p99 };
+    const { name: what, perSecond, median, p99, rateRatio: ratio, costs } = outcome;
+    const measured = { [rate]: perSecond, 'median µs': median, 'p99 µs': p99, ...costs };
     report({ what, measured, ratio, ...more(outcome) });
   }
 }
