@@ -33,6 +33,7 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
           '^evict: an evicted holder is told with its next heartbeat',
           '^evict: released with `after` before, it ends as released',
           '^keep and recall: .*: evicted$',
+          'loss: an evicted lease is lost at once, and the resource free after the TTL$',
         ].join('|'),
       ),
     },
