@@ -30,15 +30,14 @@ import {
 /** Returns what its verb returns; called again after a lost race. */
 export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
 
+/** Makes the steps on what was read, and returns what they have changed. */
+type Make = (found: FoundRows) => readonly LockWrite[];
+
 export interface Rows {
   /** The rows of these names that are there. */
   read(names: readonly string[], terms: CallTerms): Promise<FoundRows>;
   /** Reads and writes in one transaction, in line for the rows; returns the names written. */
-  exchange(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: CallTerms,
-  ): Promise<readonly string[]>;
+  exchange(names: readonly string[], make: Make, terms: CallTerms): Promise<readonly string[]>;
   /** Writes those that are as they were read, and notifies; returns the names of these. */
   write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]>;
 }
@@ -188,28 +187,25 @@ export class Applying {
     const ends = tasks.map(({ since, ttlMs }) => since + ttlMs);
     const terms = { lane, withinMs: Math.min(...ends) - this.#clock.now() };
     let made = new Map<string, Made>();
-    const make = ({ moment, rows }: FoundRows): readonly LockWrite[] => {
+    const make: Make = ({ moment, rows }) => {
       const found = new Map(rows.map((row) => [row.name, row]));
-      made = new Map(
-        names.map((name) => [name, madeOf(name, own.get(name), { row: found.get(name), moment })]),
-      );
+      const madeOf = (name: string): Made => {
+        const at = { row: found.get(name), moment };
+        const crowd = crowdOf(at.row, moment);
+        const replies = (own.get(name) ?? []).map((task) => attempt(task, crowd, moment));
+        return { write: changeOf(name, crowd, at), replies };
+      };
+      made = new Map(names.map((name) => [name, madeOf(name)]));
       return [...made.values()].flatMap(({ write }) => write ?? []);
     };
-    const written = await (inLine
-      ? this.#rows.exchange(names, make, terms)
-      : this.#race(names, make, terms));
+    const race = async (): Promise<readonly string[]> => {
+      const writes = make(await this.#rows.read(names, terms));
+      return writes.length > 0 ? this.#rows.write(writes, terms) : [];
+    };
+    const written = await (inLine ? this.#rows.exchange(names, make, terms) : race());
     const done = names.filter((name) => !made.get(name)?.write || written.includes(name));
     for (const name of done) for (const settle of made.get(name)?.replies ?? []) settle();
     return done;
-  }
-
-  async #race(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: CallTerms,
-  ): Promise<readonly string[]> {
-    const writes = make(await this.#rows.read(names, terms));
-    return writes.length > 0 ? this.#rows.write(writes, terms) : [];
   }
 }
 
@@ -218,12 +214,6 @@ interface Made {
   readonly write?: LockWrite | undefined;
   /** Settle the tasks, once it is written. */
   readonly replies: readonly (() => void)[];
-}
-
-function madeOf(name: string, tasks: readonly Task[] = [], at: RowAsRead): Made {
-  const crowd = crowdOf(at.row, at.moment);
-  const replies = tasks.map((task) => attempt(task, crowd, at.moment));
-  return { write: changeOf(name, crowd, at), replies };
 }
 
 /** How long a step waits for a row that others keep locked, in ms. */

@@ -8,7 +8,7 @@ import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.
 import { Polling } from '../polling.ts';
 import { Subscription } from '../subscription.ts';
 import { Wakes } from '../wakes.ts';
-import { type Crowd, crowdOf, type RowMoment } from './row.ts';
+import { crowdOf } from './row.ts';
 import type { Table } from './table.ts';
 
 export class LockWakes {
@@ -62,16 +62,12 @@ export class LockWakes {
     const names = new Set(ids.map((id) => toText(this.#polled.get(id) ?? '')));
     const terms = { lane: 'claims' as const, withinMs: this.#maxTtlMs };
     const { moment, rows } = await this.#table.read([...names], terms);
-    return new Map(rows.flatMap((row) => living(crowdOf(row, moment), moment, new Set(ids))));
+    const [now, asked] = [moment.now / 1000, new Set(ids)];
+    const living = rows.flatMap((row) => {
+      const { queue } = crowdOf(row, moment);
+      const own = [...queue.claims].filter(({ id, expiresAt }) => asked.has(id) && expiresAt > now);
+      return own.map((entry) => [entry.id, queue.statusOf(entry, now)] as const);
+    });
+    return new Map(living);
   }
-}
-
-function living(
-  { queue }: Crowd,
-  { now }: RowMoment,
-  ids: ReadonlySet<string>,
-): (readonly [string, ClaimStatus])[] {
-  return [...queue.state.claims]
-    .filter(({ id, expiresAt }) => ids.has(id) && expiresAt > now / 1000)
-    .map((entry) => [entry.id, queue.statusOf(entry, now / 1000)]);
 }

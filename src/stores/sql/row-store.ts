@@ -14,7 +14,6 @@ import type { Clock } from '../../base/clock.ts';
 import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
-import type { StoreError } from '../../contract/errors.ts';
 import {
   type Claim,
   type ClaimStatus,
@@ -23,8 +22,8 @@ import {
   type Store,
   type Traits,
 } from '../../contract/store.ts';
-import type { StoreVerbs } from '../batch.ts';
-import { garbled, SERVER_QUEUES } from '../status-lines.ts';
+import { errorStatus, type StoreVerbs } from '../batch.ts';
+import { SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
 import { Applying, type CrowdStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
@@ -59,7 +58,7 @@ export class SqlRowStore implements Store {
   readonly #wakes: LockWakes;
   readonly #sweeper: Sweeper;
   /** The looks of one turn are one statement. */
-  readonly #look = together(async (names: readonly string[]) => {
+  readonly inspect: StoreVerbs['inspect'] = together(async (names: readonly string[]) => {
     const steps = names.map((resource) => {
       const step: CrowdStep<Queue> = ({ queue }, { now }) => queue.describe(resource, now / 1000);
       return { resource, ttlMs: this.maxTtlMs, step };
@@ -98,7 +97,8 @@ export class SqlRowStore implements Store {
       return { claim, tag: this.#wakes.tagOf(claim) };
     });
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
-    const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
+    const terms = { maxWaiters, trust, leftMs };
+    const taken = await this.#table.take(asked, terms).catch(notIfBlocked);
     this.#sweeper.due();
     return this.#statuses(claims, { lane: 'claims', since }, taken, this.#enter);
   }
@@ -115,11 +115,11 @@ export class SqlRowStore implements Store {
     const terms = { rows: this.#table, clock: this.#parts.clock, enter: this.#enter };
     const statuses = await enterAll(claims, terms);
     this.#sweeper.due();
-    return claims.map((claim, i) => this.#saw(claim, statuses[i] ?? statusOf(undefined)));
+    return claims.map((claim, i) => this.#saw(claim, statuses[i] as ClaimStatus));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const renewed = await this.#quick(() => this.#table.beat(firsts(claims)));
+    const renewed = await this.#table.beat(firsts(claims)).catch(notIfBlocked);
     const how = { lane: 'heartbeats' } as const;
     return this.#statuses(claims, how, renewed, (claim, { queue }, { now }) =>
       queue.beat(claim, now / 1000),
@@ -140,17 +140,15 @@ export class SqlRowStore implements Store {
 
   async #releaseAll(claims: readonly Claim[], afterMs: number): Promise<readonly boolean[]> {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
-    const left = await this.#quick(() => this.#table.leave(simple));
-    const rest = claims.filter(({ id }) => !left.has(id));
+    const left = await this.#table.leave(simple).catch(notIfBlocked);
+    const rest = claims.filter(({ id }) => !left?.has(id));
     const replies = this.#apply(rest, { lane: 'releases' }, (claim, { queue, tags }, { now }) => {
       const there = queue.leave(claim, now / 1000, afterMs);
       if (afterMs <= 0) tags.delete(claim.id);
       return there;
     }).values();
-    return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
+    return Promise.all(claims.map(({ id }) => left?.has(id) || (replies.next().value ?? false)));
   }
-
-  readonly inspect: StoreVerbs['inspect'] = (resource) => this.#look(resource);
 
   readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
@@ -168,15 +166,15 @@ export class SqlRowStore implements Store {
   readonly keep: StoreVerbs['keep'] = async (claim, { text, ms }) => {
     const record = { text: toText(text), ms: Math.ceil(ms) };
     const terms = { lane: 'claims' as const, withinMs: claim.ttlMs };
-    if (await this.#table.keep(claim, 0, record)) return true;
-    for (;;) {
+    for (let rev = 0; !(await this.#table.keep(claim, rev, record)); ) {
       // A hold in an odd row is known only here: the record is kept if that row is still the same.
       const { moment, rows } = await this.#table.read([toText(claim.resource)], terms);
       const [row] = rows;
       const { queue } = crowdOf(row, moment);
       if (!row || !queue.keep(claim, moment.now / 1000, { text: '', ms: 0 })) return false;
-      if (await this.#table.keep(claim, row.rev, record)) return true;
+      rev = row.rev;
     }
+    return true;
   };
 
   readonly recall: StoreVerbs['recall'] = (resource) => this.#table.recall(resource);
@@ -214,33 +212,22 @@ export class SqlRowStore implements Store {
   async #statuses(
     claims: readonly Claim[],
     how: How,
-    known: ReadonlyMap<string, ClaimStatus>,
+    known: ReadonlyMap<string, ClaimStatus> | undefined,
     step: ClaimStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
-    const rest = claims.filter(({ id }) => !known.has(id));
-    const replies = await Promise.allSettled(this.#apply(rest, how, step));
-    const [first] = replies;
+    const rest = claims.filter(({ id }) => !known?.has(id));
+    const steps = this.#apply(rest, how, step);
     // A claim alone is the whole verb.
-    if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
-    const others = replies.map(statusOf).values();
+    const others = claims.length > 1 ? steps.map((each) => each.catch(errorStatus)) : steps;
+    const replies = (await Promise.all(others)).values();
     return claims.map((claim) =>
-      this.#saw(claim, known.get(claim.id) ?? others.next().value ?? statusOf(undefined)),
+      this.#saw(claim, known?.get(claim.id) ?? (replies.next().value as ClaimStatus)),
     );
   }
 
   #saw(claim: Claim, status: ClaimStatus): ClaimStatus {
     this.#wakes.saw(claim, status);
     return status;
-  }
-
-  /** Nothing is known of the claims whose rows could not be had. */
-  async #quick<T>(ask: () => Promise<ReadonlyMap<string, T>>): Promise<ReadonlyMap<string, T>> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!isBlocked(error)) throw error;
-      return new Map();
-    }
   }
 
   #apply<T>(claims: readonly Claim[], how: How, step: ClaimStep<T>): readonly Promise<T>[] {
@@ -261,9 +248,4 @@ export class SqlRowStore implements Store {
 /** What could not be had at once was not done. */
 async function notIfBlocked(error: unknown): Promise<undefined> {
   if (!isBlocked(error)) throw error;
-}
-
-function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {
-  if (reply?.status === 'fulfilled') return reply.value;
-  return { state: 'error', error: reply ? (reply.reason as StoreError) : garbled(reply) };
 }
