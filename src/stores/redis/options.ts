@@ -58,28 +58,19 @@ type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spe
 /** The default of `maxTtl`. */
 const MAX_TTL_MS = 30_000;
 
-interface PartsTerms {
-  /** All keys are under one hash tag. */
-  readonly tagged?: boolean;
-  /** The default of `maxTtl` with a client that is not one of a cluster. */
-  readonly aloneMs?: number | undefined;
-}
-
+/**
+ * @param aloneMs the default of `maxTtl` with a client that is not one of a cluster.
+ * @param tagged all keys are under one hash tag.
+ */
 export function partsOf(
   client: RedisClient,
   options: Checked<typeof SERVER>,
-  { tagged = false, aloneMs = MAX_TTL_MS }: PartsTerms = {},
+  aloneMs: number = MAX_TTL_MS,
+  tagged = false,
 ): ServerParts {
   const { namespace, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse', tagged);
   const link = linkOf(client, hazards.look);
   const { maxTtl: maxTtlMs = link.cluster ? MAX_TTL_MS : aloneMs } = options;
-  return {
-    link,
-    namespace,
-    replicas,
-    hazards,
-    maxTtlMs,
-    trust: afterDataLoss === 'trust',
-  };
+  return { link, namespace, replicas, hazards, maxTtlMs, trust: afterDataLoss === 'trust' };
 }
