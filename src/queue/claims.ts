@@ -103,7 +103,8 @@ export class Claims {
       next = holder.next;
       if (holder.expiresAt > now) continue;
       this.remove(holder);
-      takeover = { reason: endOf(holder), token: holder.number };
+      const reason = holder.sealed ? endingOf(holder.sealed) : 'expired';
+      takeover = { reason, token: holder.number };
     }
     for (let first = this.#next(now); first; first = this.#next(now)) {
       if (!(open || first.trusts) || admissible(this.#holdersAnd(first)) === 0) break;
@@ -210,10 +211,6 @@ function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
   let entry = line.first;
   while (entry && entry.expiresAt <= now) entry = entry.next;
   return entry;
-}
-
-function endOf(entry: Entry): Takeover['reason'] {
-  return entry.sealed ? endingOf(entry.sealed) : 'expired';
 }
 
 function memberOf(entry: Entry, now: number): Member {

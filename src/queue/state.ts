@@ -36,8 +36,10 @@ export interface Entering {
   readonly trusts?: boolean;
 }
 
+type EntryTerms = Pick<Claim, 'id' | 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>;
+
 /** A claim that arrives: it waits, and lives until then. */
-export function entryOf(claim: Claim, number: bigint, expiresAt: number): Entry {
+export function entryOf(claim: EntryTerms, number: bigint, expiresAt: number): Entry {
   const { id, kind, permits, limit, ttlMs, holder } = claim;
   return {
     id,

@@ -157,7 +157,7 @@ function entryIn(
   tags: Map<string, string>,
 ): Entry {
   tags.set(id, tag);
-  const own = { id, resource: '', queue: true, ttlMs: Number(ttl), holder: JSON.parse(holder) };
+  const own = { id, ttlMs: Number(ttl), holder: JSON.parse(holder) };
   const entry = entryOf({ ...terms, ...own }, BigInt(number ?? 0), Number(until) / 1000);
   entry.trusts = trusts === 't';
   return entry;

@@ -149,7 +149,11 @@ export class SqliteStore implements Store {
       const sweeps = this.#parts.machine.nowUs() - this.#sweptAt >= SWEEP_US;
       const taken = lone && !sweeps && queues.takeAlone(lone);
       const all = (_: Queues, records: Records): readonly ClaimStatus[] => {
-        if (sweeps) this.#sweep(queues, records);
+        if (sweeps) {
+          this.#sweptAt = queues.now;
+          queues.sweep();
+          records.sweep();
+        }
         return work(queues);
       };
       const statuses = taken ? [taken] : this.#transact(opened, all);
@@ -174,11 +178,5 @@ export class SqliteStore implements Store {
     });
     this.#wakes.send(queues.wakes);
     return result;
-  }
-
-  #sweep(queues: Queues, records: Records): void {
-    this.#sweptAt = queues.now;
-    queues.sweep();
-    records.sweep();
   }
 }
