@@ -6,7 +6,7 @@ import { literal } from '../../clients/mysql/connection.ts';
 export const PREFIX = 'holdfast_';
 
 /** @throws UsageError unless names with this prefix need no quotes. */
-export function checkPrefix(prefix: string): string {
+export function checkPrefix(prefix: string = PREFIX): string {
   if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return prefix;
   const message = `prefix must be 1 to 32 small letters, digits or '_', the first one a letter`;
   throw new UsageError(`${message}, not ${show(prefix)}.`);

@@ -123,31 +123,31 @@ ${wakesSince(since, address, tables)}`,
   };
   const repeat = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      try {
-        await wait();
-      } catch (error) {
+      await wait().catch((error: unknown) => {
         if (!INTERRUPTED.includes(numberOf(error))) throw error;
-      }
+      });
     }
   };
   const end = (): void => {
     over.abort();
     connection.end();
   };
-  const start = (): void => {
+  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
+  setImmediate(() => {
     repeat().catch((error: unknown) => {
       if (!over.signal.aborted) lost(error);
       end();
     });
-  };
-  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
-  setImmediate(start);
+  });
   return { address, takeLine, wake: received, look, end };
 }
 
 /** Takes the channel, so that an interrupt finds this session; returns the time. */
 async function take(connection: MysqlSession, channel: string): Promise<number> {
-  await endFormer(connection, channel);
+  // Ends the session of a connection that this process gave up, which may not know it yet.
+  const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
+  const [[former] = []] = await connection.query(ask);
+  if (former) await kill(connection, `CONNECTION (${former})`);
   const [[own, now] = []] = await connection.query(
     `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}), ${NOW} ${ON_PRIMARY}`,
   );
@@ -172,13 +172,6 @@ UNION ALL
 SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
   SUBSTRING(message, CHAR_LENGTH(SUBSTRING_INDEX(message, ' ', 1)) + 2))
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
-}
-
-/** Ends the session of a connection that this process gave up, which may not know it yet. */
-async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
-  const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
-  const [[former] = []] = await connection.query(ask);
-  if (former) await kill(connection, `CONNECTION (${former})`);
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */
