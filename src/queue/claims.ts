@@ -20,11 +20,8 @@ export class Claims {
   readonly #waiters = new Fifo<Entry>();
   readonly #byId = new Map<string, Entry>();
   readonly #leftOut: QueueState['leftOut'];
-  /** The greatest number that was given so far. */
   last: bigint;
-  /** The greatest number admitted so far. */
   greatest: bigint;
-  /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
   /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
   woken: Entry[] = [];

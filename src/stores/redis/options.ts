@@ -7,7 +7,6 @@ import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
-/** Options of both forms of locks. */
 export interface ServerOptions {
   /**
    * All keys and channels of ours begin with this and a colon; default `holdfast`. It may have
@@ -52,7 +51,6 @@ export const SERVER: Checks<ServerOptions, 'maxTtl'> = {
   onHazard: oneOf('warn', 'refuse'),
 };
 
-/** What the options of both forms say. */
 type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'>;
 
 /** The default of `maxTtl`. */

@@ -50,7 +50,6 @@ const MOST_LOOKS = 32;
 /** A third of the largest batch: its script takes the server as long as its replies take us. */
 const PORTION = 32;
 
-/** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
 /** What the script gets of a claim, in one argument. */

@@ -26,7 +26,6 @@ export class LockWakes {
     this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
   }
 
-  /** The address of notifications about this claim. */
   tagOf(claim: Claim): string {
     return this.#wakes.tagOf(claim);
   }
