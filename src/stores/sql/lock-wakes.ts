@@ -5,8 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus, Subscribed, Wake } from '../../contract/store.ts';
-import { Polling } from '../polling.ts';
-import { Subscription } from '../subscription.ts';
+import { Polling, type PollingParts } from '../polling.ts';
 import { Wakes } from '../wakes.ts';
 import { crowdOf } from './row.ts';
 import type { Table } from './table.ts';
@@ -16,14 +15,12 @@ export class LockWakes {
   readonly #maxTtlMs: number;
   readonly #wakes: Wakes;
   readonly #polling: Polling;
-  /** The resources of the claims that are polled, by the ids of these. */
-  readonly #polled = new Map<string, string>();
 
   constructor(table: Table, clock: Clock, maxTtlMs: number) {
     this.#table = table;
     this.#maxTtlMs = maxTtlMs;
     this.#wakes = new Wakes(table.link, table.channel);
-    this.#polling = new Polling({ clock, look: (ids) => this.#look(ids) });
+    this.#polling = new Polling({ clock, look: this.#look });
   }
 
   tagOf(claim: Claim): string {
@@ -32,19 +29,9 @@ export class LockWakes {
 
   watch(claim: Claim, wake: Wake): Subscribed {
     const sends = this.#table.link.sendsWakes();
-    if (typeof sends === 'boolean') return this.#watch(claim, wake, sends);
-    return sends.catch(() => true).then((known) => this.#watch(claim, wake, known));
-  }
-
-  #watch(claim: Claim, wake: Wake, sends: boolean): Subscribed {
-    if (sends) return this.#wakes.watch(claim, wake);
-    const { id, resource } = claim;
-    this.#polled.set(id, resource);
-    const watching = this.#polling.watch(claim, wake);
-    return new Subscription(() => {
-      this.#polled.delete(id);
-      void watching[Symbol.asyncDispose]();
-    });
+    const watch = (known: boolean): Subscribed =>
+      (known ? this.#wakes : this.#polling).watch(claim, wake);
+    return typeof sends === 'boolean' ? watch(sends) : sends.catch(() => true).then(watch);
   }
 
   /** The reply to a verb of this claim: the next look depends on it. */
@@ -57,10 +44,9 @@ export class LockWakes {
     this.#polling.close();
   }
 
-  async #look(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-    const names = new Set(ids.map((id) => toText(this.#polled.get(id) ?? '')));
+  readonly #look: PollingParts['look'] = async (ids, resources) => {
     const terms = { lane: 'claims' as const, withinMs: this.#maxTtlMs };
-    const { moment, rows } = await this.#table.read([...names], terms);
+    const { moment, rows } = await this.#table.read([...resources].map(toText), terms);
     const [now, asked] = [moment.now / 1000, new Set(ids)];
     const living = rows.flatMap((row) => {
       const { queue } = crowdOf(row, moment);
@@ -68,5 +54,5 @@ export class LockWakes {
       return own.map((entry) => [entry.id, queue.statusOf(entry, now)] as const);
     });
     return new Map(living);
-  }
+  };
 }
