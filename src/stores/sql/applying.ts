@@ -15,6 +15,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
+import type { Claim } from '../../contract/store.ts';
 import { lineOf } from '../status-lines.ts';
 import type { CallTerms, Lane } from './link.ts';
 import {
@@ -28,7 +29,7 @@ import {
 } from './row.ts';
 
 /** Returns what its verb returns; called again after a lost race. */
-export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
+export type ClaimStep<T, C = Claim> = (claim: C, crowd: Crowd, moment: RowMoment) => T;
 
 /** Makes the steps on what was read, and returns what they have changed. */
 type Make = (found: FoundRows) => readonly LockWrite[];
@@ -67,7 +68,7 @@ export interface How {
 }
 
 interface Task {
-  readonly step: CrowdStep<unknown>;
+  readonly step: (crowd: Crowd, moment: RowMoment) => unknown;
   readonly ttlMs: number;
   readonly lane: Lane;
   readonly since: number;
@@ -103,17 +104,19 @@ export class Applying {
     this.#clock = clock;
   }
 
-  /** Makes these steps; each settles by itself. */
-  apply<T>(
-    steps: readonly { resource: string; ttlMs: number; step: CrowdStep<T> }[],
+  /** Makes a step for each of these; each settles by itself. */
+  apply<T, C extends Pick<Claim, 'resource' | 'ttlMs'>>(
+    claims: readonly C[],
+    step: ClaimStep<T, C>,
     { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();
-    const promises = steps.map(({ resource, ttlMs, step }) => {
-      const name = toText(resource);
+    const promises = claims.map((claim) => {
+      const name = toText(claim.resource);
       return new Promise<T>((resolve, reject) => {
         const began = this.#clock.now();
-        const task = { step, ttlMs, lane, since, began, resolve, reject };
+        const ofClaim: Task['step'] = (crowd, moment) => step(claim, crowd, moment);
+        const task = { step: ofClaim, ttlMs: claim.ttlMs, lane, since, began, resolve, reject };
         const line = own.get(name) ?? this.#waiting.get(name);
         if (line) line.push(task);
         else own.set(name, [task]);

@@ -18,16 +18,15 @@ import {
   type Claim,
   type ClaimStatus,
   MAX_BATCH,
-  type Queue,
   type Store,
   type Traits,
 } from '../../contract/store.ts';
 import { errorStatus, type StoreVerbs } from '../batch.ts';
 import { SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
-import { Applying, type CrowdStep, type How } from './applying.ts';
+import { Applying, type ClaimStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
-import { type Crowd, crowdOf, type RowMoment } from './row.ts';
+import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
@@ -41,8 +40,6 @@ export interface SqlRowStoreParts {
   readonly maxWaiters: number;
   readonly trust: boolean;
 }
-
-type ClaimStep<T> = (claim: Claim, crowd: Crowd, moment: RowMoment) => T;
 
 /** How many names one question is about. */
 const PAGE = 500;
@@ -59,11 +56,12 @@ export class SqlRowStore implements Store {
   readonly #sweeper: Sweeper;
   /** The looks of one turn are one statement. */
   readonly inspect: StoreVerbs['inspect'] = together(async (names: readonly string[]) => {
-    const steps = names.map((resource) => {
-      const step: CrowdStep<Queue> = ({ queue }, { now }) => queue.describe(resource, now / 1000);
-      return { resource, ttlMs: this.maxTtlMs, step };
-    });
-    return this.#applying.apply(steps, { lane: 'claims' });
+    const asked = names.map((resource) => ({ resource, ttlMs: this.maxTtlMs }));
+    return this.#applying.apply(
+      asked,
+      ({ resource }, { queue }, { now }) => queue.describe(resource, now / 1000),
+      { lane: 'claims' },
+    );
   }, MAX_BATCH);
 
   constructor(parts: SqlRowStoreParts) {
@@ -142,23 +140,24 @@ export class SqlRowStore implements Store {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
     const left = await this.#table.leave(simple).catch(notIfBlocked);
     const rest = claims.filter(({ id }) => !left?.has(id));
-    const replies = this.#apply(rest, { lane: 'releases' }, (claim, { queue, tags }, { now }) => {
+    const leave: ClaimStep<boolean> = (claim, { queue, tags }, { now }) => {
       const there = queue.leave(claim, now / 1000, afterMs);
       if (afterMs <= 0) tags.delete(claim.id);
       return there;
-    }).values();
+    };
+    const replies = this.#applying.apply(rest, leave, { lane: 'releases' }).values();
     return Promise.all(claims.map(({ id }) => left?.has(id) || (replies.next().value ?? false)));
   }
 
   readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
   readonly downgrade: StoreVerbs['downgrade'] = (claim) =>
-    this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
+    this.#one(claim, (_, { queue }, { now }) => queue.downgrade(claim, now / 1000));
 
   readonly evict: StoreVerbs['evict'] = (resource, number, eviction) => {
     // Databases take no NUL in a text, and no code compares reasons.
     const options = { ...eviction, reason: eviction.reason.replaceAll('\0', '\ufffd') };
-    return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
+    return this.#one({ resource, ttlMs: this.maxTtlMs }, (_, { queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );
   };
@@ -180,7 +179,7 @@ export class SqlRowStore implements Store {
   readonly recall: StoreVerbs['recall'] = (resource) => this.#table.recall(resource);
 
   readonly handOver: StoreVerbs['handOver'] = async (claim, ids) => {
-    const status = await this.#one(claim, ({ queue, tags }, { now }) => {
+    const status = await this.#one(claim, (_, { queue, tags }, { now }) => {
       // Who gives it wants no more messages about it.
       if (claim.id === ids.to) tags.set(claim.id, this.#wakes.tagOf(claim));
       return queue.handOver(claim, ids, now / 1000);
@@ -216,7 +215,7 @@ export class SqlRowStore implements Store {
     step: ClaimStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
     const rest = claims.filter(({ id }) => !known?.has(id));
-    const steps = this.#apply(rest, how, step);
+    const steps = this.#applying.apply(rest, step, how);
     // A claim alone is the whole verb.
     const others = claims.length > 1 ? steps.map((each) => each.catch(errorStatus)) : steps;
     const replies = (await Promise.all(others)).values();
@@ -230,17 +229,8 @@ export class SqlRowStore implements Store {
     return status;
   }
 
-  #apply<T>(claims: readonly Claim[], how: How, step: ClaimStep<T>): readonly Promise<T>[] {
-    const steps = claims.map((claim) => {
-      const { resource, ttlMs } = claim;
-      const own: CrowdStep<T> = (crowd, moment) => step(claim, crowd, moment);
-      return { resource, ttlMs, step: own };
-    });
-    return this.#applying.apply(steps, how);
-  }
-
-  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: CrowdStep<T>): Promise<T> {
-    const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
+  #one<T, C extends Pick<Claim, 'resource' | 'ttlMs'>>(of: C, step: ClaimStep<T, C>): Promise<T> {
+    const [made] = this.#applying.apply([of], step, { lane: 'claims' });
     return made as Promise<T>;
   }
 }
