@@ -12,12 +12,7 @@ export function checkPrefix(prefix: string = PREFIX): string {
   throw new UsageError(`${message}, not ${show(prefix)}.`);
 }
 
-export interface MysqlTables {
-  readonly lock: string;
-  readonly store: string;
-  readonly news: string;
-  readonly kept: string;
-}
+export type MysqlTables = Readonly<Record<'lock' | 'store' | 'news' | 'kept', string>>;
 
 export function tablesOf(prefix: string): MysqlTables {
   const of = (table: string): string => `${prefix}${table}`;

@@ -2,12 +2,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 
-export interface PostgresTables {
-  readonly lock: string;
-  readonly store: string;
-  readonly witness: string;
-  readonly kept: string;
-}
+export type PostgresTables = Readonly<Record<'lock' | 'store' | 'witness' | 'kept', string>>;
 
 /** The server's clock, in µs. */
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
@@ -48,12 +43,11 @@ export const DURABLE = `durable AS MATERIALIZED (SELECT set_config('synchronous_
 
 /** The statement with its values in it, for `$1` and so on. */
 export function literal(text: string, values: readonly string[]): string {
-  return text.replace(/\$(\d+)/g, (_, nth: string) => quote(values[Number(nth) - 1] ?? ''));
-}
-
-/** Correct however the server reads a backslash in other literals. */
-function quote(value: string): string {
-  return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  return text.replace(/\$(\d+)/g, (_, nth: string) => {
+    const value = values[Number(nth) - 1] ?? '';
+    // Correct however the server reads a backslash in other literals.
+    return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  });
 }
 
 /** An array of texts, as the server reads one. */

@@ -9,7 +9,6 @@
  * is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
  * statement may enter come first, so that they take effect in their order.
  */
-import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
@@ -85,7 +84,7 @@ export class SqlRowStore implements Store {
     return this.#table
       .takeFree({ claim: alone, tag: this.#wakes.tagOf(alone) })
       .or(notIfBlocked)
-      .chain((status) => (status ? Answer.of(() => [this.#saw(alone, status)]) : inAnyWay()));
+      .chain<readonly ClaimStatus[]>((held) => (held ? [this.#saw(alone, held)] : inAnyWay()));
   }
 
   async #claimMany(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
@@ -133,7 +132,7 @@ export class SqlRowStore implements Store {
     return this.#table
       .leaveFree(alone)
       .or(notIfBlocked)
-      .chain((left) => (left ? Answer.of(() => [true]) : inAnyWay()));
+      .chain<readonly boolean[]>((left) => (left ? [true] : inAnyWay()));
   }
 
   async #releaseAll(claims: readonly Claim[], afterMs: number): Promise<readonly boolean[]> {
