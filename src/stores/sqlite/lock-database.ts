@@ -20,7 +20,7 @@ import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
 import { ClosedError, permanentFailure, temporaryFailure } from '../../contract/errors.ts';
 import { checkLayout, joinFile } from './layout.ts';
 import { Queues, type QueuesParts } from './queues.ts';
-import { joinRecords, Records } from './records.ts';
+import { Records } from './records.ts';
 import type { Layout } from './schema.ts';
 
 export interface LockDatabaseParts extends Omit<QueuesParts, 'address' | 'lost'> {
@@ -139,17 +139,12 @@ export class LockDatabase {
   }
 
   async #join(): Promise<OpenedDatabase> {
-    const { file, database, busyMs } = this.#parts;
+    const { file, database, busyMs, machine } = this.#parts;
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const connection = database ? new FileConnection(database) : await openConnection(file, busyMs);
     try {
-      const { machine } = this.#parts;
       const lineage = await untilFree(file, busyMs, () =>
-        connection.write(() => {
-          const found = joinFile(connection, this.#parts);
-          joinRecords(connection, machine);
-          return found;
-        }),
+        connection.write(() => joinFile(connection, this.#parts)),
       );
       const parts = { ...this.#parts, address: this.#address, lost: this.#lost };
       const prepared = await untilFree(file, busyMs, () => ({

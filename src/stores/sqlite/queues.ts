@@ -58,8 +58,8 @@ const SQL = {
     AND (place > 0 OR admitted = 1) ORDER BY resource LIMIT ?`,
   /** Address. */
   ids: `SELECT id FROM holdfast_claim WHERE substr(origin, 1, ${ADDRESS_LENGTH}) = ?`,
-  /** Now. */
-  refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?)',
+  /** Now, the wall clock. */
+  refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?), wall = ?',
   /** Now. */
   sweepTombstones: 'DELETE FROM holdfast_tombstone WHERE until <= ?',
   /** Dead since before this; now, by which the last claim on a free lock would be dead, too. */
@@ -110,7 +110,7 @@ export class Queues {
 
   /** Work that need not be done at every step. */
   sweep(): void {
-    this.#sql.refresh.run(this.now);
+    this.#sql.refresh.run(this.now, this.#parts.machine.wallUs());
     this.#sql.sweepTombstones.run(this.now);
     this.#sql.sweepClaims.run(this.now - KEEP_DEAD_US, this.now);
     const rows = this.#sql.ids.all(this.address) as { id: string }[];
