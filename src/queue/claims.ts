@@ -152,10 +152,12 @@ export class Claims {
 
   describe(now: number): Omit<Queue, 'resource'> {
     const all = [...this].filter((entry) => entry.expiresAt > now);
+    const memberOf = ({ number, kind, permits, ttlMs, holder, expiresAt }: Entry): Member => {
+      const leftMs = Math.max(expiresAt - (now + this.lead), 0);
+      return { number, kind, permits, ttlMs, leftMs, holder };
+    };
     const members = (admitted: boolean): Member[] =>
-      all
-        .filter((entry) => entry.admitted === admitted)
-        .map((entry) => memberOf(entry, now + this.lead));
+      all.filter((entry) => entry.admitted === admitted).map(memberOf);
     const limit = all.length > 0 ? limitOf(all) : undefined;
     return { limit, holders: members(true), waiters: members(false) };
   }
@@ -208,9 +210,4 @@ function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
   let entry = line.first;
   while (entry && entry.expiresAt <= now) entry = entry.next;
   return entry;
-}
-
-function memberOf(entry: Entry, now: number): Member {
-  const { number, kind, permits, ttlMs, holder, expiresAt } = entry;
-  return { number, kind, permits, ttlMs, leftMs: Math.max(expiresAt - now, 0), holder };
 }

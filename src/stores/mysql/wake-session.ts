@@ -101,7 +101,10 @@ export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
   const begun = (): string => literal(`${gate}_${turn}`);
   const wait = async (): Promise<void> => {
     turn += 1;
-    const waiting = inTime(connection.query(waitOf(channel, { begun: begun(), gate })));
+    // Frees the names of earlier waits, which the channel is free with for a moment.
+    const text = `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0),
+  GET_LOCK(${begun()}, 0), GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
+    const waiting = inTime(connection.query(text));
     received(LOOK);
     const [[, own, , opened] = []] = await waiting;
     // Either is NULL when rung, on MariaDB.
@@ -153,12 +156,6 @@ async function take(connection: MysqlSession, channel: string): Promise<number> 
   );
   if (own !== '1') throw new Error('The named lock of the channel is not to be had');
   return Number(now);
-}
-
-/** Frees the names of earlier waits, which the channel is free with for a moment. */
-function waitOf(channel: string, { begun, gate }: { begun: string; gate: string }): string {
-  return `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0), GET_LOCK(${begun}, 0),
-  GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
 function wakesSince(since: number, address: string, { lock, news }: MysqlTables): string {

@@ -51,8 +51,6 @@ export const SERVER: Checks<ServerOptions, 'maxTtl'> = {
   onHazard: oneOf('warn', 'refuse'),
 };
 
-type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'>;
-
 /** The default of `maxTtl`. */
 const MAX_TTL_MS = 30_000;
 
@@ -65,7 +63,7 @@ export function partsOf(
   options: Checked<typeof SERVER>,
   aloneMs: number = MAX_TTL_MS,
   tagged = false,
-): ServerParts {
+): Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'> {
   const { namespace, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse', tagged);
   const link = linkOf(client, hazards.look);

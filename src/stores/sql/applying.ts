@@ -141,15 +141,13 @@ export class Applying {
       });
       for (const name of done ?? []) this.#follow(own, name);
       if (done) lost = done.length < asked.length ? lost + 1 : 0;
-      else await this.#pause(tries);
+      else {
+        // By chance, so that callers do not retry at the same moment.
+        const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+        await sleep(this.#clock, ms * (0.5 + this.#clock.random() / 2));
+      }
       this.#giveUp(own, lost > 0);
     }
-  }
-
-  /** By chance, so that callers do not retry at the same moment. */
-  #pause(tries: number): Promise<void> {
-    const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-    return sleep(this.#clock, ms * (0.5 + this.#clock.random() / 2));
   }
 
   /** The tasks that waited for this name are next. */

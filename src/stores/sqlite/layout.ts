@@ -49,7 +49,12 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
   const found = connection.all("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'");
   if (found.length === 0) return create(connection, { machine, layouts });
   const layout = checkLayout(connection, layouts);
-  if (layout < layouts.length) raise(connection, layout, layouts);
+  if (layout < layouts.length) {
+    // Programs that know only the layout before may be using the file.
+    for (const { sql } of layouts.slice(layout)) connection.exec(sql);
+    const known = [layouts.length, oldestOf(layouts)] as const;
+    connection.run('UPDATE holdfast_meta SET layout = ?, oldest = ?', ...known);
+  }
   const [meta] = connection.all(
     'SELECT lineage, boot, time_space, booted_us, base, highest, wall FROM holdfast_meta',
   ) as [Meta];
@@ -99,13 +104,6 @@ function create(connection: FileConnection, { machine, layouts }: Newcomer): str
   connection.run(insert, layouts.length, oldestOf(layouts), lineage);
   save(connection, machine, 0);
   return lineage;
-}
-
-/** Programs that know only the layout before may be using the file. */
-function raise(connection: FileConnection, from: number, layouts: readonly Layout[]): void {
-  for (const { sql } of layouts.slice(from)) connection.exec(sql);
-  const known = [layouts.length, oldestOf(layouts)] as const;
-  connection.run('UPDATE holdfast_meta SET layout = ?, oldest = ?', ...known);
 }
 
 function oldestOf(layouts: readonly Layout[]): number {

@@ -260,16 +260,12 @@ export class Queues {
       const answer = step(part.queue, { now, number: BigInt(this.base + this.now) });
       if (!part.isEnough) continue;
       part.write(this.address);
-      this.#wake(part, now);
+      for (const entry of part.queue.takeTold()) {
+        const address = part.addressOf(entry) ?? this.address;
+        const said = lineOf(part.queue.statusOf(entry, now));
+        this.wakes.push({ address, id: entry.id, at: this.now, said });
+      }
       return answer;
-    }
-  }
-
-  #wake(part: QueuePart, now: number): void {
-    for (const entry of part.queue.takeTold()) {
-      const address = part.addressOf(entry) ?? this.address;
-      const said = lineOf(part.queue.statusOf(entry, now));
-      this.wakes.push({ address, id: entry.id, at: this.now, said });
     }
   }
 
