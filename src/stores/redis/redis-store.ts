@@ -26,7 +26,7 @@ import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
-import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
+import { ScriptRunner, type ScriptRunnerParts } from './script-runner.ts';
 
 export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly form: Form;
@@ -35,7 +35,6 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly channels?: string;
   readonly maxWaiters: number;
   readonly trust: boolean;
-  readonly replicas: number;
 }
 
 /**
@@ -162,7 +161,7 @@ export class RedisStore implements Store {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
-    const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
+    const call = { script: form.keep, keys, args, spreadMs: this.#spreadMs([claim]) };
     const [kept = null] = await this.#runner.run(call);
     if (kept === 0 || kept === 1) return kept === 1;
     throw garbled(kept);
@@ -184,7 +183,7 @@ export class RedisStore implements Store {
     const [how, tag] = id === to ? ['take', this.#wakes.tagOf(claim)] : ['give', '- -'];
     const args = ['handOver', from, to, how, `${Math.ceil(ttlMs)} ${tag} ${holderJson(holder)}`];
     const call = { script: form.change, keys: places.lookOf(resource), args };
-    const [reply] = await this.#runner.run({ ...call, spread: this.#spreadOf([claim]) });
+    const [reply] = await this.#runner.run({ ...call, spreadMs: this.#spreadMs([claim]) });
     return this.#statusIn(claim, reply);
   };
 
@@ -226,15 +225,14 @@ export class RedisStore implements Store {
       const { form, places } = this.#parts;
       const keys: string[] = [];
       for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
-      const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spread });
+      const spreadMs = verb === 'release' ? undefined : this.#spreadMs(claims);
+      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spreadMs });
     });
   }
 
-  #spreadOf(claims: readonly Claim[]): Spread | undefined {
-    const { replicas } = this.#parts;
-    if (replicas === 0) return undefined;
-    return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
+  #spreadMs(claims: readonly Claim[]): number | undefined {
+    if (this.#parts.replicas === 0) return undefined;
+    return Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL;
   }
 
   #statuses(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<ClaimStatus[]> {
