@@ -36,11 +36,12 @@ export interface Entering {
   readonly trusts?: boolean;
 }
 
-type EntryTerms = Pick<Claim, 'id' | 'kind' | 'permits' | 'limit' | 'ttlMs' | 'holder'>;
-
 /** A claim that arrives: it waits, and lives until then. */
-export function entryOf(claim: EntryTerms, number: bigint, expiresAt: number): Entry {
-  const { id, kind, permits, limit, ttlMs, holder } = claim;
+export function entryOf(
+  { id, kind, permits, limit, ttlMs, holder }: Omit<Claim, 'resource' | 'queue'>,
+  number: bigint,
+  expiresAt: number,
+): Entry {
   return {
     id,
     number,
