@@ -110,8 +110,8 @@ export class Polling {
     if (due.length === 0) return this.#arm();
     this.#looking = true;
     try {
-      const resources = new Set(due.map(([, { resource }]) => resource));
-      const statuses = await look(due.map(([id]) => id), resources);
+      const ids = due.map(([id]) => id);
+      const statuses = await look(ids, new Set(due.map(([, { resource }]) => resource)));
       for (const [id, seeker] of due) this.#wake(seeker, statuses.get(id));
     } catch {
       // A database in trouble is asked less often; the heartbeats report the error.
