@@ -23,6 +23,7 @@ import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
 import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
 import { Quiet } from './quiet.ts';
+import { Records } from './records.ts';
 import { ADDRESS_LENGTH } from './rows.ts';
 
 export interface QueuesParts {
@@ -78,6 +79,7 @@ export class Queues {
   /** The claims of this process: true for those that held when last seen, with none waiting. */
   readonly known: Map<string, boolean> = new Map();
   wakes: ClaimWake[] = [];
+  readonly records: Records;
   readonly address: string;
   /** Numbers count from it, as far as it is known: that of the file may be another by now. */
   base = 0;
@@ -92,6 +94,7 @@ export class Queues {
     this.#connection = connection;
     this.#parts = parts;
     this.address = parts.address;
+    this.records = new Records(connection, parts.machine);
     this.#quiet = new Quiet(connection);
     this.#sql = connection.prepareAll(SQL);
   }
@@ -116,6 +119,7 @@ export class Queues {
     const rows = this.#sql.ids.all(this.address) as { id: string }[];
     const ids = new Set(rows.map((row) => row.id));
     for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
+    this.records.sweep();
   }
 
   /** One statement, which is a transaction by itself. Undefined if it has not taken the lock. */
