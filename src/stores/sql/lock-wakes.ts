@@ -10,34 +10,29 @@ import { Wakes } from '../wakes.ts';
 import { crowdOf } from './row.ts';
 import type { Table } from './table.ts';
 
-export class LockWakes {
+export class LockWakes extends Wakes {
   readonly #table: Table;
   readonly #maxTtlMs: number;
-  readonly #wakes: Wakes;
   readonly #polling: Polling;
 
   constructor(table: Table, clock: Clock, maxTtlMs: number) {
+    super(table.link, table.channel);
     this.#table = table;
     this.#maxTtlMs = maxTtlMs;
-    this.#wakes = new Wakes(table.link, table.channel);
     this.#polling = new Polling({ clock, look: this.#look });
   }
 
-  tagOf(claim: Claim): string {
-    return this.#wakes.tagOf(claim);
-  }
-
-  watch(claim: Claim, wake: Wake): Subscribed {
+  override watch(claim: Claim, wake: Wake): Subscribed {
     const sends = this.#table.link.sendsWakes();
     const watch = (known: boolean): Subscribed =>
-      (known ? this.#wakes : this.#polling).watch(claim, wake);
+      known ? super.watch(claim, wake) : this.#polling.watch(claim, wake);
     return typeof sends === 'boolean' ? watch(sends) : sends.catch(() => true).then(watch);
   }
 
   /** The reply to a verb of this claim: the next look depends on it. */
-  saw(claim: Claim, status: ClaimStatus): void {
+  override saw(claim: Claim, status: ClaimStatus): void {
     this.#polling.saw(claim, status);
-    this.#wakes.saw(claim, status);
+    super.saw(claim, status);
   }
 
   close(): void {
