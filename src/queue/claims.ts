@@ -20,11 +20,8 @@ export class Claims {
   readonly #waiters = new Fifo<Entry>();
   readonly #byId = new Map<string, Entry>();
   readonly #leftOut: QueueState['leftOut'];
-  /** The greatest number that was given so far. */
   last: bigint;
-  /** The greatest number admitted so far. */
   greatest: bigint;
-  /** How the last hold ended, as long as no claim has taken over the work that it left. */
   unfinished: Takeover | undefined;
   /** To be woken: admitted, first in line, evicted, or holders with their first waiter. */
   woken: Entry[] = [];
@@ -103,7 +100,8 @@ export class Claims {
       next = holder.next;
       if (holder.expiresAt > now) continue;
       this.remove(holder);
-      takeover = { reason: endOf(holder), token: holder.number };
+      const reason = holder.sealed ? endingOf(holder.sealed) : 'expired';
+      takeover = { reason, token: holder.number };
     }
     for (let first = this.#next(now); first; first = this.#next(now)) {
       if (!(open || first.trusts) || admissible(this.#holdersAnd(first)) === 0) break;
@@ -154,10 +152,12 @@ export class Claims {
 
   describe(now: number): Omit<Queue, 'resource'> {
     const all = [...this].filter((entry) => entry.expiresAt > now);
+    const memberOf = ({ number, kind, permits, ttlMs, holder, expiresAt }: Entry): Member => {
+      const leftMs = Math.max(expiresAt - (now + this.lead), 0);
+      return { number, kind, permits, ttlMs, leftMs, holder };
+    };
     const members = (admitted: boolean): Member[] =>
-      all
-        .filter((entry) => entry.admitted === admitted)
-        .map((entry) => memberOf(entry, now + this.lead));
+      all.filter((entry) => entry.admitted === admitted).map(memberOf);
     const limit = all.length > 0 ? limitOf(all) : undefined;
     return { limit, holders: members(true), waiters: members(false) };
   }
@@ -210,13 +210,4 @@ function firstAlive(line: Fifo<Entry>, now: number): Entry | undefined {
   let entry = line.first;
   while (entry && entry.expiresAt <= now) entry = entry.next;
   return entry;
-}
-
-function endOf(entry: Entry): Takeover['reason'] {
-  return entry.sealed ? endingOf(entry.sealed) : 'expired';
-}
-
-function memberOf(entry: Entry, now: number): Member {
-  const { number, kind, permits, ttlMs, holder, expiresAt } = entry;
-  return { number, kind, permits, ttlMs, leftMs: Math.max(expiresAt - now, 0), holder };
 }

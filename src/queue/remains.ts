@@ -20,7 +20,6 @@ export class Remains {
     return { tombstones: this.#tombstones, record: this.#record };
   }
 
-  /** What a claim that has left would be told; undefined where nothing is known of it. */
   farewell(id: string, now: number): GoneStatus | undefined {
     const tombstone = this.#tombstones.get(id);
     return tombstone && tombstone.until > now ? tombstone.status : undefined;

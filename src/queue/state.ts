@@ -37,8 +37,11 @@ export interface Entering {
 }
 
 /** A claim that arrives: it waits, and lives until then. */
-export function entryOf(claim: Claim, number: bigint, expiresAt: number): Entry {
-  const { id, kind, permits, limit, ttlMs, holder } = claim;
+export function entryOf(
+  { id, kind, permits, limit, ttlMs, holder }: Omit<Claim, 'resource' | 'queue'>,
+  number: bigint,
+  expiresAt: number,
+): Entry {
   return {
     id,
     number,

@@ -15,7 +15,7 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim, ClaimStatus, WaitingStatus, Wake } from '../contract/store.ts';
-import { entered } from './subscription.ts';
+import { entered, type Subscription } from './subscription.ts';
 
 /** In ms. Users would not notice less, but the database would. */
 const SHORTEST_MS = 20;
@@ -29,6 +29,7 @@ const SHARE = 1 / 8;
 const TOGETHER_MS = 10;
 
 interface Seeker {
+  readonly resource: string;
   readonly wake: Wake;
   /** Undefined while the claim does not wait, or does not know it yet. */
   since?: { readonly at: number; readonly ahead: number } | undefined;
@@ -41,8 +42,11 @@ interface Seeker {
 
 export interface PollingParts {
   readonly clock: Clock;
-  /** Looks up these ids; returns the status of those that live. */
-  readonly look: (ids: readonly string[]) => Promise<ReadonlyMap<string, ClaimStatus>>;
+  /** Looks up these ids, which claim these resources; returns the status of those that live. */
+  readonly look: (
+    ids: readonly string[],
+    resources: ReadonlySet<string>,
+  ) => Promise<ReadonlyMap<string, ClaimStatus>>;
 }
 
 export class Polling {
@@ -56,9 +60,9 @@ export class Polling {
     this.#parts = parts;
   }
 
-  watch({ id }: Claim, wake: Wake): AsyncDisposable {
+  watch({ id, resource }: Claim, wake: Wake): Subscription {
     const dueAt = Number.POSITIVE_INFINITY;
-    return entered(this.#seekers, id, { wake, dueAt, known: '', askAt: 0 });
+    return entered(this.#seekers, id, { resource, wake, dueAt, known: '', askAt: 0 });
   }
 
   /** Takes a status that another call has returned for a claim. */
@@ -106,7 +110,8 @@ export class Polling {
     if (due.length === 0) return this.#arm();
     this.#looking = true;
     try {
-      const statuses = await look(due.map(([id]) => id));
+      const ids = due.map(([id]) => id);
+      const statuses = await look(ids, new Set(due.map(([, { resource }]) => resource)));
       for (const [id, seeker] of due) this.#wake(seeker, statuses.get(id));
     } catch {
       // A database in trouble is asked less often; the heartbeats report the error.

@@ -44,7 +44,7 @@ export class WaitingClaims {
 
   constructor(parts: WaitingParts) {
     this.#parts = parts;
-    this.#polling = new Polling({ clock: parts.clock, look: (ids) => this.#lookFor(ids) });
+    this.#polling = new Polling({ clock: parts.clock, look: (_, due) => this.#lookAt(due) });
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -137,9 +137,8 @@ export class WaitingClaims {
     return standings;
   }
 
-  async #lookFor(ids: readonly string[]): Promise<ReadonlyMap<string, ClaimStatus>> {
-    const due = [...this.#waited].filter(([, { known }]) => ids.some((id) => known.has(id)));
-    const looks = due.map(([resource]) => this.#look(resource));
+  async #lookAt(due: ReadonlySet<string>): Promise<ReadonlyMap<string, ClaimStatus>> {
+    const looks = [...due].map((resource) => this.#look(resource));
     const found = new Map<string, ClaimStatus>();
     for (const standings of await Promise.all(looks)) {
       for (const [id, standing] of standings) if (standing) found.set(id, standing.status);

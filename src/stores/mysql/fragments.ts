@@ -6,18 +6,13 @@ import { literal } from '../../clients/mysql/connection.ts';
 export const PREFIX = 'holdfast_';
 
 /** @throws UsageError unless names with this prefix need no quotes. */
-export function checkPrefix(prefix: string): string {
+export function checkPrefix(prefix: string = PREFIX): string {
   if (typeof prefix === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(prefix)) return prefix;
   const message = `prefix must be 1 to 32 small letters, digits or '_', the first one a letter`;
   throw new UsageError(`${message}, not ${show(prefix)}.`);
 }
 
-export interface MysqlTables {
-  readonly lock: string;
-  readonly store: string;
-  readonly news: string;
-  readonly kept: string;
-}
+export type MysqlTables = Readonly<Record<'lock' | 'store' | 'news' | 'kept', string>>;
 
 export function tablesOf(prefix: string): MysqlTables {
   const of = (table: string): string => `${prefix}${table}`;

@@ -7,7 +7,7 @@ import { linkOf } from '../sql/link.ts';
 import { SQL, type SqlOptions, settingsOf } from '../sql/options.ts';
 import { SqlRowStore } from '../sql/row-store.ts';
 import { Table } from '../sql/table.ts';
-import { checkPrefix, PREFIX } from './fragments.ts';
+import { checkPrefix } from './fragments.ts';
 import { sourceOf } from './source.ts';
 import { CHANNEL } from './wake-session.ts';
 
@@ -23,7 +23,7 @@ export interface MysqlOptions extends SqlOptions {
   readonly prefix?: string;
 }
 
-const CHECKS = { ...SQL, prefix: (given: string = PREFIX): string => checkPrefix(given) };
+const CHECKS = { ...SQL, prefix: checkPrefix };
 
 /**
  * A store in the database of this client, an object of the package `mysql2` or `mariadb` or an ORM

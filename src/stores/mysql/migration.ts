@@ -6,7 +6,7 @@
  * version made stay as they are, and so do others' tables of the same names: a program may have a
  * `shop_lock` or a `shop_store`.
  */
-import { readOptions } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import { connectLike, type MysqlClient } from '../../clients/mysql/client.ts';
 import { literal, type MysqlSession } from '../../clients/mysql/connection.ts';
 import { judge, MYSQL, numberOf } from '../../clients/mysql/errors.ts';
@@ -22,6 +22,7 @@ export interface MysqlMigrationOptions {
   readonly prefix?: string;
 }
 
+const CHECKS = { prefix: checkPrefix };
 const CONNECT_MS = 5000;
 /** The tables, each with a column that no other table of that name is likely to have. */
 const OURS = { store: 'open_at', lock: 'crowd', news: 'nth', kept: 'until' } as const;
@@ -44,7 +45,7 @@ const NO_TABLE = 1146;
  * @throws UsageError for a malformed prefix.
  */
 export function mysqlMigration(options: MysqlMigrationOptions = {}): string {
-  return textOf(prefixIn(options, 'mysqlMigration'));
+  return textOf(checkOptions(options, CHECKS, 'mysqlMigration').prefix);
 }
 
 /**
@@ -63,7 +64,7 @@ export async function migrateMysql(
   client: MysqlClient,
   options: MysqlMigrationOptions = {},
 ): Promise<void> {
-  const prefix = prefixIn(options, 'migrateMysql');
+  const { prefix } = checkOptions(options, CHECKS, 'migrateMysql');
   await runAlone(client, (connection) => migrate(connection, prefix));
 }
 
@@ -114,15 +115,9 @@ async function refuseOthers(connection: MysqlSession, prefix: string): Promise<v
   if (others.length === 0) return;
   const found = columnOf(others).join(', ');
   const message = `There are other tables with the names of Holdfast's: ${found}.`;
-  const advice = 'Give Holdfast another prefix.';
-  throw permanentFailure(`${message} ${advice}`);
+  throw permanentFailure(`${message} Give Holdfast another prefix.`);
 }
 
 function textOf(prefix: string): string {
   return schema.replace('HISTORY', historyOf('holdfast_store')).replaceAll(PREFIX, prefix);
-}
-
-function prefixIn(options: MysqlMigrationOptions, what: string): string {
-  const { prefix = PREFIX } = readOptions(options, ['prefix'], what);
-  return checkPrefix(prefix);
 }

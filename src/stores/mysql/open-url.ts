@@ -21,28 +21,26 @@ export async function openUrl(scheme: string, rest: string): Promise<Store> {
 }
 
 export async function migrate(scheme: string, rest: string, table?: string): Promise<void> {
-  const { url, options } = read(rest);
+  const { url, prefix } = read(rest);
   const client = await clientByUrl(scheme, url);
   const making = table
     ? runAlone(client, (connection) => connection.query(table))
-    : migrateMysql(client, prefixIn(options));
+    : migrateMysql(client, { prefix });
   await making.finally(() => client.end());
 }
 
 export async function facts(scheme: string, rest: string): Promise<ServerFacts> {
-  const { url, options } = read(rest);
-  const tables = `${options.prefix ?? PREFIX}…, layout ${LAYOUT}`;
+  const { url, prefix } = read(rest);
+  const tables = `${prefix}…, layout ${LAYOUT}`;
   return { ...(await sqlFacts(await clientByUrl(scheme, url), 'mysql')), tables };
 }
 
 export function migrationText(_scheme: string, rest: string): string {
-  return mysqlMigration(prefixIn(read(rest).options));
+  const { prefix } = read(rest);
+  return mysqlMigration({ prefix });
 }
 
-function prefixIn({ prefix }: MysqlOptions): { readonly prefix?: string } {
-  return prefix === undefined ? {} : { prefix };
-}
-
-function read(rest: string): { readonly url: string; readonly options: MysqlOptions } {
-  return splitQuery<MysqlOptions>(splitUrl(rest), OPTIONS);
+function read(rest: string) {
+  const found = splitQuery<MysqlOptions>(splitUrl(rest), OPTIONS);
+  return { ...found, prefix: found.options.prefix ?? PREFIX };
 }

@@ -1,6 +1,7 @@
 /** The statements that read the tables, and those that write the results of `src/queue`. */
 import { literal } from '../../clients/mysql/connection.ts';
 import type { TextRow } from '../../clients/sql/session.ts';
+import type { LockWrite, SentWake } from '../sql/applying.ts';
 import { COLUMNS } from '../sql/row.ts';
 import {
   BEGAN,
@@ -73,17 +74,10 @@ ${read(tables, names, known)} AND @holdfast = ${names.length}`;
 
 export const AFTER_LOCK = 'SET SESSION wait_timeout = DEFAULT';
 
-export interface RowWrite {
-  readonly name: string;
-  readonly rev: number;
-  readonly [column: string]: string | number | null;
-}
-
-export interface RowWake {
-  readonly name: string;
-  readonly address: string;
-  readonly message: string;
-}
+/** As `textsOf` of the SQL stores writes them. */
+export type RowWrite = Pick<LockWrite, 'name' | 'rev'> & Readonly<Record<string, SqlValue>>;
+export type RowWake = SentWake & { readonly name: string };
+type SqlValue = string | number | null;
 
 /** For each row: whether it is free, wakes of before, the row, and wakes if it was written. */
 const PER_ROW = 4;
@@ -154,7 +148,7 @@ export function writtenIn(rows: readonly RowWrite[], done: readonly TextRow[]): 
   return rows.filter((_, n) => done[n * PER_ROW + WRITTEN]?.[1] === '1').map(({ name }) => name);
 }
 
-function written(value: string | number | null): string {
+function written(value: SqlValue): string {
   if (value === null) return 'NULL';
   return typeof value === 'number' ? String(value) : literal(value);
 }

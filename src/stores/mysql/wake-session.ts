@@ -101,7 +101,10 @@ export async function listen(parts: WakeSessionParts): Promise<WakeSession> {
   const begun = (): string => literal(`${gate}_${turn}`);
   const wait = async (): Promise<void> => {
     turn += 1;
-    const waiting = inTime(connection.query(waitOf(channel, { begun: begun(), gate })));
+    // Frees the names of earlier waits, which the channel is free with for a moment.
+    const text = `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0),
+  GET_LOCK(${begun()}, 0), GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
+    const waiting = inTime(connection.query(text));
     received(LOOK);
     const [[, own, , opened] = []] = await waiting;
     // Either is NULL when rung, on MariaDB.
@@ -123,42 +126,36 @@ ${wakesSince(since, address, tables)}`,
   };
   const repeat = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      try {
-        await wait();
-      } catch (error) {
+      await wait().catch((error: unknown) => {
         if (!INTERRUPTED.includes(numberOf(error))) throw error;
-      }
+      });
     }
   };
   const end = (): void => {
     over.abort();
     connection.end();
   };
-  const start = (): void => {
+  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
+  setImmediate(() => {
     repeat().catch((error: unknown) => {
       if (!over.signal.aborted) lost(error);
       end();
     });
-  };
-  // Not at once: a listener receives nothing, no LOOK either, until this function has returned.
-  setImmediate(start);
+  });
   return { address, takeLine, wake: received, look, end };
 }
 
 /** Takes the channel, so that an interrupt finds this session; returns the time. */
 async function take(connection: MysqlSession, channel: string): Promise<number> {
-  await endFormer(connection, channel);
+  // Ends the session of a connection that this process gave up, which may not know it yet.
+  const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
+  const [[former] = []] = await connection.query(ask);
+  if (former) await kill(connection, `CONNECTION (${former})`);
   const [[own, now] = []] = await connection.query(
     `SELECT GET_LOCK(${literal(channel)}, ${CHANNEL_S}), ${NOW} ${ON_PRIMARY}`,
   );
   if (own !== '1') throw new Error('The named lock of the channel is not to be had');
   return Number(now);
-}
-
-/** Frees the names of earlier waits, which the channel is free with for a moment. */
-function waitOf(channel: string, { begun, gate }: { begun: string; gate: string }): string {
-  return `SELECT RELEASE_ALL_LOCKS(), GET_LOCK(${literal(channel)}, 0), GET_LOCK(${begun}, 0),
-  GET_LOCK(${literal(gate)}, ${WAIT_S}) ${ON_PRIMARY}`;
 }
 
 function wakesSince(since: number, address: string, { lock, news }: MysqlTables): string {
@@ -172,13 +169,6 @@ UNION ALL
 SELECT CONCAT_WS(' ', SUBSTRING_INDEX(message, ' ', 1), at,
   SUBSTRING(message, CHAR_LENGTH(SUBSTRING_INDEX(message, ' ', 1)) + 2))
 FROM ${news} WHERE address = ${literal(address)} AND at >= ${since}`;
-}
-
-/** Ends the session of a connection that this process gave up, which may not know it yet. */
-async function endFormer(connection: MysqlSession, channel: string): Promise<void> {
-  const ask = `SELECT IS_USED_LOCK(${literal(channel)}) ${ON_PRIMARY}`;
-  const [[former] = []] = await connection.query(ask);
-  if (former) await kill(connection, `CONNECTION (${former})`);
 }
 
 /** Rejects if the connection is half-open, or the server stands still. */

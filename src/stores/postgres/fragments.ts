@@ -2,12 +2,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { show } from '../../base/show.ts';
 
-export interface PostgresTables {
-  readonly lock: string;
-  readonly store: string;
-  readonly witness: string;
-  readonly kept: string;
-}
+export type PostgresTables = Readonly<Record<'lock' | 'store' | 'witness' | 'kept', string>>;
 
 /** The server's clock, in µs. */
 export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
@@ -48,12 +43,11 @@ export const DURABLE = `durable AS MATERIALIZED (SELECT set_config('synchronous_
 
 /** The statement with its values in it, for `$1` and so on. */
 export function literal(text: string, values: readonly string[]): string {
-  return text.replace(/\$(\d+)/g, (_, nth: string) => quote(values[Number(nth) - 1] ?? ''));
-}
-
-/** Correct however the server reads a backslash in other literals. */
-function quote(value: string): string {
-  return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  return text.replace(/\$(\d+)/g, (_, nth: string) => {
+    const value = values[Number(nth) - 1] ?? '';
+    // Correct however the server reads a backslash in other literals.
+    return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  });
 }
 
 /** An array of texts, as the server reads one. */
@@ -63,7 +57,7 @@ export function arrayOf(values: readonly (string | number | boolean)[]): string 
 }
 
 /** @throws UsageError unless it is a name that needs no escapes. */
-export function checkSchema(schema: string): string {
+export function checkSchema(schema: string = 'holdfast'): string {
   if (typeof schema === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) return schema;
   const message = `schema must be 1 to 63 letters, digits or '_', the first one no digit`;
   throw new UsageError(`${message}, not ${show(schema)}.`);

@@ -28,11 +28,7 @@ export interface PostgresOptions extends SqlOptions {
   readonly durability?: 'strict' | 'fast';
 }
 
-const CHECKS = {
-  ...SQL,
-  schema: (given: string = 'holdfast'): string => checkSchema(given),
-  durability: oneOf('strict', 'fast'),
-};
+const CHECKS = { ...SQL, schema: checkSchema, durability: oneOf('strict', 'fast') };
 
 /**
  * A store on the database of this client, an object of the package `pg` or `postgres` or an ORM

@@ -5,7 +5,7 @@
  * the same time, and none sees half of it. Tables that a newer version made stay as they are, and
  * so do others' tables of the same names: many programs have a `lock` or a `store`.
  */
-import { readOptions } from '../../base/options.ts';
+import { checkOptions } from '../../base/options.ts';
 import { connectLike, type PostgresClient } from '../../clients/postgres/client.ts';
 import { judge } from '../../clients/postgres/errors.ts';
 import { checkSchema } from './fragments.ts';
@@ -40,8 +40,8 @@ const LOCK_MS = 2000;
  * @throws UsageError for a malformed schema name.
  */
 export function postgresMigration(options: PostgresMigrationOptions = {}): string {
-  const { schema = 'holdfast' } = readOptions(options, ['schema'], 'postgresMigration');
-  const name = `"${checkSchema(schema)}"`;
+  const { schema } = checkOptions(options, { schema: checkSchema }, 'postgresMigration');
+  const name = `"${schema}"`;
   return `BEGIN;
 SELECT pg_advisory_xact_lock(${ADVISORY_LOCK});
 SET LOCAL lock_timeout = '${LOCK_MS}ms';

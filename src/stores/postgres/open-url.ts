@@ -27,26 +27,23 @@ export async function openUrl(_scheme: string, rest: string): Promise<Store> {
 }
 
 export async function migrate(_scheme: string, rest: string, table?: string): Promise<void> {
-  const { url, options } = read(rest);
-  const locks = postgresMigration(schemaIn(options));
+  const { url, schema } = read(rest);
+  const locks = postgresMigration({ schema });
   await runAlone(await clientByUrl(url), table ?? locks);
 }
 
 export async function facts(_scheme: string, rest: string): Promise<ServerFacts> {
-  const { url, options } = read(rest);
-  const tables = `in the schema ${options.schema ?? 'holdfast'}, layout ${LAYOUT}`;
+  const { url, schema } = read(rest);
+  const tables = `in the schema ${schema}, layout ${LAYOUT}`;
   return { ...(await sqlFacts(await clientByUrl(url), 'postgres')), tables };
 }
 
 export function migrationText(_scheme: string, rest: string): string {
-  return postgresMigration(schemaIn(read(rest).options));
+  const { schema } = read(rest);
+  return postgresMigration({ schema });
 }
 
-function schemaIn({ schema }: PostgresOptions): { readonly schema?: string } {
-  return schema === undefined ? {} : { schema };
-}
-
-function read(rest: string): { readonly url: string; readonly options: PostgresOptions } {
+function read(rest: string) {
   const split = splitUrl(rest);
   const found = splitQuery<PostgresOptions>(split, OPTIONS);
   const { schema } = found.options;
@@ -59,5 +56,5 @@ function read(rest: string): { readonly url: string; readonly options: PostgresO
         ' ?schema=locks.',
     );
   }
-  return found;
+  return { ...found, schema: schema ?? 'holdfast' };
 }

@@ -33,12 +33,11 @@ export function sourceOf(connect: ConnectPostgres, parts: OpeningParts): SqlSour
         return found;
       });
       const direct = prelude === '';
+      const session = within(prelude, connection);
       let busy = false;
       const simply = (text: string): Promise<readonly TextRow[]> => connection.query({ text });
       const ask = (statement: string, values: readonly string[]): Promise<readonly TextRow[]> => {
-        if (statement === 'settle') {
-          return settle(within(prelude, connection), parts).then(() => []);
-        }
+        if (statement === 'settle') return settle(session, parts).then(() => []);
         const text = texts[statement] ?? '';
         if (statement === 'lock') {
           const line = `SET LOCAL lock_timeout = ${LINE_MS}; `;

@@ -24,7 +24,7 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
     leave_free: holding.leaveFree(tables),
     leave: holding.leave(tables),
     leave_all: holding.leaveAll(tables),
-    read: read(tables),
+    read: reading(tables, `${lock} l ON l.name = ANY ($1::text[])`),
     write: write(tables, ''),
     write_all: write(tables, 'SKIP LOCKED'),
     lock: lockRows(tables),
@@ -38,12 +38,7 @@ export function statementsOf(schema: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Without what the store knows, where this has to be settled first. */
-function read(tables: PostgresTables): string {
-  return reading(tables, `${tables.lock} l ON l.name = ANY ($1::text[])`);
-}
-
-/** The same, in line for the rows, which others cannot change before the end of the transaction. */
+/** Reads in line for the rows, which others cannot change before the end of the transaction. */
 function lockRows(tables: PostgresTables): string {
   return `
 WITH l AS MATERIALIZED (
@@ -51,6 +46,7 @@ WITH l AS MATERIALIZED (
 )${reading(tables, 'l ON true')}`;
 }
 
+/** Without what the store knows, where this has to be settled first. */
 function reading({ witness }: PostgresTables, rows: string): string {
   return `
 SELECT json_build_array(t.now, w.open_at, w.highest, ${READ})

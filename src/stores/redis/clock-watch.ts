@@ -14,12 +14,6 @@ const JUMP_MS = 100;
 /** What clocks may gain on each other, as a share: more than any real clock does. */
 const RATE = 0.01;
 
-interface Sight {
-  readonly at: number;
-  readonly least: number;
-  readonly most: number;
-}
-
 /**
  * Takes replies to what was sent at `sentAt`, and calls `jumped` where one shows that; each
  * `server` has a clock of its own.
@@ -28,7 +22,7 @@ export function clockWatch(
   clock: Clock,
   jumped: (ms: number) => void,
 ): (server: string, serverMs: number, sentAt: number) => void {
-  const sights = new Map<string, Sight>();
+  const sights = new Map<string, Readonly<Record<'at' | 'least' | 'most', number>>>();
   return (server, serverMs, sentAt) => {
     const at = clock.now();
     const sight = { at, least: serverMs - at, most: serverMs + 1 - sentAt };

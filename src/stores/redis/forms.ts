@@ -26,16 +26,8 @@ export interface Script {
   readonly sha: string;
 }
 
-/** The scripts of the contract's verbs. */
-interface Scripts {
-  readonly claim: Script;
-  readonly renew: Script;
-  readonly release: Script;
-  /** Downgrade, raise, evict and inspect. */
-  readonly change: Script;
-  /** Only for a form that has records. */
-  readonly keep: Script;
-}
+/** Of the contract's verbs; `change` is downgrade, raise, evict, hand over and inspect. */
+type Scripts = Readonly<Record<'claim' | 'renew' | 'release' | 'change' | 'keep', Script>>;
 
 export interface Form extends Scripts {
   readonly name: string;
@@ -44,18 +36,12 @@ export interface Form extends Scripts {
   readonly proves?: boolean;
 }
 
-const PARTS: Readonly<Record<string, string>> = {
-  'clock.lua': clock,
-  'record.lua': record,
-  'functions.lua': functions,
-  'queue.lua': queue,
-  'join.lua': join,
-  'kept.lua': kept,
-  'hand-off.lua': handOff,
-};
+const INCLUDED = { clock, record, functions, queue, join, kept, 'hand-off': handOff };
+const PARTS: ReadonlyMap<string, string> = new Map(Object.entries(INCLUDED));
 
 function script(source: string): Script {
-  const text = source.replace(/^ *-- include (\S+)$/gm, (_, part: string) => PARTS[part] ?? '');
+  const include = (_: string, part: string): string => PARTS.get(part) ?? '';
+  const text = source.replace(/^ *-- include (\S+)\.lua$/gm, include);
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 

@@ -57,7 +57,7 @@ export function redisStore(client: RedisClient, options: RedisOptions = {}): Sto
   const checks = { ...SERVER, maxWaiters, hashTag: checkTag };
   const { hashTag, maxWaiters: most, ...given } = checkOptions(options, checks, 'redisStore');
   const tagged = hashTag !== undefined;
-  const parts = partsOf(client, given, { tagged, aloneMs: tagged ? undefined : ALONE_MS });
+  const parts = partsOf(client, given, tagged ? undefined : ALONE_MS, tagged);
   const { namespace, link } = parts;
   const places = new Places(namespace, link.cluster, hashTag);
   const spelling = places.inCluster ? spellingCheck(link, namespace, places.tag) : undefined;

@@ -4,7 +4,6 @@
 
 import { clockOffset, type ServerFacts } from '../../clients/facts/server-facts.ts';
 import { linkOf } from '../../clients/redis/client.ts';
-import type { RedisReply } from '../../clients/redis/link.ts';
 import { parseRedisUrl, type RedisUrl } from '../../clients/redis/url.ts';
 import { UnsupportedError } from '../../contract/errors.ts';
 import type { Store } from '../../contract/store.ts';
@@ -27,7 +26,11 @@ export async function facts(scheme: string, rest: string): Promise<ServerFacts> 
   try {
     const [ask = () => Promise.reject(new Error('There is no primary.'))] = await link.primaries();
     const version = versionIn(String(await ask(['INFO', 'server'])));
-    return { version, clock: await clockOffset(async () => msIn(await ask(['TIME']))) };
+    const clock = await clockOffset(async () => {
+      const [seconds, micros] = (await ask(['TIME'])) as readonly string[];
+      return Number(seconds) * 1000 + Number(micros) / 1000;
+    });
+    return { version, clock };
   } finally {
     await link.close();
   }
@@ -38,11 +41,6 @@ function versionIn(info: string): string {
   const [, valkey] = /^valkey_version:(\S+)/m.exec(info) ?? [];
   const [, redis = 'of unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
   return valkey ? `Valkey ${valkey}` : `Redis ${redis}`;
-}
-
-function msIn(time: RedisReply): number {
-  const [seconds, micros] = time as readonly string[];
-  return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
 /** The client that the URL names, and the options in its query. */

@@ -7,7 +7,6 @@ import { linkOf, type RedisClient } from '../../clients/redis/client.ts';
 import { Hazards } from './hazards.ts';
 import type { RedisStoreParts } from './redis-store.ts';
 
-/** Options of both forms of locks. */
 export interface ServerOptions {
   /**
    * All keys and channels of ours begin with this and a colon; default `holdfast`. It may have
@@ -52,34 +51,22 @@ export const SERVER: Checks<ServerOptions, 'maxTtl'> = {
   onHazard: oneOf('warn', 'refuse'),
 };
 
-/** What the options of both forms say. */
-type ServerParts = Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'>;
-
 /** The default of `maxTtl`. */
 const MAX_TTL_MS = 30_000;
 
-interface PartsTerms {
-  /** All keys are under one hash tag. */
-  readonly tagged?: boolean;
-  /** The default of `maxTtl` with a client that is not one of a cluster. */
-  readonly aloneMs?: number | undefined;
-}
-
+/**
+ * @param aloneMs the default of `maxTtl` with a client that is not one of a cluster.
+ * @param tagged all keys are under one hash tag.
+ */
 export function partsOf(
   client: RedisClient,
   options: Checked<typeof SERVER>,
-  { tagged = false, aloneMs = MAX_TTL_MS }: PartsTerms = {},
-): ServerParts {
+  aloneMs: number = MAX_TTL_MS,
+  tagged = false,
+): Omit<RedisStoreParts, 'form' | 'places' | 'maxWaiters' | 'spelling'> {
   const { namespace, replicas, afterDataLoss, onHazard } = options;
   const hazards = new Hazards(onHazard === 'refuse', tagged);
   const link = linkOf(client, hazards.look);
   const { maxTtl: maxTtlMs = link.cluster ? MAX_TTL_MS : aloneMs } = options;
-  return {
-    link,
-    namespace,
-    replicas,
-    hazards,
-    maxTtlMs,
-    trust: afterDataLoss === 'trust',
-  };
+  return { link, namespace, replicas, hazards, maxTtlMs, trust: afterDataLoss === 'trust' };
 }

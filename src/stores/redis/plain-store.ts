@@ -59,7 +59,6 @@ export function plainRedisStore(client: RedisClient, options: PlainRedisOptions 
 
 /** How other programs have their locks. */
 export interface KeysTerms {
-  /** The name of the store. */
   readonly name: string;
   readonly key: (name: string) => string;
   /** The mean pause between tries, in ms. */

@@ -20,23 +20,13 @@ import { together } from '../../base/single-flight.ts';
 import { refusalCode, refused } from '../../clients/redis/errors.ts';
 import type { RedisReply } from '../../clients/redis/link.ts';
 import type { MessageSource } from '../../clients/wire.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import type {
-  Claim,
-  ClaimStatus,
-  Eviction,
-  Queue,
-  Store,
-  Subscribed,
-  Traits,
-  Wake,
-} from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts';
+import type { StoreVerbs } from '../batch.ts';
 import { holderJson } from '../holder-json.ts';
 import { garbled, letterOf, standingIn, statusOf } from '../status-lines.ts';
 import { Wakes } from '../wakes.ts';
 import { type Form, RECALL } from './forms.ts';
-import { ScriptRunner, type ScriptRunnerParts, type Spread } from './script-runner.ts';
+import { ScriptRunner, type ScriptRunnerParts } from './script-runner.ts';
 
 export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly form: Form;
@@ -45,7 +35,6 @@ export interface RedisStoreParts extends Omit<ScriptRunnerParts, 'settings'> {
   readonly channels?: string;
   readonly maxWaiters: number;
   readonly trust: boolean;
-  readonly replicas: number;
 }
 
 /**
@@ -60,7 +49,6 @@ const MOST_LOOKS = 32;
 /** A third of the largest batch: its script takes the server as long as its replies take us. */
 const PORTION = 32;
 
-/** The verbs that take a batch. */
 type RedisVerb = 'claim' | 'renew' | 'release';
 
 /** What the script gets of a claim, in one argument. */
@@ -113,7 +101,8 @@ export class RedisStore implements Store {
   }
 
   claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#statuses('claim', claims, this.#wordsOf);
+    const wordsOf: WordsOf = (claim) => this.#terms(claim, claim.queue ? 'q' : 't');
+    return this.#statuses('claim', claims, wordsOf);
   }
 
   claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
@@ -136,7 +125,7 @@ export class RedisStore implements Store {
     return this.#verb('release', claims, wordsOf).map((replies) => replies.map(isDone));
   }
 
-  async inspect(resource: string): Promise<Queue> {
+  readonly inspect: StoreVerbs['inspect'] = async (resource) => {
     const lines: unknown = await this.#look(this.#parts.places.lookOf(resource));
     if (typeof lines === 'string' && lines.startsWith('e ')) throw refused(lines.slice(2));
     if (!Array.isArray(lines)) throw garbled(lines);
@@ -149,59 +138,54 @@ export class RedisStore implements Store {
     const limits = standings.map(({ limit }) => limit);
     const limit = limits.length > 0 ? Math.min(...limits) : undefined;
     return { resource, limit, holders: members(true), waiters: members(false), quarantineMs };
-  }
+  };
 
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#wakes.watch(claim, wake);
-  }
+  readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
-  async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return statusOf(await this.#changeOne(claim.resource, 'downgrade', claim.id), claim.ttlMs);
-  }
+  readonly downgrade: StoreVerbs['downgrade'] = async ({ resource, id, ttlMs }) =>
+    statusOf(await this.#changeOne(resource, 'downgrade', id), ttlMs);
 
-  raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(
+  readonly raise: StoreVerbs['raise'] = (claims, numbers) =>
+    Promise.all(
       claims.map(async ({ resource, id, ttlMs }, i) =>
         statusOf(await this.#changeOne(resource, 'raise', id, String(numbers[i])), ttlMs),
       ),
     );
-  }
 
-  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    const { reason, now, waiting } = eviction;
+  readonly evict: StoreVerbs['evict'] = async (resource, number, { reason, now, waiting }) => {
     const when = waiting ? 'waiting' : now ? 'now' : 'later';
     return isDone(await this.#changeOne(resource, 'evict', String(number), reason, when));
-  }
+  };
 
-  async keep(claim: Claim, { text, ms }: RecordTerms): Promise<boolean> {
+  readonly keep: StoreVerbs['keep'] = async (claim, { text, ms }) => {
     const { form, places } = this.#parts;
     const keys = [places.keyOf(claim.resource), places.keptOf(claim.resource)];
     const args = [claim.id, Math.ceil(Math.max(0, ms)).toFixed(0), text];
-    const call = { script: form.keep, keys, args, spread: this.#spreadOf([claim]) };
+    const call = { script: form.keep, keys, args, spreadMs: this.#spreadMs([claim]) };
     const [kept = null] = await this.#runner.run(call);
     if (kept === 0 || kept === 1) return kept === 1;
     throw garbled(kept);
-  }
+  };
 
-  async recall(resource: string): Promise<Kept | undefined> {
+  readonly recall: StoreVerbs['recall'] = async (resource) => {
     const call = { script: RECALL, keys: [this.#parts.places.keptOf(resource)], args: [] };
     const found = await this.#runner.run(call);
     const [text, leftMs] = found;
     if (found.length === 0) return undefined;
     if (typeof text !== 'string' || typeof leftMs !== 'number') throw garbled(found);
     return { text, leftMs };
-  }
+  };
 
-  async handOver(claim: Claim, { from, to }: HandOver): Promise<ClaimStatus> {
+  readonly handOver: StoreVerbs['handOver'] = async (claim, { from, to }) => {
     const { form, places } = this.#parts;
     const { id, resource, ttlMs, holder } = claim;
     // Who gives it wants no more messages about it.
     const [how, tag] = id === to ? ['take', this.#wakes.tagOf(claim)] : ['give', '- -'];
     const args = ['handOver', from, to, how, `${Math.ceil(ttlMs)} ${tag} ${holderJson(holder)}`];
     const call = { script: form.change, keys: places.lookOf(resource), args };
-    const [reply] = await this.#runner.run({ ...call, spread: this.#spreadOf([claim]) });
+    const [reply] = await this.#runner.run({ ...call, spreadMs: this.#spreadMs([claim]) });
     return this.#statusIn(claim, reply);
-  }
+  };
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const { link, places } = this.#parts;
@@ -228,8 +212,6 @@ export class RedisStore implements Store {
     return this.#parts.link.close();
   }
 
-  readonly #wordsOf: WordsOf = (claim) => this.#terms(claim, claim.queue ? 'q' : 't');
-
   #terms(claim: Claim, way: 'q' | 't' | 'a'): string {
     const { id, kind, permits, limit, ttlMs, holder } = claim;
     const what = `${letterOf(kind)} ${permits} ${limit} ${Math.ceil(ttlMs)}`;
@@ -243,15 +225,14 @@ export class RedisStore implements Store {
       const { form, places } = this.#parts;
       const keys: string[] = [];
       for (const claim of claims) for (const key of places.keysOf(claim)) keys.push(key);
-      const spread = verb === 'release' ? undefined : this.#spreadOf(claims);
-      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spread });
+      const spreadMs = verb === 'release' ? undefined : this.#spreadMs(claims);
+      return this.#runner.run({ script: form[verb], keys, args: claims.map(wordsOf), spreadMs });
     });
   }
 
-  #spreadOf(claims: readonly Claim[]): Spread | undefined {
-    const { replicas } = this.#parts;
-    if (replicas === 0) return undefined;
-    return { replicas, ms: Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL };
+  #spreadMs(claims: readonly Claim[]): number | undefined {
+    if (this.#parts.replicas === 0) return undefined;
+    return Math.min(...claims.map(({ ttlMs }) => ttlMs)) / WAITS_PER_TTL;
   }
 
   #statuses(verb: RedisVerb, claims: readonly Claim[], wordsOf: WordsOf): Answer<ClaimStatus[]> {

@@ -28,21 +28,18 @@ export interface ScriptRunnerParts {
   readonly spelling?: SpellingCheck | undefined;
   /** The longest ttl that counts on the server. */
   readonly maxTtlMs: number;
+  /** How many of them must have what a script wrote. */
+  readonly replicas: number;
   /** The settings of a script (redis-store.ts), with one word on what is known of the server. */
   readonly settings: (word: string, maxTtlMs: number) => string;
-}
-
-/** How many replicas must have what the script wrote, and within what time. */
-export interface Spread {
-  readonly replicas: number;
-  readonly ms: number;
 }
 
 export interface ScriptRun {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly args: readonly string[];
-  readonly spread?: Spread | undefined;
+  /** Within what time the replicas must have what it wrote; default: none need to. */
+  readonly spreadMs?: number | undefined;
 }
 
 export class ScriptRunner {
@@ -113,7 +110,7 @@ export class ScriptRunner {
     return said;
   }
 
-  #send({ script, keys, args, spread }: ScriptRun, settings: string): Promise<RedisReply> {
+  #send({ script, keys, args, spreadMs }: ScriptRun, settings: string): Promise<RedisReply> {
     const { link, places } = this.#parts;
     const key = keys[0] as string;
     const command = ['evalsha', script.sha, String(keys.length + 1), places.recordOf(key)];
@@ -121,7 +118,8 @@ export class ScriptRunner {
     for (const each of keys) command.push(each);
     command.push(settings);
     for (const each of args) command.push(each);
-    return spread ? this.#withWait(key, command, spread) : link.send(key, command);
+    if (spreadMs === undefined) return link.send(key, command);
+    return this.#withWait(key, command, spreadMs);
   }
 
   #repliesIn({ keys }: ScriptRun, reply: RedisReply, sentAt: number): readonly RedisReply[] {
@@ -139,13 +137,10 @@ export class ScriptRunner {
   }
 
   /** The reply of the command, once enough replicas have what it wrote. */
-  async #withWait(
-    key: string,
-    command: readonly string[],
-    { replicas, ms }: Spread,
-  ): Promise<RedisReply> {
+  async #withWait(key: string, command: readonly string[], ms: number): Promise<RedisReply> {
+    const { link, replicas } = this.#parts;
     const wait = ['WAIT', String(replicas), Math.ceil(ms).toFixed(0)];
-    const [reply = null, reached = null] = await this.#parts.link.sendAll(key, [command, wait]);
+    const [reply = null, reached = null] = await link.sendAll(key, [command, wait]);
     for (const answer of [reply, reached]) if (isRefusal(answer)) throw refused(answer.refusal);
     if (typeof reached === 'number' && reached >= replicas) return reply as RedisReply;
     throw new StoreError(`Only ${reached} of ${replicas} replicas confirmed the write in time.`, {

@@ -15,12 +15,12 @@ import { StoreError, temporaryFailure } from '../../contract/errors.ts';
 import { refusals } from '../../contract/gone.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
 import * as applying from './applying.ts';
-import { type Crowd, columnsOf, crowdOf, type RowMoment } from './row.ts';
+import { columnsOf, crowdOf } from './row.ts';
 
 interface TogetherTerms {
   readonly rows: Pick<applying.Rows, 'exchange' | 'write'>;
   readonly clock: Clock;
-  readonly enter: (claim: Claim, crowd: Crowd, moment: RowMoment) => ClaimStatus;
+  readonly enter: applying.ClaimStep<ClaimStatus>;
 }
 
 type Writes = readonly applying.LockWrite[];

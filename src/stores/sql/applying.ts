@@ -15,6 +15,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { toText } from '../../clients/sql/name-text.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
+import type { Claim } from '../../contract/store.ts';
 import { lineOf } from '../status-lines.ts';
 import type { CallTerms, Lane } from './link.ts';
 import {
@@ -28,17 +29,16 @@ import {
 } from './row.ts';
 
 /** Returns what its verb returns; called again after a lost race. */
-export type CrowdStep<T> = (crowd: Crowd, moment: RowMoment) => T;
+export type ClaimStep<T, C = Claim> = (claim: C, crowd: Crowd, moment: RowMoment) => T;
+
+/** Makes the steps on what was read, and returns what they have changed. */
+type Make = (found: FoundRows) => readonly LockWrite[];
 
 export interface Rows {
   /** The rows of these names that are there. */
   read(names: readonly string[], terms: CallTerms): Promise<FoundRows>;
   /** Reads and writes in one transaction, in line for the rows; returns the names written. */
-  exchange(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: CallTerms,
-  ): Promise<readonly string[]>;
+  exchange(names: readonly string[], make: Make, terms: CallTerms): Promise<readonly string[]>;
   /** Writes those that are as they were read, and notifies; returns the names of these. */
   write(writes: readonly LockWrite[], terms: CallTerms): Promise<readonly string[]>;
 }
@@ -68,7 +68,7 @@ export interface How {
 }
 
 interface Task {
-  readonly step: CrowdStep<unknown>;
+  readonly step: (crowd: Crowd, moment: RowMoment) => unknown;
   readonly ttlMs: number;
   readonly lane: Lane;
   readonly since: number;
@@ -104,17 +104,19 @@ export class Applying {
     this.#clock = clock;
   }
 
-  /** Makes these steps; each settles by itself. */
-  apply<T>(
-    steps: readonly { resource: string; ttlMs: number; step: CrowdStep<T> }[],
+  /** Makes a step for each of these; each settles by itself. */
+  apply<T, C extends Pick<Claim, 'resource' | 'ttlMs'>>(
+    claims: readonly C[],
+    step: ClaimStep<T, C>,
     { lane, since = this.#clock.now() }: How,
   ): readonly Promise<T>[] {
     const own = new Map<string, Task[]>();
-    const promises = steps.map(({ resource, ttlMs, step }) => {
-      const name = toText(resource);
+    const promises = claims.map((claim) => {
+      const name = toText(claim.resource);
       return new Promise<T>((resolve, reject) => {
         const began = this.#clock.now();
-        const task = { step, ttlMs, lane, since, began, resolve, reject };
+        const ofClaim: Task['step'] = (crowd, moment) => step(claim, crowd, moment);
+        const task = { step: ofClaim, ttlMs: claim.ttlMs, lane, since, began, resolve, reject };
         const line = own.get(name) ?? this.#waiting.get(name);
         if (line) line.push(task);
         else own.set(name, [task]);
@@ -139,15 +141,13 @@ export class Applying {
       });
       for (const name of done ?? []) this.#follow(own, name);
       if (done) lost = done.length < asked.length ? lost + 1 : 0;
-      else await this.#pause(tries);
+      else {
+        // By chance, so that callers do not retry at the same moment.
+        const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+        await sleep(this.#clock, ms * (0.5 + this.#clock.random() / 2));
+      }
       this.#giveUp(own, lost > 0);
     }
-  }
-
-  /** By chance, so that callers do not retry at the same moment. */
-  #pause(tries: number): Promise<void> {
-    const ms = Math.min(SHORTEST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-    return sleep(this.#clock, ms * (0.5 + this.#clock.random() / 2));
   }
 
   /** The tasks that waited for this name are next. */
@@ -188,28 +188,25 @@ export class Applying {
     const ends = tasks.map(({ since, ttlMs }) => since + ttlMs);
     const terms = { lane, withinMs: Math.min(...ends) - this.#clock.now() };
     let made = new Map<string, Made>();
-    const make = ({ moment, rows }: FoundRows): readonly LockWrite[] => {
+    const make: Make = ({ moment, rows }) => {
       const found = new Map(rows.map((row) => [row.name, row]));
-      made = new Map(
-        names.map((name) => [name, madeOf(name, own.get(name), { row: found.get(name), moment })]),
-      );
+      const madeOf = (name: string): Made => {
+        const at = { row: found.get(name), moment };
+        const crowd = crowdOf(at.row, moment);
+        const replies = (own.get(name) ?? []).map((task) => attempt(task, crowd, moment));
+        return { write: changeOf(name, crowd, at), replies };
+      };
+      made = new Map(names.map((name) => [name, madeOf(name)]));
       return [...made.values()].flatMap(({ write }) => write ?? []);
     };
-    const written = await (inLine
-      ? this.#rows.exchange(names, make, terms)
-      : this.#race(names, make, terms));
+    const race = async (): Promise<readonly string[]> => {
+      const writes = make(await this.#rows.read(names, terms));
+      return writes.length > 0 ? this.#rows.write(writes, terms) : [];
+    };
+    const written = await (inLine ? this.#rows.exchange(names, make, terms) : race());
     const done = names.filter((name) => !made.get(name)?.write || written.includes(name));
     for (const name of done) for (const settle of made.get(name)?.replies ?? []) settle();
     return done;
-  }
-
-  async #race(
-    names: readonly string[],
-    make: (found: FoundRows) => readonly LockWrite[],
-    terms: CallTerms,
-  ): Promise<readonly string[]> {
-    const writes = make(await this.#rows.read(names, terms));
-    return writes.length > 0 ? this.#rows.write(writes, terms) : [];
   }
 }
 
@@ -218,12 +215,6 @@ interface Made {
   readonly write?: LockWrite | undefined;
   /** Settle the tasks, once it is written. */
   readonly replies: readonly (() => void)[];
-}
-
-function madeOf(name: string, tasks: readonly Task[] = [], at: RowAsRead): Made {
-  const crowd = crowdOf(at.row, at.moment);
-  const replies = tasks.map((task) => attempt(task, crowd, at.moment));
-  return { write: changeOf(name, crowd, at), replies };
 }
 
 /** How long a step waits for a row that others keep locked, in ms. */

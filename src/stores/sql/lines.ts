@@ -1,7 +1,7 @@
 /** What the statements take and return: lines of words, and rows as lists in JSON. */
 import { toText } from '../../clients/sql/name-text.ts';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { garbled, KINDS, letterOf, statusIn, turnIn } from '../status-lines.ts';
+import { garbled, letterOf, statusIn, turnIn } from '../status-lines.ts';
 import type { FoundRows, LockWrite } from './applying.ts';
 import { COLUMNS, type LockRow, type RowMoment } from './row.ts';
 
@@ -11,9 +11,7 @@ export interface TaggedClaim {
 }
 
 export function textsOf(writes: readonly LockWrite[]): string[] {
-  const rows = writes.map(({ name, rev, columns }) => {
-    return { name, rev, ...columns, kind: columns.kind && letterOf(columns.kind) };
-  });
+  const rows = writes.map(({ name, rev, columns }) => ({ name, rev, ...columns }));
   const wakes = writes.flatMap(({ name, wakes }) => wakes.map((each) => ({ name, ...each })));
   return [JSON.stringify(rows), JSON.stringify(wakes)];
 }
@@ -68,8 +66,7 @@ export function readIn(lines: readonly string[]): FoundRows | undefined {
     if (openAt === null) return undefined;
     moment ??= { now, openAt, highest };
     const columns = Object.fromEntries(COLUMNS.map((column, n) => [column, queue[n] ?? null]));
-    const kind = KINDS[String(columns.kind)] ?? null;
-    if (typeof name === 'string') rows.push({ name, rev, ...columns, kind } as never);
+    if (typeof name === 'string') rows.push({ name, rev, ...columns } as never);
   }
   return moment && { moment, rows };
 }

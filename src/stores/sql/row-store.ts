@@ -9,26 +9,23 @@
  * is still the same (`applying.ts`). Of several claims of one lock in a batch, those that a
  * statement may enter come first, so that they take effect in their order.
  */
-import { Answer } from '../../base/answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { together } from '../../base/single-flight.ts';
 import { isBlocked } from '../../clients/sql/judge.ts';
 import { fromText, next, toText } from '../../clients/sql/name-text.ts';
-import type { StoreError } from '../../contract/errors.ts';
 import {
   type Claim,
   type ClaimStatus,
   MAX_BATCH,
-  type Queue,
   type Store,
   type Traits,
 } from '../../contract/store.ts';
-import type { StoreVerbs } from '../batch.ts';
-import { garbled, SERVER_QUEUES } from '../status-lines.ts';
+import { errorStatus, type StoreVerbs } from '../batch.ts';
+import { SERVER_QUEUES } from '../status-lines.ts';
 import { enterAll } from './all-or-none.ts';
-import { Applying, type CrowdStep, type How } from './applying.ts';
+import { Applying, type ClaimStep, type How } from './applying.ts';
 import { LockWakes } from './lock-wakes.ts';
-import { type Crowd, crowdOf, type RowMoment } from './row.ts';
+import { crowdOf } from './row.ts';
 import { firsts, runs } from './runs.ts';
 import { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
@@ -42,8 +39,6 @@ export interface SqlRowStoreParts {
   readonly maxWaiters: number;
   readonly trust: boolean;
 }
-
-type ClaimStep<T> = (claim: Claim, crowd: Crowd, moment: RowMoment) => T;
 
 /** How many names one question is about. */
 const PAGE = 500;
@@ -59,12 +54,13 @@ export class SqlRowStore implements Store {
   readonly #wakes: LockWakes;
   readonly #sweeper: Sweeper;
   /** The looks of one turn are one statement. */
-  readonly #look = together(async (names: readonly string[]) => {
-    const steps = names.map((resource) => {
-      const step: CrowdStep<Queue> = ({ queue }, { now }) => queue.describe(resource, now / 1000);
-      return { resource, ttlMs: this.maxTtlMs, step };
-    });
-    return this.#applying.apply(steps, { lane: 'claims' });
+  readonly inspect: StoreVerbs['inspect'] = together(async (names: readonly string[]) => {
+    const asked = names.map((resource) => ({ resource, ttlMs: this.maxTtlMs }));
+    return this.#applying.apply(
+      asked,
+      ({ resource }, { queue }, { now }) => queue.describe(resource, now / 1000),
+      { lane: 'claims' },
+    );
   }, MAX_BATCH);
 
   constructor(parts: SqlRowStoreParts) {
@@ -88,7 +84,7 @@ export class SqlRowStore implements Store {
     return this.#table
       .takeFree({ claim: alone, tag: this.#wakes.tagOf(alone) })
       .or(notIfBlocked)
-      .chain((status) => (status ? Answer.of(() => [this.#saw(alone, status)]) : inAnyWay()));
+      .chain<readonly ClaimStatus[]>((held) => (held ? [this.#saw(alone, held)] : inAnyWay()));
   }
 
   async #claimMany(claims: readonly Claim[], since: number): Promise<readonly ClaimStatus[]> {
@@ -98,7 +94,8 @@ export class SqlRowStore implements Store {
       return { claim, tag: this.#wakes.tagOf(claim) };
     });
     const leftMs = (ttlMs: number): number => since + ttlMs - clock.now();
-    const taken = await this.#quick(() => this.#table.take(asked, { maxWaiters, trust, leftMs }));
+    const terms = { maxWaiters, trust, leftMs };
+    const taken = await this.#table.take(asked, terms).catch(notIfBlocked);
     this.#sweeper.due();
     return this.#statuses(claims, { lane: 'claims', since }, taken, this.#enter);
   }
@@ -115,11 +112,11 @@ export class SqlRowStore implements Store {
     const terms = { rows: this.#table, clock: this.#parts.clock, enter: this.#enter };
     const statuses = await enterAll(claims, terms);
     this.#sweeper.due();
-    return claims.map((claim, i) => this.#saw(claim, statuses[i] ?? statusOf(undefined)));
+    return claims.map((claim, i) => this.#saw(claim, statuses[i] as ClaimStatus));
   }
 
   async renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    const renewed = await this.#quick(() => this.#table.beat(firsts(claims)));
+    const renewed = await this.#table.beat(firsts(claims)).catch(notIfBlocked);
     const how = { lane: 'heartbeats' } as const;
     return this.#statuses(claims, how, renewed, (claim, { queue }, { now }) =>
       queue.beat(claim, now / 1000),
@@ -135,32 +132,31 @@ export class SqlRowStore implements Store {
     return this.#table
       .leaveFree(alone)
       .or(notIfBlocked)
-      .chain((left) => (left ? Answer.of(() => [true]) : inAnyWay()));
+      .chain<readonly boolean[]>((left) => (left ? [true] : inAnyWay()));
   }
 
   async #releaseAll(claims: readonly Claim[], afterMs: number): Promise<readonly boolean[]> {
     const simple = afterMs > 0 ? [] : firsts(claims).filter((claim) => !claim.unanswered);
-    const left = await this.#quick(() => this.#table.leave(simple));
-    const rest = claims.filter(({ id }) => !left.has(id));
-    const replies = this.#apply(rest, { lane: 'releases' }, (claim, { queue, tags }, { now }) => {
+    const left = await this.#table.leave(simple).catch(notIfBlocked);
+    const rest = claims.filter(({ id }) => !left?.has(id));
+    const leave: ClaimStep<boolean> = (claim, { queue, tags }, { now }) => {
       const there = queue.leave(claim, now / 1000, afterMs);
       if (afterMs <= 0) tags.delete(claim.id);
       return there;
-    }).values();
-    return Promise.all(claims.map(({ id }) => left.has(id) || (replies.next().value ?? false)));
+    };
+    const replies = this.#applying.apply(rest, leave, { lane: 'releases' }).values();
+    return Promise.all(claims.map(({ id }) => left?.has(id) || (replies.next().value ?? false)));
   }
-
-  readonly inspect: StoreVerbs['inspect'] = (resource) => this.#look(resource);
 
   readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.watch(claim, wake);
 
   readonly downgrade: StoreVerbs['downgrade'] = (claim) =>
-    this.#one(claim, ({ queue }, { now }) => queue.downgrade(claim, now / 1000));
+    this.#one(claim, (_, { queue }, { now }) => queue.downgrade(claim, now / 1000));
 
   readonly evict: StoreVerbs['evict'] = (resource, number, eviction) => {
     // Databases take no NUL in a text, and no code compares reasons.
     const options = { ...eviction, reason: eviction.reason.replaceAll('\0', '\ufffd') };
-    return this.#one({ resource, ttlMs: this.maxTtlMs }, ({ queue }, { now }) =>
+    return this.#one({ resource, ttlMs: this.maxTtlMs }, (_, { queue }, { now }) =>
       queue.evict(number, now / 1000, options),
     );
   };
@@ -168,21 +164,21 @@ export class SqlRowStore implements Store {
   readonly keep: StoreVerbs['keep'] = async (claim, { text, ms }) => {
     const record = { text: toText(text), ms: Math.ceil(ms) };
     const terms = { lane: 'claims' as const, withinMs: claim.ttlMs };
-    if (await this.#table.keep(claim, 0, record)) return true;
-    for (;;) {
+    for (let rev = 0; !(await this.#table.keep(claim, rev, record)); ) {
       // A hold in an odd row is known only here: the record is kept if that row is still the same.
       const { moment, rows } = await this.#table.read([toText(claim.resource)], terms);
       const [row] = rows;
       const { queue } = crowdOf(row, moment);
       if (!row || !queue.keep(claim, moment.now / 1000, { text: '', ms: 0 })) return false;
-      if (await this.#table.keep(claim, row.rev, record)) return true;
+      rev = row.rev;
     }
+    return true;
   };
 
   readonly recall: StoreVerbs['recall'] = (resource) => this.#table.recall(resource);
 
   readonly handOver: StoreVerbs['handOver'] = async (claim, ids) => {
-    const status = await this.#one(claim, ({ queue, tags }, { now }) => {
+    const status = await this.#one(claim, (_, { queue, tags }, { now }) => {
       // Who gives it wants no more messages about it.
       if (claim.id === ids.to) tags.set(claim.id, this.#wakes.tagOf(claim));
       return queue.handOver(claim, ids, now / 1000);
@@ -214,17 +210,16 @@ export class SqlRowStore implements Store {
   async #statuses(
     claims: readonly Claim[],
     how: How,
-    known: ReadonlyMap<string, ClaimStatus>,
+    known: ReadonlyMap<string, ClaimStatus> | undefined,
     step: ClaimStep<ClaimStatus>,
   ): Promise<readonly ClaimStatus[]> {
-    const rest = claims.filter(({ id }) => !known.has(id));
-    const replies = await Promise.allSettled(this.#apply(rest, how, step));
-    const [first] = replies;
+    const rest = claims.filter(({ id }) => !known?.has(id));
+    const steps = this.#applying.apply(rest, step, how);
     // A claim alone is the whole verb.
-    if (first?.status === 'rejected' && claims.length === 1) throw first.reason;
-    const others = replies.map(statusOf).values();
+    const others = claims.length > 1 ? steps.map((each) => each.catch(errorStatus)) : steps;
+    const replies = (await Promise.all(others)).values();
     return claims.map((claim) =>
-      this.#saw(claim, known.get(claim.id) ?? others.next().value ?? statusOf(undefined)),
+      this.#saw(claim, known?.get(claim.id) ?? (replies.next().value as ClaimStatus)),
     );
   }
 
@@ -233,27 +228,8 @@ export class SqlRowStore implements Store {
     return status;
   }
 
-  /** Nothing is known of the claims whose rows could not be had. */
-  async #quick<T>(ask: () => Promise<ReadonlyMap<string, T>>): Promise<ReadonlyMap<string, T>> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!isBlocked(error)) throw error;
-      return new Map();
-    }
-  }
-
-  #apply<T>(claims: readonly Claim[], how: How, step: ClaimStep<T>): readonly Promise<T>[] {
-    const steps = claims.map((claim) => {
-      const { resource, ttlMs } = claim;
-      const own: CrowdStep<T> = (crowd, moment) => step(claim, crowd, moment);
-      return { resource, ttlMs, step: own };
-    });
-    return this.#applying.apply(steps, how);
-  }
-
-  #one<T>({ resource, ttlMs }: Pick<Claim, 'resource' | 'ttlMs'>, step: CrowdStep<T>): Promise<T> {
-    const [made] = this.#applying.apply([{ resource, ttlMs, step }], { lane: 'claims' });
+  #one<T, C extends Pick<Claim, 'resource' | 'ttlMs'>>(of: C, step: ClaimStep<T, C>): Promise<T> {
+    const [made] = this.#applying.apply([of], step, { lane: 'claims' });
     return made as Promise<T>;
   }
 }
@@ -261,9 +237,4 @@ export class SqlRowStore implements Store {
 /** What could not be had at once was not done. */
 async function notIfBlocked(error: unknown): Promise<undefined> {
   if (!isBlocked(error)) throw error;
-}
-
-function statusOf(reply: PromiseSettledResult<ClaimStatus> | undefined): ClaimStatus {
-  if (reply?.status === 'fulfilled') return reply.value;
-  return { state: 'error', error: reply ? (reply.reason as StoreError) : garbled(reply) };
 }

@@ -12,6 +12,7 @@ import type { Claim, Takeover } from '../../contract/store.ts';
 import { fromJson, type QueueJson } from '../../queue/json.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import { type Entry, entryOf } from '../../queue/state.ts';
+import { KINDS, letterOf } from '../status-lines.ts';
 
 /** The columns of an empty row; times are µs by the server's clock. */
 const EMPTY = {
@@ -20,7 +21,7 @@ const EMPTY = {
   number: null as number | null,
   until: 0,
   ttl: null as number | null,
-  kind: null as Claim['kind'] | null,
+  kind: null as string | null,
   permits: null as number | null,
   capacity: null as number | null,
   tag: null as string | null,
@@ -91,13 +92,13 @@ export function columnsOf({ queue, tags }: Crowd, now: number): LockColumns {
   const remembers = unfinished !== undefined || [...tombstones].length > 0;
   if (!holder && !remembers) return common;
   if (holder && !remembers && isPlain(holder, waiters)) {
-    const { id, number, ttlMs: ttl, kind, permits, limit: capacity, takeover } = holder;
+    const { id, number, ttlMs: ttl, permits, limit: capacity, takeover } = holder;
     return {
       ...common,
       id,
       number: Number(number),
       ttl: Math.ceil(ttl),
-      kind,
+      kind: letterOf(holder.kind),
       permits,
       capacity,
       until: micros(holder.expiresAt),
@@ -132,8 +133,9 @@ function isPlain(holder: Entry, waiters: readonly Entry[]): boolean {
 
 function plainEntries(row: LockRow, tags: Map<string, string>): Entry[] {
   if (row.id === null) return [];
-  const { kind, permits, capacity, tag, until, id, number, ttl, holder } = row;
-  const terms = { kind: kind ?? 'mutex', permits: Number(permits), limit: Number(capacity) };
+  const { permits, capacity, tag, until, id, number, ttl, holder } = row;
+  const kind = KINDS[String(row.kind)] ?? 'mutex';
+  const terms = { kind, permits: Number(permits), limit: Number(capacity) };
   const takeover: Takeover | undefined =
     row.ended === null ? undefined : { reason: row.ended, token: BigInt(Number(row.ended_by)) };
   const words = [number, until, id, ttl, tag, 'f', holder].map(String);
@@ -157,7 +159,7 @@ function entryIn(
   tags: Map<string, string>,
 ): Entry {
   tags.set(id, tag);
-  const own = { id, resource: '', queue: true, ttlMs: Number(ttl), holder: JSON.parse(holder) };
+  const own = { id, ttlMs: Number(ttl), holder: JSON.parse(holder) };
   const entry = entryOf({ ...terms, ...own }, BigInt(number ?? 0), Number(until) / 1000);
   entry.trusts = trusts === 't';
   return entry;

@@ -13,9 +13,12 @@ export function firsts(claims: readonly Claim[]): Claim[] {
 /** The first claims of each lock, if they are alike, and all want the whole limit and may wait. */
 export function runs(claims: readonly Claim[], maxWaiters: number): Claim[] {
   return byLock(claims).flatMap((those) => {
-    const end = those.findIndex((claim, n) => {
-      const again = those.findIndex(({ id }) => id === claim.id) < n;
-      return n > 0 && (again || n > maxWaiters || !follows(claim, those[0] as Claim));
+    const first = those[0] as Claim;
+    const end = those.findIndex(({ id, kind, permits, limit, queue }, n) => {
+      const again = those.findIndex((each) => each.id === id) < n;
+      const same = kind === first.kind && permits === first.permits && limit === first.limit;
+      const follows = same && permits >= limit && queue && first.queue;
+      return n > 0 && (again || n > maxWaiters || !follows);
     });
     return end < 0 ? those : those.slice(0, end);
   });
@@ -23,9 +26,4 @@ export function runs(claims: readonly Claim[], maxWaiters: number): Claim[] {
 
 function byLock(claims: readonly Claim[]): Claim[][] {
   return [...grouped(claims, ({ resource }) => resource).values()];
-}
-
-function follows({ kind, permits, limit, queue }: Claim, first: Claim): boolean {
-  const same = kind === first.kind && permits === first.permits && limit === first.limit;
-  return same && permits >= limit && queue && first.queue;
 }

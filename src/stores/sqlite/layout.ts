@@ -28,6 +28,7 @@ interface Meta {
   readonly booted_us: number;
   readonly base: number;
   readonly highest: number;
+  readonly wall: number;
 }
 
 export interface Newcomer {
@@ -48,9 +49,14 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
   const found = connection.all("SELECT 1 FROM sqlite_master WHERE name = 'holdfast_meta'");
   if (found.length === 0) return create(connection, { machine, layouts });
   const layout = checkLayout(connection, layouts);
-  if (layout < layouts.length) raise(connection, layout, layouts);
+  if (layout < layouts.length) {
+    // Programs that know only the layout before may be using the file.
+    for (const { sql } of layouts.slice(layout)) connection.exec(sql);
+    const known = [layouts.length, oldestOf(layouts)] as const;
+    connection.run('UPDATE holdfast_meta SET layout = ?, oldest = ?', ...known);
+  }
   const [meta] = connection.all(
-    'SELECT lineage, boot, time_space, booted_us, base, highest FROM holdfast_meta',
+    'SELECT lineage, boot, time_space, booted_us, base, highest, wall FROM holdfast_meta',
   ) as [Meta];
   const { boot, timeSpace } = machine.identity();
   if (meta.boot === boot && meta.time_space !== timeSpace) {
@@ -66,6 +72,10 @@ export function joinFile(connection: FileConnection, { machine, layouts }: Newco
     // Dead from now on, so that they are kept for as long as those that die later.
     connection.run('UPDATE holdfast_claim SET expires = ?', now);
     connection.exec('DELETE FROM holdfast_tombstone');
+    // The ends of records (records.ts), from the life that was left at the note.
+    const rested = Math.max(0, machine.wallUs() - meta.wall);
+    const moved = now - (meta.highest - meta.base) - rested;
+    connection.run('UPDATE holdfast_record SET until = until + ?', moved);
     save(connection, machine, meta.highest);
   } else if (!boot && Math.abs(machine.bootedUs() - meta.booted_us) > BOOT_TOLERANCE_US) {
     connection.run('UPDATE holdfast_claim SET expires = min(expires, ttl + ?)', now);
@@ -90,17 +100,10 @@ function create(connection: FileConnection, { machine, layouts }: Newcomer): str
   for (const { sql } of layouts) connection.exec(sql);
   const lineage = `sqlite:${randomBytes(8).toString('hex')}`;
   const insert = `INSERT INTO holdfast_meta (one, layout, oldest, lineage, boot, time_space,
-    booted_us, base, highest) VALUES (1, ?, ?, ?, '', '', 0, 0, 0)`;
+    booted_us, base, highest, wall) VALUES (1, ?, ?, ?, '', '', 0, 0, 0, 0)`;
   connection.run(insert, layouts.length, oldestOf(layouts), lineage);
   save(connection, machine, 0);
   return lineage;
-}
-
-/** Programs that know only the layout before may be using the file. */
-function raise(connection: FileConnection, from: number, layouts: readonly Layout[]): void {
-  for (const { sql } of layouts.slice(from)) connection.exec(sql);
-  const known = [layouts.length, oldestOf(layouts)] as const;
-  connection.run('UPDATE holdfast_meta SET layout = ?, oldest = ?', ...known);
 }
 
 function oldestOf(layouts: readonly Layout[]): number {
@@ -110,7 +113,9 @@ function oldestOf(layouts: readonly Layout[]): number {
 /** Begins a new series of seq above everything that may have been granted. */
 function save(connection: FileConnection, machine: Machine, highest: number): void {
   const { boot, timeSpace } = machine.identity();
-  const start = Math.max(Math.min(machine.wallUs(), MAX_WALL_US), highest + HOUR_US);
-  const begin = 'UPDATE holdfast_meta SET boot=?, time_space=?, booted_us=?, base=?, highest=?';
-  connection.run(begin, boot, timeSpace, machine.bootedUs(), start - machine.nowUs(), start);
+  const [now, wall] = [machine.nowUs(), machine.wallUs()];
+  const start = Math.max(Math.min(wall, MAX_WALL_US), highest + HOUR_US);
+  const begin = `UPDATE holdfast_meta SET boot = ?, time_space = ?, booted_us = ?, base = ?,
+    highest = ?, wall = ?`;
+  connection.run(begin, boot, timeSpace, machine.bootedUs(), start - now, start, wall);
 }

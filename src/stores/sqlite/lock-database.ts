@@ -20,7 +20,6 @@ import { refuseNetwork } from '../../clients/sqlite/file-system.ts';
 import { ClosedError, permanentFailure, temporaryFailure } from '../../contract/errors.ts';
 import { checkLayout, joinFile } from './layout.ts';
 import { Queues, type QueuesParts } from './queues.ts';
-import { joinRecords, Records } from './records.ts';
 import type { Layout } from './schema.ts';
 
 export interface LockDatabaseParts extends Omit<QueuesParts, 'address' | 'lost'> {
@@ -35,7 +34,6 @@ export interface LockDatabaseParts extends Omit<QueuesParts, 'address' | 'lost'>
 export interface OpenedDatabase {
   readonly connection: FileConnection;
   readonly queues: Queues;
-  readonly records: Records;
   readonly identity: string;
   readonly lineage: string;
 }
@@ -143,21 +141,13 @@ export class LockDatabase {
     if (!this.#parts.trustFileSystem) refuseNetwork(file);
     const connection = database ? new FileConnection(database) : await openConnection(file, busyMs);
     try {
-      const { machine } = this.#parts;
       const lineage = await untilFree(file, busyMs, () =>
-        connection.write(() => {
-          const found = joinFile(connection, this.#parts);
-          joinRecords(connection, machine);
-          return found;
-        }),
+        connection.write(() => joinFile(connection, this.#parts)),
       );
       const parts = { ...this.#parts, address: this.#address, lost: this.#lost };
-      const prepared = await untilFree(file, busyMs, () => ({
-        queues: new Queues(connection, parts),
-        records: new Records(connection, machine),
-      }));
+      const queues = await untilFree(file, busyMs, () => new Queues(connection, parts));
       const identity = identityOf(connection.file);
-      this.#opened = { connection, ...prepared, lineage, identity };
+      this.#opened = { connection, queues, lineage, identity };
       return this.#opened;
     } catch (error) {
       if (!database) connection.close();

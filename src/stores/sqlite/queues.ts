@@ -23,6 +23,7 @@ import { grouped } from '../batch.ts';
 import { lineOf } from '../status-lines.ts';
 import { type Extent, PART_SQL, QueuePart } from './queue-part.ts';
 import { Quiet } from './quiet.ts';
+import { Records } from './records.ts';
 import { ADDRESS_LENGTH } from './rows.ts';
 
 export interface QueuesParts {
@@ -58,8 +59,8 @@ const SQL = {
     AND (place > 0 OR admitted = 1) ORDER BY resource LIMIT ?`,
   /** Address. */
   ids: `SELECT id FROM holdfast_claim WHERE substr(origin, 1, ${ADDRESS_LENGTH}) = ?`,
-  /** Now. */
-  refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?)',
+  /** Now, the wall clock. */
+  refresh: 'UPDATE holdfast_meta SET highest = max(highest, base + ?), wall = ?',
   /** Now. */
   sweepTombstones: 'DELETE FROM holdfast_tombstone WHERE until <= ?',
   /** Dead since before this; now, by which the last claim on a free lock would be dead, too. */
@@ -78,6 +79,7 @@ export class Queues {
   /** The claims of this process: true for those that held when last seen, with none waiting. */
   readonly known: Map<string, boolean> = new Map();
   wakes: ClaimWake[] = [];
+  readonly records: Records;
   readonly address: string;
   /** Numbers count from it, as far as it is known: that of the file may be another by now. */
   base = 0;
@@ -92,6 +94,7 @@ export class Queues {
     this.#connection = connection;
     this.#parts = parts;
     this.address = parts.address;
+    this.records = new Records(connection, parts.machine);
     this.#quiet = new Quiet(connection);
     this.#sql = connection.prepareAll(SQL);
   }
@@ -110,12 +113,13 @@ export class Queues {
 
   /** Work that need not be done at every step. */
   sweep(): void {
-    this.#sql.refresh.run(this.now);
+    this.#sql.refresh.run(this.now, this.#parts.machine.wallUs());
     this.#sql.sweepTombstones.run(this.now);
     this.#sql.sweepClaims.run(this.now - KEEP_DEAD_US, this.now);
     const rows = this.#sql.ids.all(this.address) as { id: string }[];
     const ids = new Set(rows.map((row) => row.id));
     for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id);
+    this.records.sweep();
   }
 
   /** One statement, which is a transaction by itself. Undefined if it has not taken the lock. */
@@ -260,16 +264,12 @@ export class Queues {
       const answer = step(part.queue, { now, number: BigInt(this.base + this.now) });
       if (!part.isEnough) continue;
       part.write(this.address);
-      this.#wake(part, now);
+      for (const entry of part.queue.takeTold()) {
+        const address = part.addressOf(entry) ?? this.address;
+        const said = lineOf(part.queue.statusOf(entry, now));
+        this.wakes.push({ address, id: entry.id, at: this.now, said });
+      }
       return answer;
-    }
-  }
-
-  #wake(part: QueuePart, now: number): void {
-    for (const entry of part.queue.takeTold()) {
-      const address = part.addressOf(entry) ?? this.address;
-      const said = lineOf(part.queue.statusOf(entry, now));
-      this.wakes.push({ address, id: entry.id, at: this.now, said });
     }
   }
 

@@ -124,12 +124,8 @@ export class Quiet {
 
   renew(claims: readonly Claim[], { now }: Now): Map<string, HeldStatus> {
     if (claims.length === 0) return new Map();
-    const wanted = claims.map(({ resource, id, ttlMs }) => [
-      toText(resource),
-      id,
-      now + toUs(ttlMs),
-    ]);
-    const rows = this.#sql.renewAll.all(JSON.stringify(wanted), now, now) as Renewed[];
+    const ends = claims.map(({ resource, id, ttlMs }) => [toText(resource), id, now + toUs(ttlMs)]);
+    const rows = this.#sql.renewAll.all(JSON.stringify(ends), now, now) as Renewed[];
     const lives = new Map(claims.map(({ id, ttlMs }) => [id, ttlMs]));
     const statuses = rows.map(({ id, seq, took, took_seq }): [string, HeldStatus] => {
       const takeover = toTakeover(took, took_seq);

@@ -4,17 +4,16 @@
  * Invariant: a record is there for its whole time, and ends. Its end is a reading of the monotonic
  * clock, which no step of the wall clock moves, so within a boot both hold. A reboot begins that
  * clock anew, and a record may be kept for days. So once a minute the file notes both clocks, and
- * the first program to join after a reboot moves all ends: from the life that each record had left
- * at that note, it takes the time by which the wall clock has gone on, and counts the rest from
- * now. No program has used them before, since none from the boot before is still running.
+ * the first program to join after a reboot moves all ends (layout.ts): from the life that each
+ * record had left at that note, it takes the time by which the wall clock has gone on, and counts
+ * the rest from now. No program of the boot before is still running, so none has used them.
  * - A wall clock that was set back, or has lost its battery, shows no time: a record then lives
  *   longer by the time since the note, and never has more left than it had there.
  * - One that is far ahead when the machine starts cannot be told from a long shutdown: records end.
  * - Without a boot's name a reboot is only known if the monotonic clock is behind the note. If it
  *   is not, it has gone on from there by no more than the time that has passed, so ends may stay.
  * What would break it: an end noted as wall time, which is known only once the network has set the
- * clock, minutes after the boot; or a reboot recognised by `base` in the meta row, which a program
- * that knows nothing of records changes without moving their ends.
+ * clock, minutes after the boot.
  */
 import { fromText, toText } from '../../clients/sql/name-text.ts';
 import type { FileConnection, SqliteStatement } from '../../clients/sqlite/connection.ts';
@@ -35,8 +34,6 @@ const SQL = {
   /** Now, how many. */
   sweep: `DELETE FROM holdfast_record WHERE rowid IN
     (SELECT rowid FROM holdfast_record WHERE until <= ? ORDER BY until LIMIT ?)`,
-  /** Monotonic, wall. */
-  look: 'UPDATE holdfast_clocks SET monotonic = ?, wall = ?',
 } as const;
 
 /** Each new record removes this many old ones, so that none pile up. */
@@ -72,25 +69,6 @@ export class Records {
   }
 
   sweep(): void {
-    const now = this.#machine.nowUs();
-    this.#sql.look.run(now, this.#machine.wallUs());
-    this.#sql.sweep.run(now, SWEPT_AT_ONCE);
+    this.#sql.sweep.run(this.#machine.nowUs(), SWEPT_AT_ONCE);
   }
-}
-
-/** Moves the ends of records from before a reboot, in the transaction that joins the file. */
-export function joinRecords(connection: FileConnection, machine: Machine): void {
-  const { boot } = machine.identity();
-  const [now, wall] = [machine.nowUs(), machine.wallUs()];
-  const looked = connection.all('SELECT boot, monotonic, wall FROM holdfast_clocks');
-  const [seen] = looked as [{ boot: string; monotonic: number; wall: number }?];
-  if (!seen) {
-    const look = 'INSERT INTO holdfast_clocks (one, boot, monotonic, wall) VALUES (1, ?, ?, ?)';
-    connection.run(look, boot, now, wall);
-    return;
-  }
-  if (boot ? seen.boot === boot : seen.boot === '' && now >= seen.monotonic) return;
-  const rested = Math.max(0, wall - seen.wall);
-  connection.run('UPDATE holdfast_record SET until = until + ?', now - seen.monotonic - rested);
-  connection.run('UPDATE holdfast_clocks SET boot = ?, monotonic = ?, wall = ?', boot, now, wall);
 }

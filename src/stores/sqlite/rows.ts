@@ -10,7 +10,7 @@ import { show } from '../../base/show.ts';
 import { ADDRESS } from '../../clients/sqlite/wake-file.ts';
 import { temporaryFailure } from '../../contract/errors.ts';
 import type { GoneReason, GoneStatus, Holder, Kind, Takeover } from '../../contract/store.ts';
-import type { Entry } from '../../queue/state.ts';
+import { type Entry, entryOf } from '../../queue/state.ts';
 import { KINDS } from '../status-lines.ts';
 
 /** The columns that are read. */
@@ -81,26 +81,15 @@ export function isLeft([place, , , , , , , , , admitted]: ClaimRow): boolean {
 export function toEntry(row: ClaimRow): Entry {
   const [, seq, id, limit, ttl, origin, kind, permits, expires, admitted] = row;
   const [told, sealed, took, tookSeq] = [row[10], row[11], row[12], row[13]];
-  const holder = origin.slice(ADDRESS_LENGTH);
-  return {
-    id,
-    number: BigInt(seq),
-    kind: kind as Kind,
-    permits,
-    limit,
-    ttlMs: ttl / 1000,
-    holder: holder === '' ? NOT_READ : (JSON.parse(holder) as Holder),
-    admitted: admitted === 1,
-    first: told === 1,
-    trusts: false,
-    expiresAt: expires / 1000,
-    beat: 1,
-    lifeMs: ttl / 1000,
-    sealed: sealed === null ? undefined : toGone(sealed),
-    takeover: toTakeover(took, tookSeq),
-    previous: undefined,
-    next: undefined,
-  };
+  const text = origin.slice(ADDRESS_LENGTH);
+  const holder = text === '' ? NOT_READ : (JSON.parse(text) as Holder);
+  const claim = { id, kind: kind as Kind, permits, limit, ttlMs: ttl / 1000, holder };
+  const entry = entryOf(claim, BigInt(seq), expires / 1000);
+  entry.admitted = admitted === 1;
+  entry.first = told === 1;
+  entry.sealed = sealed === null ? undefined : toGone(sealed);
+  entry.takeover = toTakeover(took, tookSeq);
+  return entry;
 }
 
 export function changingOf(entry: Entry): Changing {

@@ -30,7 +30,8 @@ CREATE TABLE holdfast_meta (
   time_space TEXT NOT NULL,         -- The Linux time namespace that the clock belongs to.
   booted_us INTEGER NOT NULL,       -- Wall clock of the boot, as estimated.
   base INTEGER NOT NULL,            -- seq = base + monotonic µs; fixed from boot to boot.
-  highest INTEGER NOT NULL          -- No seq was above this when it was last looked at.
+  highest INTEGER NOT NULL,         -- No seq was above this when both clocks were last noted,
+  wall INTEGER NOT NULL             -- and the wall clock said this.
 );
 CREATE TABLE holdfast_claim (
   resource TEXT NOT NULL,
@@ -61,12 +62,6 @@ CREATE TABLE holdfast_record (
   text TEXT NOT NULL
 );
 CREATE INDEX holdfast_record_by_until ON holdfast_record (until);
-CREATE TABLE holdfast_clocks (      -- What they said when they were last looked at.
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  boot TEXT NOT NULL,
-  monotonic INTEGER NOT NULL,
-  wall INTEGER NOT NULL
-);
 `;
 
 /** Layout n is the nth; published ones never change. */

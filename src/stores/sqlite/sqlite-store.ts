@@ -11,7 +11,6 @@ import type { Claim, ClaimStatus, Store, Traits } from '../../contract/store.ts'
 import type { StoreVerbs } from '../batch.ts';
 import { LockDatabase, type LockDatabaseParts, type OpenedDatabase } from './lock-database.ts';
 import type { Queues } from './queues.ts';
-import type { Records } from './records.ts';
 import { SqliteWakes } from './wakes.ts';
 
 export interface SqliteParts extends LockDatabaseParts {
@@ -23,8 +22,6 @@ export interface SqliteParts extends LockDatabaseParts {
 const SWEEP_US = 60_000_000;
 
 const LIST_PAGE = 100;
-
-type QueueWork<T> = (queues: Queues, records: Records) => T;
 
 export class SqliteStore implements Store {
   readonly name = 'sqlite';
@@ -97,15 +94,15 @@ export class SqliteStore implements Store {
   readonly keep: StoreVerbs['keep'] = async (claim, record) => {
     if (!this.#database.checkNow()) return false;
     // A claim whose turn has come is not a holder by its row before a step has seen that.
-    return this.#step(
-      (queues, records) =>
-        records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record)),
-    );
+    return this.#step((queues) => {
+      const { records } = queues;
+      return records.keep(claim, record) || (queues.holds(claim) && records.keep(claim, record));
+    });
   };
 
   readonly recall: StoreVerbs['recall'] = async (resource) => {
     this.#database.checkNowAndThen();
-    return this.#step((_, records) => records.recall(resource), 'read');
+    return this.#step(({ records }) => records.recall(resource), 'read');
   };
 
   readonly handOver: StoreVerbs['handOver'] = async (claim, ids) => {
@@ -148,8 +145,11 @@ export class SqliteStore implements Store {
       const { queues } = opened;
       const sweeps = this.#parts.machine.nowUs() - this.#sweptAt >= SWEEP_US;
       const taken = lone && !sweeps && queues.takeAlone(lone);
-      const all = (_: Queues, records: Records): readonly ClaimStatus[] => {
-        if (sweeps) this.#sweep(queues, records);
+      const all = (): readonly ClaimStatus[] => {
+        if (sweeps) {
+          this.#sweptAt = queues.now;
+          queues.sweep();
+        }
         return work(queues);
       };
       const statuses = taken ? [taken] : this.#transact(opened, all);
@@ -158,27 +158,21 @@ export class SqliteStore implements Store {
     });
   }
 
-  #step<T>(work: QueueWork<T>, kind: 'read' | 'write' = 'write'): Answer<T> {
+  #step<T>(work: (queues: Queues) => T, kind: 'read' | 'write' = 'write'): Answer<T> {
     return this.#database.untilFree((opened) => this.#transact(opened, work, kind));
   }
 
   /** One transaction, then the wake-ups. */
   #transact<T>(
-    { connection, queues, records }: OpenedDatabase,
-    work: QueueWork<T>,
+    { connection, queues }: OpenedDatabase,
+    work: (queues: Queues) => T,
     kind: 'read' | 'write' = 'write',
   ): T {
     const result = connection[kind](() => {
       queues.begin();
-      return work(queues, records);
+      return work(queues);
     });
     this.#wakes.send(queues.wakes);
     return result;
-  }
-
-  #sweep(queues: Queues, records: Records): void {
-    this.#sweptAt = queues.now;
-    queues.sweep();
-    records.sweep();
   }
 }

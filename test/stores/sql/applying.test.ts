@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { markBlocked } from '../../../src/clients/sql/judge.ts';
 import {
   Applying,
+  type ClaimStep,
   type FoundRows,
   type LockWrite,
   type Rows,
@@ -71,10 +72,8 @@ function scene() {
   const enter = (resource: string, id: string) => {
     const claim = claimOf(resource, { id, kind: 'permits', limit: 2, ttlMs: TTL_MS });
     const entering = { number: 1n, maxWaiters: 100 };
-    return applying.apply(
-      [{ resource, ttlMs: TTL_MS, step: ({ queue }) => queue.enter(claim, 0, entering).state }],
-      { lane: 'claims' },
-    )[0];
+    const step: ClaimStep<string> = (_, { queue }) => queue.enter(claim, 0, entering).state;
+    return applying.apply([claim], step, { lane: 'claims' })[0];
   };
   return { clock, table, enter };
 }
@@ -135,16 +134,12 @@ test('an error of a step is its own, and the others of its write count', async (
   const { table, enter } = scene();
   await enter('a', '1');
   const applying = new Applying(table, new FakeClock());
-  const step = (): never => {
-    throw new Error('mine');
+  const [mine, other] = [claimOf('a'), claimOf('a')];
+  const step: ClaimStep<number> = (claim, { queue }) => {
+    if (claim === mine) throw new Error('mine');
+    return queue.size;
   };
-  const [failing, fine] = applying.apply(
-    [
-      { resource: 'a', ttlMs: TTL_MS, step },
-      { resource: 'a', ttlMs: TTL_MS, step: ({ queue }) => queue.size as never },
-    ],
-    { lane: 'claims' },
-  );
+  const [failing, fine] = applying.apply([mine, other], step, { lane: 'claims' });
   await expect(failing).rejects.toThrow('mine');
   expect(await fine).toBe(1);
 });

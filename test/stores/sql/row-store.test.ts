@@ -56,7 +56,7 @@ test('the looks of one turn are one statement', async () => {
 test('a list begins at its prefix, and each page right behind the one before', async () => {
   const crowd = crowdOf(undefined, { openAt: 0 });
   crowd.queue.enter(claimOf('any', { id: ID }), 0, { number: 1n, maxWaiters: 10 });
-  const columns = Object.values({ ...columnsOf(crowd, 0), kind: 'm' });
+  const columns = Object.values(columnsOf(crowd, 0));
   const all = Array.from({ length: 1000 }, (_, n) => `p${n}`);
   const stored = ['o', 'p', ...all, 'q'].sort();
   const from: string[] = [];

@@ -203,7 +203,6 @@ test("the tables live beside the program's own, whose settings stay as they are"
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   expect((tables as { name: string }[]).map(({ name }) => name).sort()).toEqual([
     'holdfast_claim',
-    'holdfast_clocks',
     'holdfast_meta',
     'holdfast_record',
     'holdfast_tombstone',

@@ -100,14 +100,6 @@ test('without a name of the boot, a reboot that does not show takes nothing too 
   expect(left).toBeCloseTo(9 * HOUR_MS - 60_000, ABOUT);
 });
 
-test('the version before may be the first of a boot', async () => {
-  const { file, machine } = await anHourAgo('first');
-  machine.reboot(20_000_000, 'second');
-  // It begins a new series of tokens, and leaves what it does not know.
-  (await connect(file)).exec(`UPDATE holdfast_meta SET boot = 'second', base = base + 1`);
-  expect(await leftMs(open(file, { machine }))).toBeCloseTo(9 * HOUR_MS, ABOUT);
-});
-
 test('whose turn has come keeps something, and who has outlived its claim does not', async () => {
   const machine = new FakeMachine('first');
   const store = open(newFile(), { machine });

@@ -94,11 +94,11 @@ export const SQLITE_FAULTS: Faults = {
   },
   'wake-ups come before the commit': {
     file: 'src/stores/sqlite/sqlite-store.ts',
-    find: `      return work(queues, records);
+    find: `      return work(queues);
     });
     this.#wakes.send(queues.wakes);
     return result;`,
-    replace: `      const done = work(queues, records);
+    replace: `      const done = work(queues);
       this.#wakes.send(queues.wakes);
       return done;
     });
