@@ -18,7 +18,6 @@ import { Answer, follow, type Soon } from '../../base/answer.ts';
 import { type Clock, timers } from '../../base/clock.ts';
 import type { NodeWatcher, WatchEvent } from '../../clients/zookeeper/watches.ts';
 import { MAX_PERMITS, type Takeover } from '../../contract/store.ts';
-import type { FollowedClaims } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { dataOf, type NodePlace, type NodeView } from './places.ts';
@@ -31,9 +30,10 @@ type WakeOwn = (own: ZookeeperClaim, changed: boolean) => void;
 /** Watches begin when a hold has lasted this long; most locks are not held so long. */
 const HOLDS_MS = 10;
 
-export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
+export class FollowedQueue {
   /** That of its node. */
   readonly path: string;
+  /** The claims of this process in it, by their ids there. */
   readonly claims: Map<string, ZookeeperClaim> = new Map();
   readonly #clock: Clock;
   readonly #wake: WakeOwn;
