@@ -10,7 +10,7 @@
  * has no tombstone: the hold may have passed on (hand-over.ts).
  */
 import { Answer, type Soon } from '../../../base/answer.ts';
-import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
+import type { Compare, Operation, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
@@ -36,7 +36,9 @@ export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boo
       throw error;
     });
     return replied.chain(({ outcomes }): Soon<boolean[]> => {
-      const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
+      const left = outcomes.map(({ answers: [first] }) => {
+        return first !== undefined && 'deleted' in first && first.deleted > 0;
+      });
       for (const own of known) parts.own.forget(own);
       const absent = claims.filter((_, i) => !left[i]);
       if (absent.length === 0) return left;
@@ -105,11 +107,6 @@ function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Tx
 
 function isAbsent(key: string): Compare {
   return { target: 'version', is: '=', key, to: 0n };
-}
-
-/** Whether a departure has found the claim. */
-function isDeletion(answer: OperationAnswer | undefined): boolean {
-  return answer !== undefined && 'deleted' in answer && answer.deleted > 0;
 }
 
 function note({ keys, leases, own: all }: EtcdParts, own: EtcdClaim | undefined): Operation[] {
