@@ -174,19 +174,7 @@ export class FollowedQueue {
     const known = this.claims.get(before.id ?? '');
     if (!known?.path) return;
     const lastsMs = known.sealed ? known.leftMs(this.#clock.now()) : known.claim.ttlMs;
-    const { number, version, kept, sealed } = known;
-    const { ttlMs, holder } = known.claim;
-    own.before = {
-      name: before.name,
-      number,
-      version,
-      session: kept.session.id,
-      ttlMs,
-      lastsMs,
-      holder,
-      sealed,
-      admitted: known.held,
-    };
+    own.before = { name: before.name, number: known.number, lastsMs };
   }
 
   /** The claim right before it has gone: a list is not needed if it was released. */
