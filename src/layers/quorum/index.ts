@@ -14,7 +14,7 @@ import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
 import { permanentFailure } from '../../contract/errors.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import type { Claim, ClaimStatus, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
 import { MemberStore } from './member-store.ts';
 import { QuorumClaim } from './quorum-claim.ts';
@@ -101,9 +101,7 @@ class Quorum implements Store {
     );
   }
 
-  inspect(resource: string): Promise<Queue> {
-    return inspect(this.#members, resource);
-  }
+  readonly inspect: Store['inspect'] = (resource) => inspect(this.#members, resource);
 
   async watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
     this.#wakes.set(id, wake);
