@@ -112,11 +112,12 @@ class Quorum implements Store {
   readonly evict: Required<Store>['evict'] = async (resource, number, eviction) => {
     const sightings = await find(this.#members, { resource, number });
     const evicted = await Answer.all(
-      sightings.map(({ member, seen }) =>
-        member.within(async () =>
+      sightings.map(({ member, seen }) => {
+        const asked = member.within(async () =>
           checkBoolean((await member.store.evict?.(resource, seen.number, eviction)) ?? false),
-        ),
-      ),
+        );
+        return Answer.from(asked);
+      }),
     );
     return evicted.some(Boolean);
   };

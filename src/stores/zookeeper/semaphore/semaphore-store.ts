@@ -18,7 +18,7 @@ import {
   MAX_PERMITS,
   type Store,
 } from '../../../contract/store.ts';
-import { errorStatus } from '../../batch.ts';
+import { each, errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, type ZookeeperStoreParts, zookeeperStoreOf } from '../zookeeper-store.ts';
@@ -47,9 +47,7 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
       return store.lineage;
     },
     claim: (claims) =>
-      Promise.all(
-        claims.map(async (claim) => refusalOf(claim) ?? settled(claim, known(claim).again(store))),
-      ),
+      each(claims, async (claim) => refusalOf(claim) ?? settled(claim, known(claim).again(store))),
     async renew(claims) {
       const asked = claims.map((claim) => {
         const refusal = refusalOf(claim);

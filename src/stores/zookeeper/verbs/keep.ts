@@ -46,13 +46,6 @@ interface NodeHold {
   readonly version: number;
 }
 
-interface FoundRecord extends RecordTerms {
-  readonly path: string;
-  readonly version: number;
-  /** When it ends, by the servers' clock. */
-  readonly until: number;
-}
-
 export class NodeRecords {
   readonly #parts: ZookeeperParts;
   #time: { readonly servers: number; readonly at: number } | undefined;
@@ -170,8 +163,8 @@ function dataOf({ text, ms }: RecordTerms): Buffer {
   return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
 }
 
-/** Undefined if there is none. */
-async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord | undefined> {
+/** Undefined if there is none; `until` is by the servers' clock. */
+async function readRecord(kept: KeptSession, path: string) {
   const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
   if (!found) return undefined;
   const { data, stat } = found;
