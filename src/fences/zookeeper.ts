@@ -130,10 +130,8 @@ async function raise(place: FencedNode, verb: FenceVerb, token: FencingToken): P
 }
 
 /** The leader's data of the node; undefined if there is no node. */
-async function read(
-  { session, path }: FencedNode,
-  within: Within = {},
-): Promise<NodeData | undefined> {
+async function read(place: FencedNode, within: Within = {}): Promise<NodeData | undefined> {
+  const { session, path } = place;
   // The server carries them out in this order.
   const asked = Promise.all([session.sync(within), session.getData(path, within)]);
   return (await asked.catch(unlessMissing))?.[1];

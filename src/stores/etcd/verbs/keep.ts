@@ -37,10 +37,8 @@ export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms):
   return write(parts, claim, { number: place.number, lease: place.lease, ...record });
 }
 
-export async function recall(
-  { client, keys }: EtcdParts,
-  resource: string,
-): Promise<Kept | undefined> {
+export async function recall(parts: EtcdParts, resource: string): Promise<Kept | undefined> {
+  const { client, keys } = parts;
   const { answers } = await client.txn({ success: [{ range: { key: keys.record(resource) } }] });
   const kv = firstIn(answers[0]);
   if (!kv) return undefined;

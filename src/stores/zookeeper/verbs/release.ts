@@ -49,12 +49,9 @@ export function release(
 }
 
 /** Another store may have made it. */
-async function releaseFromElsewhere(
-  { sessions, tree }: ZookeeperParts,
-  claim: Claim,
-): Promise<boolean> {
-  const kept = await sessions.any();
-  const path = tree.queue(claim.resource);
+async function releaseFromElsewhere(parts: ZookeeperParts, claim: Claim): Promise<boolean> {
+  const kept = await parts.sessions.any();
+  const path = parts.tree.queue(claim.resource);
   const view = await listQueue(kept, path);
   const id = uuidOf(claim);
   const place = view.at(id);
