@@ -123,7 +123,9 @@ async function raise(place: FencedNode, verb: FenceVerb, token: FencingToken): P
       if (known === undefined) return await create(place, { data, timeoutMs });
       return await set(place, { data, version: known.stat.version, timeoutMs });
     } catch (error) {
-      if (!passes(error)) throw error;
+      // Another holder was faster, or the outcome is unknown.
+      const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
+      if (!raced && !failedWith(error, 'CONNECTIONLOSS')) throw error;
       trouble = error;
     }
   }
@@ -163,12 +165,6 @@ async function set(
   const steps = version === -2 ? [once, { ...once, version: undefined }] : [once];
   const answers = await session.multi(steps, { timeoutMs });
   return (answers.at(-1) as Stat).version;
-}
-
-/** Another holder was faster, or the outcome is unknown. */
-function passes(error: unknown): boolean {
-  const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
-  return raced || failedWith(error, 'CONNECTIONLOSS');
 }
 
 function entryOf(place: FencedNode, token: FencingToken, version: number): ZookeeperEntry {
