@@ -264,7 +264,6 @@ export class FollowedQueue {
       },
       () => {
         own.crowdWatched = false;
-        own.undisturbed = false;
       },
     );
   }
