@@ -85,13 +85,11 @@ class Quorum implements Store {
     return `quorum:${lineages.length}:${same ? first : digest().slice(0, 32)}`;
   }
 
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#enter(claim)));
-  }
+  readonly claim: Store['claim'] = (claims) =>
+    Promise.all(claims.map((claim) => this.#enter(claim)));
 
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#own(claim).ask('renew')));
-  }
+  readonly renew: Store['renew'] = (claims) =>
+    Promise.all(claims.map((claim) => this.#own(claim).ask('renew')));
 
   /** One failure rejects them all: core repeats them together, which is harmless. */
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
