@@ -35,10 +35,8 @@ export function raised(
   return { ...seen, floor: seen.floor > token ? seen.floor : token };
 }
 
-export function stale(
-  { resource, lineage, kind, token }: FencingToken,
-  seen: SeenToken,
-): StaleTokenError {
+export function stale(mine: FencingToken, seen: SeenToken): StaleTokenError {
+  const { resource, lineage, kind, token } = mine;
   const other =
     seen.lineage === lineage
       ? ''

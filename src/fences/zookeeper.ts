@@ -123,17 +123,17 @@ async function raise(place: FencedNode, verb: FenceVerb, token: FencingToken): P
       if (known === undefined) return await create(place, { data, timeoutMs });
       return await set(place, { data, version: known.stat.version, timeoutMs });
     } catch (error) {
-      if (!passes(error)) throw error;
+      // Another holder was faster, or the outcome is unknown.
+      const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
+      if (!raced && !failedWith(error, 'CONNECTIONLOSS')) throw error;
       trouble = error;
     }
   }
 }
 
 /** The leader's data of the node; undefined if there is no node. */
-async function read(
-  { session, path }: FencedNode,
-  within: Within = {},
-): Promise<NodeData | undefined> {
+async function read(place: FencedNode, within: Within = {}): Promise<NodeData | undefined> {
+  const { session, path } = place;
   // The server carries them out in this order.
   const asked = Promise.all([session.sync(within), session.getData(path, within)]);
   return (await asked.catch(unlessMissing))?.[1];
@@ -165,12 +165,6 @@ async function set(
   const steps = version === -2 ? [once, { ...once, version: undefined }] : [once];
   const answers = await session.multi(steps, { timeoutMs });
   return (answers.at(-1) as Stat).version;
-}
-
-/** Another holder was faster, or the outcome is unknown. */
-function passes(error: unknown): boolean {
-  const raced = failedWith(error, 'BADVERSION') || failedWith(error, 'NODEEXISTS');
-  return raced || failedWith(error, 'CONNECTIONLOSS');
 }
 
 function entryOf(place: FencedNode, token: FencingToken, version: number): ZookeeperEntry {

@@ -81,17 +81,14 @@ export class SharedWatch {
       if (session.over) return;
       await sleep(PAUSE_MS, undefined, { ref: false });
       feed = session.over ? undefined : await this.#open().catch(() => undefined);
-      if (feed && !session.over) this.#wakeAll();
+      if (!feed || session.over) continue;
+      for (const watches of this.#watches.values()) for (const watch of watches) watch();
     }
     await closed(feed);
   }
 
   async #deliver(feed: ChangeFeed): Promise<void> {
     for await (const key of feed) for (const watch of this.#watches.get(key) ?? []) watch();
-  }
-
-  #wakeAll(): void {
-    for (const watches of this.#watches.values()) for (const watch of watches) watch();
   }
 }
 

@@ -140,12 +140,6 @@ interface FenceMark extends SeenToken {
   readonly seq: number;
 }
 
-interface FenceDocument<T> {
-  readonly value: T;
-  /** None before the first entry. */
-  readonly mark: FenceMark | undefined;
-}
-
 /**
  * The text to write, and the value parsed from it, which shares nothing with the given one.
  * @throws UsageError for a value that JSON does not have.
@@ -164,7 +158,7 @@ function written<T>(value: T, mark: FenceMark): { text: string; value: T } {
 }
 
 /** Refuses other fields: another program wrote them, and the next write would lose them. */
-function documentIn<T>(text: string, key: string): FenceDocument<T> {
+function documentIn<T>(text: string, key: string) {
   let cause: unknown;
   try {
     const { fence, value, ...others } = JSON.parse(text) as Readonly<Record<string, unknown>>;

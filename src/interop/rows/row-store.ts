@@ -102,18 +102,14 @@ export class ForeignRowStore implements Store {
     this.#sql = () => this.#send(look);
   }
 
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return each(claims, (claim) => this.#claim(claim));
-  }
+  readonly claim: Store['claim'] = (claims) => each(claims, (claim) => this.#claim(claim));
 
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return each(claims, (claim) => this.#renew(claim));
-  }
+  readonly renew: Store['renew'] = (claims) => each(claims, (claim) => this.#renew(claim));
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
+  readonly release: Store['release'] = (claims, after) => {
     const afterMs = Math.max(0, after?.ms ?? 0);
     return Promise.all(claims.map((claim) => this.#release(claim, afterMs)));
-  }
+  };
 
   async inspect(resource: string): Promise<Queue> {
     const { layout } = this.#parts;
@@ -246,20 +242,17 @@ export class ForeignRowStore implements Store {
     try {
       return await work();
     } catch (error) {
-      if (causesOf(error).some(({ errno }) => errno === ANOTHER_ZONE)) throw this.#differing(error);
-      const { name, table } = this.#parts.layout;
+      const { name, table, until } = this.#parts.layout;
+      if (causesOf(error).some(({ errno }) => errno === ANOTHER_ZONE)) {
+        throw new UsageError(
+          `The sessions of this pool have different time zones, and ${until} of ${table} is read` +
+            ' in the zone of each. Set one time_zone for all, or make it a datetime(6).',
+          { cause: error },
+        );
+      }
       const page = `node_modules/holdfast/docs/stores/${name}.md`;
       throw storeErrorOf(error, `The table ${table} must be as its library makes it (${page})`);
     }
-  }
-
-  #differing(cause: unknown): UsageError {
-    const { table, until } = this.#parts.layout;
-    return new UsageError(
-      `The sessions of this pool have different time zones, and ${until} of ${table} is read in` +
-        ' the zone of each. Set one time_zone for all, or make it a datetime(6).',
-      { cause },
-    );
   }
 }
 

@@ -32,7 +32,6 @@ export class QuorumHold {
   /** Until when it is in force without another confirmation. */
   #lapsesAt = Number.NEGATIVE_INFINITY;
 
-  /** @param raises all members can be raised. */
   constructor(quorum: QuorumVotes, raises: boolean) {
     this.#quorum = quorum;
     this.#raises = raises;

@@ -8,12 +8,13 @@
  * limit, but not of permits that other members gave: with a limit of two, three members give three.
  */
 import { createHash } from 'node:crypto';
+import { Answer } from '../../base/answer.ts';
 import { type Clock, checkClock } from '../../base/clock.ts';
 import { type Duration, positive } from '../../base/duration.ts';
 import { UsageError } from '../../base/errors.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
-import { StoreError } from '../../contract/errors.ts';
-import type { Claim, ClaimStatus, Queue, Store, Traits, Wake } from '../../contract/store.ts';
+import { permanentFailure } from '../../contract/errors.ts';
+import type { Claim, ClaimStatus, Store, Traits, Wake } from '../../contract/store.ts';
 import { checkBoolean, partOf } from '../../store-calls/replies.ts';
 import { MemberStore } from './member-store.ts';
 import { QuorumClaim } from './quorum-claim.ts';
@@ -84,13 +85,11 @@ class Quorum implements Store {
     return `quorum:${lineages.length}:${same ? first : digest().slice(0, 32)}`;
   }
 
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#enter(claim)));
-  }
+  readonly claim: Store['claim'] = (claims) =>
+    Promise.all(claims.map((claim) => this.#enter(claim)));
 
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return Promise.all(claims.map((claim) => this.#own(claim).ask('renew')));
-  }
+  readonly renew: Store['renew'] = (claims) =>
+    Promise.all(claims.map((claim) => this.#own(claim).ask('renew')));
 
   /** One failure rejects them all: core repeats them together, which is harmless. */
   release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<readonly boolean[]> {
@@ -100,36 +99,26 @@ class Quorum implements Store {
     );
   }
 
-  inspect(resource: string): Promise<Queue> {
-    return inspect(this.#members, resource);
+  readonly inspect: Store['inspect'] = (resource) => inspect(this.#members, resource);
+
+  async watch({ id }: Claim, wake: Wake): Promise<AsyncDisposable> {
+    this.#wakes.set(id, wake);
+    const end = async (): Promise<void> => void this.#wakes.delete(id);
+    return { [Symbol.asyncDispose]: end };
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    this.#wakes.set(claim.id, wake);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        this.#wakes.delete(claim.id);
-      },
-    };
-  }
-
-  async evict(
-    resource: string,
-    number: bigint,
-    options: { readonly reason: string; readonly now: boolean },
-  ): Promise<boolean> {
+  readonly evict: Required<Store>['evict'] = async (resource, number, eviction) => {
     const sightings = await find(this.#members, { resource, number });
-    const evicted = await Promise.allSettled(
-      sightings.map(({ member, seen }) =>
-        member.within(async () =>
-          checkBoolean((await member.store.evict?.(resource, seen.number, options)) ?? false),
-        ),
-      ),
+    const evicted = await Answer.all(
+      sightings.map(({ member, seen }) => {
+        const asked = member.within(async () =>
+          checkBoolean((await member.store.evict?.(resource, seen.number, eviction)) ?? false),
+        );
+        return Answer.from(asked);
+      }),
     );
-    const failed = evicted.find((each) => each.status === 'rejected');
-    if (failed) throw failed.reason;
-    return evicted.some((each) => each.status === 'fulfilled' && each.value);
-  }
+    return evicted.some(Boolean);
+  };
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     const lists = await majorityAnswers(this.#members, async ({ store }) => {
@@ -141,18 +130,14 @@ class Quorum implements Store {
   }
 
   async close(): Promise<void> {
-    const closed = await Promise.allSettled(
-      this.#members.map(({ store }) => Promise.resolve(store.close?.())),
-    );
-    const failed = closed.find((each) => each.status === 'rejected');
-    if (failed) throw failed.reason;
+    await Answer.all(this.#members.map(({ store }) => Answer.of<void>(() => store.close?.())));
   }
 
   async #enter(claim: Claim): Promise<ClaimStatus> {
     const { permits, limit } = claim;
     if (permits >= limit) return this.#own(claim).ask('claim');
     const why = `A quorum takes claims for the whole limit only, not for ${permits} of ${limit}.`;
-    return { state: 'error', error: new StoreError(why, { retryable: false, outcome: 'failed' }) };
+    return { state: 'error', error: permanentFailure(why) };
   }
 
   #own(claim: Claim, keepMs = 2 * claim.ttlMs): QuorumClaim {

@@ -7,6 +7,7 @@
  * need not look at the clock. A failed release is repeated until the TTL has ended the vote,
  * because a vote that is left behind keeps all others waiting for that long.
  */
+import type { Soon } from '../../base/answer.ts';
 import { type Clock, timers } from '../../base/clock.ts';
 import { type StoreError, toStoreError } from '../../contract/errors.ts';
 import {
@@ -99,10 +100,7 @@ export class MemberStore {
   }
 
   /** @param ttlMs a share of it is the time limit; default for questions about no claim. */
-  within<T>(
-    verb: () => T | PromiseLike<T>,
-    ttlMs: number = LOOK_MS * PATIENCES_PER_TTL,
-  ): Promise<T> {
+  within<T>(verb: () => Soon<T>, ttlMs: number = LOOK_MS * PATIENCES_PER_TTL): Promise<T> {
     return this.#limits.ask(verb, this.#patienceMs ?? ttlMs / PATIENCES_PER_TTL);
   }
 

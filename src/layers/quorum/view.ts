@@ -19,18 +19,6 @@ export interface Sighting {
   readonly holds: boolean;
 }
 
-interface SightingGroup {
-  readonly sightings: readonly Sighting[];
-  readonly holds: boolean;
-  readonly shown: Member;
-}
-
-interface QuorumLook {
-  readonly groups: readonly SightingGroup[];
-  /** Those of the members that replied. */
-  readonly queues: readonly Queue[];
-}
-
 export async function inspect(members: readonly MemberStore[], resource: string): Promise<Queue> {
   const { groups, queues } = await look(members, resource);
   const shown = (holders: boolean): Member[] =>
@@ -68,7 +56,7 @@ export async function majorityAnswers<T>(
 }
 
 /** Holders first, then waiters in the order of the lowest members. */
-async function look(members: readonly MemberStore[], resource: string): Promise<QuorumLook> {
+async function look(members: readonly MemberStore[], resource: string) {
   const answers = await majorityAnswers(members, async ({ store }) =>
     checkQueue(await store.inspect(resource)),
   );
@@ -82,7 +70,7 @@ async function look(members: readonly MemberStore[], resource: string): Promise<
     for (const each of waiters) add(member, each, false);
   }
   const majority = majorityOf(members.length);
-  const groups = [...byMaker.values()].map((sightings): SightingGroup => {
+  const groups = [...byMaker.values()].map((sightings) => {
     const holding = sightings.filter((each) => each.holds);
     const holds = holding.length >= majority;
     const shown = holds ? shownAs(holding, majority) : shownAs(sightings, 1);

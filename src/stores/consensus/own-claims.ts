@@ -84,19 +84,10 @@ export abstract class OwnClaim {
   }
 }
 
-export interface FollowedClaims<C> {
-  /** The claims of this process in it, by their ids there. */
-  readonly claims: Map<string, C>;
-}
-
-/** The claims of this process, the callbacks that wake them, and the queues that it follows. */
-export abstract class OwnClaims<
-  C extends OwnClaim,
-  Q extends FollowedClaims<C>,
-> extends ClaimWakes {
+/** The claims of this process, and the callbacks that wake them. */
+export abstract class OwnClaims<C extends OwnClaim> extends ClaimWakes {
   protected readonly clock: Clock;
   protected readonly byId: Map<string, C> = new Map();
-  protected readonly queues: Map<string, Q> = new Map();
 
   constructor(clock: Clock) {
     super();

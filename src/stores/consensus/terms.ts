@@ -58,11 +58,7 @@ export function termsIn<T extends PlaceTerms>(
 }
 
 export function lifeOf({ ttl, holder, sealed, detail, lasts = ttl }: PlaceTerms): PlaceLife {
-  const gone: GoneStatus | undefined = sealed && {
-    state: 'gone',
-    why: sealed,
-    ...(detail !== undefined && { detail }),
-  };
+  const gone = sealed && ({ state: 'gone', why: sealed, detail } as const);
   return { ttlMs: ttl, lastsMs: lasts, holder, sealed: gone };
 }
 

@@ -178,7 +178,7 @@ class DocumentStore implements Store {
     claims: readonly Claim[],
     step: (queue: ClaimQueue, moment: QueueMoment, claim: Claim, nth: number) => ClaimStatus,
   ): Promise<readonly ClaimStatus[]> {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw new ClosedError('This store is closed');
     return each(claims, (claim, nth) =>
       this.#status(claim, (queue, moment) => step(queue, moment, claim, nth)),
     );
@@ -198,7 +198,7 @@ class DocumentStore implements Store {
   }
 
   #of(resource: string): Document {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw new ClosedError('This store is closed');
     this.#sweepLater();
     let document = this.#open.get(resource);
     if (!document) {
@@ -246,8 +246,4 @@ function standingWith(queue: ClaimQueue, id: string, status: ClaimStatus): Queue
   const first = queue.find(id)?.first === true;
   const all = first ? [...queue.claims] : [];
   return { status, first, ending: all.filter((each) => each.admitted && each.sealed).length };
-}
-
-function closed(): ClosedError {
-  return new ClosedError('This store is closed');
 }

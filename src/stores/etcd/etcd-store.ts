@@ -77,10 +77,9 @@ export function etcdStoreOf({ owned = true, ...given }: EtcdStoreParts): Store {
 /** No lease holds up claims on another. */
 function enterByTtl(parts: EtcdParts, wave: readonly Claim[]): Answer<ClaimStatus[]> {
   const groups = [...grouped(wave, ({ ttlMs }) => Math.ceil(ttlMs / 1000)).values()];
-  const entering = groups.map((all) => {
-    const failed = (error: unknown): ClaimStatus[] => all.map(() => errorStatus(error));
-    return enterAll(parts, all).or(failed);
-  });
+  const entering = groups.map((all) =>
+    enterAll(parts, all).or((error) => all.map(() => errorStatus(error))),
+  );
   return Answer.all(entering).map((answers) => {
     const statuses = answers.flat();
     const byClaim = new Map(groups.flat().map((claim, n) => [claim, statuses[n]]));

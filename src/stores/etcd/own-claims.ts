@@ -2,7 +2,7 @@
 import type { Timer } from '../../base/clock.ts';
 import { SharedTimer } from '../../base/shared-timer.ts';
 import type { Claim } from '../../contract/store.ts';
-import { type FollowedClaims, OwnClaims } from '../consensus/own-claims.ts';
+import { OwnClaims } from '../consensus/own-claims.ts';
 import { QueueWatch } from './following.ts';
 import type { EtcdContext } from './layout.ts';
 import type { EtcdLease } from './lease.ts';
@@ -24,13 +24,16 @@ export interface EtcdParts extends EtcdContext {
   readonly maxWaiters: number;
 }
 
-interface WatchedQueue extends FollowedClaims<EtcdClaim> {
+interface WatchedQueue {
+  /** By their keys. */
+  readonly claims: Map<string, EtcdClaim>;
   readonly watch: QueueWatch;
   timer?: Timer;
 }
 
-export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
+export class EtcdClaims extends OwnClaims<EtcdClaim> {
   readonly #parts: EtcdContext;
+  readonly #queues = new Map<string, WatchedQueue>();
   /** For all who hold. */
   readonly #timer: SharedTimer;
   /** Keys without the claim's id, of holds that have passed on to claims of this process. */
@@ -70,7 +73,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   leave(own: EtcdClaim): void {
     this.byId.delete(own.claim.id);
     if (own.timer) this.#timer.delete(own.timer);
-    const queue = this.queues.get(own.claim.resource);
+    const queue = this.#queues.get(own.claim.resource);
     if (queue?.claims.delete(own.key) && queue.claims.size === 0) this.#linger(queue, own);
   }
 
@@ -82,24 +85,24 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
   }
 
   watchOf(resource: string): QueueWatch | undefined {
-    const watch = this.queues.get(resource)?.watch;
+    const watch = this.#queues.get(resource)?.watch;
     return watch?.open ? watch : undefined;
   }
 
   /** Follows at once for waiters, soon for holders. */
   follow(own: EtcdClaim, now: boolean): void {
-    if (now || this.queues.has(own.claim.resource)) this.#follow(own);
+    if (now || this.#queues.has(own.claim.resource)) this.#follow(own);
     else if (this.has(own.claim) && !own.timer) {
       own.timer = this.#timer.add(this.clock.now() + HOLDS_MS, () => this.#follow(own));
     }
   }
 
   close(): void {
-    for (const { watch, timer } of this.queues.values()) {
+    for (const { watch, timer } of this.#queues.values()) {
       if (timer) this.clock.clearTimeout(timer);
       watch.stop();
     }
-    this.queues.clear();
+    this.#queues.clear();
   }
 
   /**
@@ -116,12 +119,12 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
 
   #follow(own: EtcdClaim): void {
     const { resource } = own.claim;
-    let queue = this.queues.get(resource);
+    let queue = this.#queues.get(resource);
     if (!queue) {
       const claims = new Map<string, EtcdClaim>();
       const wake = (woken: EtcdClaim, changed: boolean): void => this.notify(woken, changed);
       queue = { watch: new QueueWatch({ ...this.#parts, resource, own: claims, wake }), claims };
-      this.queues.set(resource, queue);
+      this.#queues.set(resource, queue);
     }
     if (queue.timer) this.clock.clearTimeout(queue.timer);
     queue.claims.set(own.key, own);
@@ -133,7 +136,7 @@ export class EtcdClaims extends OwnClaims<EtcdClaim, WatchedQueue> {
     const stop = (): void => {
       if (queue.claims.size > 0) return;
       queue.watch.stop();
-      this.queues.delete(resource);
+      this.#queues.delete(resource);
     };
     queue.timer = this.clock.setTimeout(stop, LINGER_MS);
     queue.timer.unref();

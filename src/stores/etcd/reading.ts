@@ -47,18 +47,15 @@ function viewIn(
   const others = kvs.length - places.length;
   if (others > 1 && count > kvs.length) return undefined;
   const view = viewOf(places, count - others, note);
-  return kind === undefined || isEnough(view, kind) ? view : undefined;
+  // A mutex or a writer is admitted only as the first.
+  const sure = kind === undefined || isExclusive(kind) || places.length === view.total;
+  return sure || view.admitted < places.length ? view : undefined;
 }
 
 /** Locks of etcd stand in any queue, so they say nothing of its kind. */
 export function viewOf(places: readonly EtcdPlace[], total: number, note?: Takeover): EtcdView {
   const kind = places.find(({ foreign }) => !foreign)?.kind;
   return new QueueView(places, { total, kind, note });
-}
-
-/** To decide whether a claim of this kind is admitted. */
-function isEnough({ places, total, admitted }: EtcdView, kind: Kind): boolean {
-  return places.length === total || isExclusive(kind) || admitted < places.length;
 }
 
 export function isExclusive(kind: Kind | undefined): boolean {

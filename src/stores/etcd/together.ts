@@ -2,6 +2,7 @@
 import { Answer } from '../../base/answer.ts';
 import type { EtcdClient, Operation, Txn, TxnAnswer } from '../../clients/etcd/client.ts';
 import type { Claim } from '../../contract/store.ts';
+import { grouped } from '../batch.ts';
 
 export interface TogetherReply {
   readonly revision: bigint;
@@ -42,8 +43,6 @@ function bareIn({ compare, success, failure }: Txn): Operation | undefined {
   return compare || failure || success.length !== 1 ? undefined : success[0];
 }
 
-type NthClaim = readonly [nth: number, claim: Claim];
-
 /**
  * A reply for each claim, by a step for each part, one after another. No resource comes twice in a
  * part: all writes of one transaction have one revision, so two of its claims would have no order.
@@ -52,21 +51,20 @@ export function inWaves<T>(
   claims: readonly Claim[],
   step: (wave: readonly Claim[]) => Answer<readonly T[]>,
 ): Answer<T[]> {
-  const parts: NthClaim[][] = [];
   const counts = new Map<string, number>();
-  for (const item of claims.entries()) {
-    const [, { resource }] = item;
+  const waves = grouped([...claims.entries()], ([, { resource }]) => {
     const wave = counts.get(resource) ?? 0;
     counts.set(resource, wave + 1);
-    const part = parts[wave] ?? [];
-    if (part.push(item) === 1) parts.push(part);
-  }
+    return wave;
+  });
   const replies: T[] = [];
-  const next = (part: readonly NthClaim[]): Answer<unknown> =>
-    step(part.map(([, claim]) => claim)).map((some) => {
-      for (const [n, [nth]] of part.entries()) replies[nth] = some[n] as T;
-    });
-  const begin = Answer.of<unknown>(() => undefined);
-  const asked = parts.reduce((before, part) => before.chain(() => next(part)), begin);
+  let asked = Answer.of<unknown>(() => undefined);
+  for (const wave of waves.values()) {
+    const next = (): Answer<unknown> =>
+      step(wave.map(([, claim]) => claim)).map((some) => {
+        for (const [n, [nth]] of wave.entries()) replies[nth] = some[n] as T;
+      });
+    asked = asked.chain(next);
+  }
   return asked.map(() => replies);
 }

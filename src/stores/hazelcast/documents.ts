@@ -54,7 +54,9 @@ export function hazelcastDocuments(
       return ask(key, async (reference) => {
         const done = await reference.compareAndSet(onto ?? null, text);
         if (!done && (await reference.get()) !== text) return 'other';
-        void announce(key, map);
+        const told = map().then((changed) => changed.set(key, '', ENTRY_MS));
+        // A hint may be lost.
+        told.catch(() => {});
         return { version: text };
       });
     },
@@ -76,15 +78,6 @@ function withNull(reference: AtomicReference): AtomicReference {
 
 /** Entries live so long, in ms: every listener has had them long before. */
 const ENTRY_MS = 60_000;
-
-/** Never rejects. */
-async function announce(key: string, open: () => Promise<HazelcastMap>): Promise<void> {
-  try {
-    await (await open()).set(key, '', ENTRY_MS);
-  } catch {
-    // A hint is lost.
-  }
-}
 
 async function changesIn(map: HazelcastMap, client: Hazelcast): Promise<ChangeFeed> {
   const cluster = client.getCluster();

@@ -12,22 +12,11 @@ import { type Clock, checkClock, timers } from '../../base/clock.ts';
 import { type Duration, duration } from '../../base/duration.ts';
 import { type Checked, checkOptions } from '../../base/options.ts';
 import { refusals } from '../../contract/gone.ts';
-import type { HandOver } from '../../contract/hand-over.ts';
 import { maxWaiters } from '../../contract/max-waiters.ts';
-import type { Kept, RecordTerms } from '../../contract/records.ts';
-import {
-  type Claim,
-  type ClaimStatus,
-  type Eviction,
-  MAX_BATCH,
-  type Queue,
-  type Store,
-  type Subscribed,
-  type Traits,
-  type Wake,
-} from '../../contract/store.ts';
+import { type Claim, type ClaimStatus, MAX_BATCH, type Store } from '../../contract/store.ts';
 import { ClaimQueue } from '../../queue/queue.ts';
 import type { Entry } from '../../queue/state.ts';
+import type { StoreVerbs } from '../batch.ts';
 import { ClaimWakes } from '../subscription.ts';
 import { IdleQueues } from './idle-queues.ts';
 
@@ -70,7 +59,7 @@ function newLineage(): string {
 
 class Memory implements MemoryStore {
   readonly name = 'memory';
-  readonly traits: Traits = {
+  readonly traits: Store['traits'] = {
     queue: true,
     permits: true,
     tokens: 'counter',
@@ -99,16 +88,14 @@ class Memory implements MemoryStore {
     this.#options = options;
   }
 
-  claim(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#steps(claims, this.#enter);
-  }
+  readonly claim: StoreVerbs['claim'] = (claims) => this.#steps(claims, this.#enter);
 
   readonly #enter = (queue: ClaimQueue, now: number, claim: Claim): ClaimStatus => {
     const { maxWaiters: most } = this.#options;
     return queue.enter(claim, now, { number: this.#last + 1n, maxWaiters: most });
   };
 
-  async claimAll(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
+  readonly claimAll: StoreVerbs['claimAll'] = async (claims) => {
     // On copies first, because one that is refused may have changed its queue.
     const statuses = claims.map((claim) =>
       this.#step(claim.resource, (queue, now) =>
@@ -116,49 +103,38 @@ class Memory implements MemoryStore {
       ),
     );
     return refusals(statuses) ?? this.claim(claims);
-  }
+  };
 
-  renew(claims: readonly Claim[]): Promise<readonly ClaimStatus[]> {
-    return this.#steps(claims, (queue, now, claim) => queue.beat(claim, now));
-  }
+  readonly renew: StoreVerbs['renew'] = (claims) =>
+    this.#steps(claims, (queue, now, claim) => queue.beat(claim, now));
 
-  release(claims: readonly Claim[], after?: { readonly ms: number }): Promise<boolean[]> {
-    return this.#steps(claims, (queue, now, claim) => queue.leave(claim, now, after?.ms));
-  }
+  readonly release: StoreVerbs['release'] = (claims, after) =>
+    this.#steps(claims, (queue, now, claim) => queue.leave(claim, now, after?.ms));
 
-  async inspect(resource: string): Promise<Queue> {
-    return this.#step(resource, (queue, now) => queue.describe(resource, now));
-  }
+  readonly inspect: StoreVerbs['inspect'] = async (resource) =>
+    this.#step(resource, (queue, now) => queue.describe(resource, now));
 
-  watch(claim: Claim, wake: Wake): Subscribed {
-    return this.#wakes.subscribe(claim, wake);
-  }
+  readonly watch: StoreVerbs['watch'] = (claim, wake) => this.#wakes.subscribe(claim, wake);
 
-  async downgrade(claim: Claim): Promise<ClaimStatus> {
-    return this.#step(claim.resource, (queue, now) => queue.downgrade(claim, now));
-  }
+  readonly downgrade: StoreVerbs['downgrade'] = async (claim) =>
+    this.#step(claim.resource, (queue, now) => queue.downgrade(claim, now));
 
-  async raise(claims: readonly Claim[], numbers: readonly bigint[]): Promise<ClaimStatus[]> {
-    return claims.map((claim, i) =>
+  readonly raise: StoreVerbs['raise'] = async (claims, numbers) =>
+    claims.map((claim, i) =>
       this.#step(claim.resource, (queue, now) => queue.raise(claim, now, numbers[i] ?? 0n)),
     );
-  }
 
-  async evict(resource: string, number: bigint, eviction: Eviction): Promise<boolean> {
-    return this.#step(resource, (queue, now) => queue.evict(number, now, eviction));
-  }
+  readonly evict: StoreVerbs['evict'] = async (resource, number, eviction) =>
+    this.#step(resource, (queue, now) => queue.evict(number, now, eviction));
 
-  async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
-    return this.#step(claim.resource, (queue, now) => queue.keep(claim, now, record));
-  }
+  readonly keep: StoreVerbs['keep'] = async (claim, record) =>
+    this.#step(claim.resource, (queue, now) => queue.keep(claim, now, record));
 
-  async recall(resource: string): Promise<Kept | undefined> {
-    return this.#step(resource, (queue, now) => queue.recall(now));
-  }
+  readonly recall: StoreVerbs['recall'] = async (resource) =>
+    this.#step(resource, (queue, now) => queue.recall(now));
 
-  async handOver(claim: Claim, ids: HandOver): Promise<ClaimStatus> {
-    return this.#step(claim.resource, (queue, now) => queue.handOver(claim, ids, now));
-  }
+  readonly handOver: StoreVerbs['handOver'] = async (claim, ids) =>
+    this.#step(claim.resource, (queue, now) => queue.handOver(claim, ids, now));
 
   async *list(prefix: string): AsyncGenerator<string, void, void> {
     for (const resource of [...this.#queues.keys()]) {

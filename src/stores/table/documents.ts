@@ -79,10 +79,6 @@ export async function checkTable(connection: SqlConnection, table: string = TABL
   }
 }
 
-interface Written {
-  readonly nowMs?: number;
-}
-
 /** The next primary is another machine. */
 const SLACK_MS = 1000;
 
@@ -110,7 +106,7 @@ export function tableDocuments(db: SqlDatabase, options: TableOptions = {}): Doc
   }
 
   /** The time, if a row was written. */
-  async function write(statement: string, texts: string[]): Promise<Written | undefined> {
+  async function write(statement: string, texts: string[]) {
     if (sql.returns) {
       const [row] = await send((bound) => connection.rows(statement, bound), texts);
       return row && { nowMs: Number(row.now) };

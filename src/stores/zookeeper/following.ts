@@ -18,7 +18,6 @@ import { Answer, follow, type Soon } from '../../base/answer.ts';
 import { type Clock, timers } from '../../base/clock.ts';
 import type { NodeWatcher, WatchEvent } from '../../clients/zookeeper/watches.ts';
 import { MAX_PERMITS, type Takeover } from '../../contract/store.ts';
-import type { FollowedClaims } from '../consensus/own-claims.ts';
 import type { KeptSession } from './kept-session.ts';
 import type { ZookeeperClaim } from './own-claim.ts';
 import { dataOf, type NodePlace, type NodeView } from './places.ts';
@@ -31,9 +30,10 @@ type WakeOwn = (own: ZookeeperClaim, changed: boolean) => void;
 /** Watches begin when a hold has lasted this long; most locks are not held so long. */
 const HOLDS_MS = 10;
 
-export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
+export class FollowedQueue {
   /** That of its node. */
   readonly path: string;
+  /** The claims of this process in it, by their ids there. */
   readonly claims: Map<string, ZookeeperClaim> = new Map();
   readonly #clock: Clock;
   readonly #wake: WakeOwn;
@@ -174,19 +174,7 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
     const known = this.claims.get(before.id ?? '');
     if (!known?.path) return;
     const lastsMs = known.sealed ? known.leftMs(this.#clock.now()) : known.claim.ttlMs;
-    const { number, version, kept, sealed } = known;
-    const { ttlMs, holder } = known.claim;
-    own.before = {
-      name: before.name,
-      number,
-      version,
-      session: kept.session.id,
-      ttlMs,
-      lastsMs,
-      holder,
-      sealed,
-      admitted: known.held,
-    };
+    own.before = { name: before.name, number: known.number, lastsMs };
   }
 
   /** The claim right before it has gone: a list is not needed if it was released. */
@@ -276,7 +264,6 @@ export class FollowedQueue implements FollowedClaims<ZookeeperClaim> {
       },
       () => {
         own.crowdWatched = false;
-        own.undisturbed = false;
       },
     );
   }

@@ -106,9 +106,7 @@ export async function lineageOf(
   for (;;) {
     const known = await session.getData(tree.lineage, within).catch(unlessMissing);
     if (known) return `zookeeper:${known.data.toString()}`;
-    if ((await session.exists('/', within)) === undefined) {
-      throw permanentFailure(NO_CHROOT);
-    }
+    if ((await session.exists('/', within)) === undefined) throw permanentFailure(NO_CHROOT);
     const data = Buffer.from(randomBytes(8).toString('hex'));
     for (const path of tree.folders) await ensure(session, path, within);
     await ensure(session, tree.lineage, { data, ...within });

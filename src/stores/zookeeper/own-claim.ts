@@ -36,7 +36,7 @@ export class ZookeeperClaim extends OwnClaim {
   awaited: string | undefined;
   watcher: NodeWatcher | undefined;
   /** The claim right before it, as far as it was read. */
-  before: (Details & { readonly name: string }) | undefined;
+  before: (Pick<Details, 'number' | 'lastsMs'> & { readonly name: string }) | undefined;
   /** The queue when it was not its turn yet, and its place there. */
   seen: SeenPlace | undefined;
   /** The next claim knows that it holds. */

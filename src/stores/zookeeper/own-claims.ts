@@ -18,8 +18,9 @@ export interface ZookeeperParts {
   readonly maxWaiters: number;
 }
 
-export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
+export class ZookeeperClaims extends OwnClaims<ZookeeperClaim> {
   readonly #tree: Tree;
+  readonly #queues = new Map<string, FollowedQueue>();
 
   constructor(tree: Tree, clock: Clock) {
     super(clock);
@@ -31,7 +32,7 @@ export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
     this.byId.set(claim.id, own);
     const queue = this.queue(claim.resource);
     queue.claims.set(own.id, own);
-    this.queues.set(claim.resource, queue);
+    this.#queues.set(claim.resource, queue);
     kept.add(own);
     return own;
   }
@@ -40,14 +41,14 @@ export class ZookeeperClaims extends OwnClaims<ZookeeperClaim, FollowedQueue> {
     const { id, resource } = own.claim;
     own.kept.remove(own);
     if (this.byId.get(id) === own) this.byId.delete(id);
-    const queue = this.queues.get(resource);
+    const queue = this.#queues.get(resource);
     queue?.leave(own);
-    if (queue?.claims.size === 0) this.queues.delete(resource);
+    if (queue?.claims.size === 0) this.#queues.delete(resource);
   }
 
   /** A queue without claims is not stored. */
   queue(resource: string): FollowedQueue {
-    const known = this.queues.get(resource);
+    const known = this.#queues.get(resource);
     if (known) return known;
     const wake = (own: ZookeeperClaim, changed: boolean): void => this.notify(own, changed);
     return new FollowedQueue(this.clock, this.#tree.queue(resource), wake);

@@ -56,7 +56,7 @@ export class Sessions {
 
   /** The session for this length, ready or not. */
   of(ttlMs: number, apart?: 'listing'): KeptSession {
-    if (this.#closed) throw new ClosedError('This ZooKeeper store is closed.');
+    if (this.#closed) throw new ClosedError('This store is closed');
     const askedMs = Math.ceil((ttlMs * LONGER) / STEP_MS) * STEP_MS;
     const key = apart ?? askedMs;
     let kept = this.#byKey.get(key);

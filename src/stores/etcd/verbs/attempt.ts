@@ -116,9 +116,8 @@ export class ClaimAttempt {
 
   /** Without its mark, the lease is dead. */
   checkLease(outcome: TxnAnswer | undefined): void {
-    if (outcome?.succeeded || this.meets(outcome) || this.#mark === 0n) return;
-    if (this.#markIn(outcome) > 0n) return;
-    throw leaseGone();
+    const fine = outcome?.succeeded || this.meets(outcome) || this.#mark === 0n;
+    if (!fine && this.#markIn(outcome) === 0n) throw leaseGone();
   }
 
   #markIn(outcome: TxnAnswer | undefined): bigint {

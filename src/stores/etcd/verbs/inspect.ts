@@ -1,7 +1,6 @@
 /** For people: the claims of a resource, and the claimed resources. */
 import type { Member, Queue } from '../../../contract/store.ts';
 import type { EtcdParts } from '../own-claims.ts';
-import type { EtcdPlace } from '../places.ts';
 import { rangeIn, readQueue } from '../reading.ts';
 
 const PAGE = 1000;
@@ -14,7 +13,11 @@ export async function inspect(parts: EtcdParts, resource: string): Promise<Queue
       leases.map(async (lease) => [lease, await parts.client.timeToLive(lease)] as const),
     ),
   );
-  const members = view.places.map((place) => memberOf(place, lives.get(place.lease) ?? 0));
+  const members = view.places.map((place): Member => {
+    const leftMs = Math.max(0, lives.get(place.lease) ?? 0);
+    const { number, kind, permits, holder, ttlMs = leftMs, lastsMs = leftMs } = place;
+    return { number, kind, permits, ttlMs, leftMs: Math.min(lastsMs, leftMs), holder };
+  });
   return view.shown(resource, members);
 }
 
@@ -34,9 +37,4 @@ export async function* list({ client, keys }: EtcdParts, prefix: string): AsyncI
     // Right after the last one.
     key = `${kvs.at(-1)?.key ?? ''}\0`;
   }
-}
-
-function memberOf(place: EtcdPlace, leftMs: number): Member {
-  const { number, kind, permits, holder, ttlMs = leftMs, lastsMs = leftMs } = place;
-  return { number, kind, permits, ttlMs, leftMs: Math.max(0, Math.min(lastsMs, leftMs)), holder };
 }

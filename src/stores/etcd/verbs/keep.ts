@@ -26,20 +26,19 @@ const MORE = 1.1;
 /** Tolerance for clock rates. */
 const DRIFT = 1.01;
 
-type EtcdHold = Pick<EtcdPlace, 'number' | 'lease'>;
-
 export async function keep(parts: EtcdParts, claim: Claim, record: RecordTerms): Promise<boolean> {
-  const known = knownHold(parts, claim);
+  const own = parts.own.find(claim);
+  const known = own?.held ? { number: own.number, lease: own.lease.id } : undefined;
   if (known && (await write(parts, claim, { ...known, ...record }))) return true;
   // Its key may have changed since.
-  const found = await lookFor(parts, claim);
-  return found !== undefined && write(parts, claim, { ...found, ...record });
+  const { view } = await readQueue(parts, claim.resource);
+  const place = parts.own.placeIn(view, claim);
+  if (!place || place.sealed || !view.holds(place.id)) return false;
+  return write(parts, claim, { number: place.number, lease: place.lease, ...record });
 }
 
-export async function recall(
-  { client, keys }: EtcdParts,
-  resource: string,
-): Promise<Kept | undefined> {
+export async function recall(parts: EtcdParts, resource: string): Promise<Kept | undefined> {
+  const { client, keys } = parts;
   const { answers } = await client.txn({ success: [{ range: { key: keys.record(resource) } }] });
   const kv = firstIn(answers[0]);
   if (!kv) return undefined;
@@ -47,28 +46,14 @@ export async function recall(
   return { text: kv.value, leftMs: Math.max(1, await client.timeToLive(kv.lease)) };
 }
 
-function knownHold({ own: all, clock }: EtcdParts, claim: Claim): EtcdHold | undefined {
-  const own = all.find(claim);
-  if (!own?.held || own.number === 0n || own.until <= clock.now()) return undefined;
-  return { number: own.number, lease: own.lease.id };
-}
-
-async function lookFor(parts: EtcdParts, claim: Claim): Promise<EtcdHold | undefined> {
-  const { own, clock } = parts;
-  const { view } = await readQueue(parts, claim.resource);
-  const place = own.placeIn(view, claim);
-  if (!place || place.sealed || !view.holds(place.id)) return undefined;
-  // It was not renewed for its ttl: it is about to be deleted.
-  if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return undefined;
-  return { number: place.number, lease: place.lease };
-}
-
 /** False: the claim no longer holds. */
 async function write(
-  { client, keys, leases, own }: EtcdParts,
+  { client, clock, keys, leases, own }: EtcdParts,
   claim: Claim,
-  { number, lease, text, ms }: EtcdHold & RecordTerms,
+  { number, lease, text, ms }: Pick<EtcdPlace, 'number' | 'lease'> & RecordTerms,
 ): Promise<boolean> {
+  // It was not renewed for its ttl: it is about to be deleted.
+  if ((own.find(claim)?.until ?? Number.POSITIVE_INFINITY) <= clock.now()) return false;
   const key = own.keyOf(claim);
   const compare: Compare[] = [
     { target: 'create', is: '=', key, to: number },

@@ -10,7 +10,7 @@
  * has no tombstone: the hold may have passed on (hand-over.ts).
  */
 import { Answer, type Soon } from '../../../base/answer.ts';
-import type { Compare, Operation, OperationAnswer, Txn } from '../../../clients/etcd/client.ts';
+import type { Compare, Operation, Txn } from '../../../clients/etcd/client.ts';
 import type { Claim } from '../../../contract/store.ts';
 import { NOTE_MS } from '../lease.ts';
 import { type EtcdClaim, RELEASED } from '../own-claim.ts';
@@ -28,7 +28,9 @@ export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boo
   const longest = Math.max(0, ...doubted.map(({ ttlMs }) => ttlMs));
   const memo = longest > 0 ? leases.memo(longest) : undefined;
   return Answer.of<bigint | undefined>(() => memo).chain((lease) => {
-    const txns = claims.map((claim) => departure(parts, claim, lease));
+    const txns = claims.map((claim) =>
+      departure(parts, claim, claim.unanswered ? lease : undefined),
+    );
     const known = claims.flatMap((claim) => parts.own.find(claim) ?? []);
     for (const own of known) parts.own.leave(own);
     const replied = sendTogether(client, txns).or((error): never => {
@@ -36,7 +38,9 @@ export function leaveAll(parts: EtcdParts, claims: readonly Claim[]): Answer<boo
       throw error;
     });
     return replied.chain(({ outcomes }): Soon<boolean[]> => {
-      const left = outcomes.map(({ answers: [first] }) => isDeletion(first));
+      const left = outcomes.map(({ answers: [first] }) => {
+        return first !== undefined && 'deleted' in first && first.deleted > 0;
+      });
       for (const own of known) parts.own.forget(own);
       const absent = claims.filter((_, i) => !left[i]);
       if (absent.length === 0) return left;
@@ -86,16 +90,15 @@ export async function leaveLater(parts: EtcdParts, claim: Claim, ms: number): Pr
   return true;
 }
 
-/** `memo` is the lease for its tombstone. */
+/** `memo` is the lease for its tombstone; undefined: it leaves none. */
 function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Txn {
   const key = parts.own.keyOf(claim);
   const tombstone = parts.keys.tombstone(claim.id);
   const leave: Operation = { delete: { key } };
   const own = parts.own.find(claim);
   const notes = note(parts, own);
-  const buried = claim.unanswered && memo !== undefined;
-  if (own && notes.length === 0 && !buried) return { success: [leave] };
-  const burials = buried ? [burial(tombstone, memo, 'unknown')] : [];
+  const burials = memo === undefined ? [] : [burial(tombstone, memo, 'unknown')];
+  if (own && notes.length === 0 && burials.length === 0) return { success: [leave] };
   return {
     compare: [own ? { target: 'version', is: '>', key, to: 0n } : isAbsent(tombstone)],
     success: [leave, ...notes, ...burials],
@@ -105,11 +108,6 @@ function departure(parts: EtcdParts, claim: Claim, memo: bigint | undefined): Tx
 
 function isAbsent(key: string): Compare {
   return { target: 'version', is: '=', key, to: 0n };
-}
-
-/** Whether a departure has found the claim. */
-function isDeletion(answer: OperationAnswer | undefined): boolean {
-  return answer !== undefined && 'deleted' in answer && answer.deleted > 0;
 }
 
 function note({ keys, leases, own: all }: EtcdParts, own: EtcdClaim | undefined): Operation[] {
@@ -124,19 +122,10 @@ function note({ keys, leases, own: all }: EtcdParts, own: EtcdClaim | undefined)
 }
 
 /** They were not there, nor is there a tombstone: a copy may still be on its way. */
-async function buryAll(
-  { client, keys, leases }: EtcdParts,
-  claims: readonly Claim[],
-): Promise<void> {
+async function buryAll(parts: EtcdParts, claims: readonly Claim[]): Promise<void> {
   const sure = claims.filter(({ unanswered }) => !unanswered);
   if (sure.length === 0) return;
-  const lease = await leases.memo(Math.max(...sure.map(({ ttlMs }) => ttlMs)));
-  const txns = sure.map((claim): Txn => {
-    const key = keys.claim(claim.resource, claim.id);
-    const tombstone = keys.tombstone(claim.id);
-    const bury = burial(tombstone, lease, 'unknown');
-    const success = [{ delete: { key } }, bury];
-    return { compare: [isAbsent(tombstone)], success, failure: [bury] };
-  });
-  await sendTogether(client, txns);
+  const lease = await parts.leases.memo(Math.max(...sure.map(({ ttlMs }) => ttlMs)));
+  const txns = sure.map((claim) => departure(parts, claim, lease));
+  await sendTogether(parts.client, txns);
 }

@@ -68,9 +68,7 @@ function takeOver(
   if (alone && view.note?.reason !== 'released') own.takeover = view.note;
 }
 
-type EtcdEnding = Seal['sealed'];
-
-export function burial(key: string, lease: bigint, why: EtcdEnding, detail = ''): Operation {
+export function burial(key: string, lease: bigint, why: Seal['sealed'], detail = ''): Operation {
   return { put: { key, lease, value: `${why} ${detail}` } };
 }
 

@@ -15,6 +15,7 @@ type Stage = 'gate' | 'leases' | 'held';
 export class SemaphoreClaim {
   readonly gate: Claim;
   readonly leases: readonly Claim[];
+  readonly #store: Store;
   readonly #standing: Readonly<Record<Stage, readonly Claim[]>>;
   #stage: Stage;
   /** Whether anything may be there. */
@@ -25,7 +26,8 @@ export class SemaphoreClaim {
   #last: Promise<unknown> = Promise.resolve();
 
   /** `stage`: how far another process, or an earlier one, may have come with it. */
-  constructor(claim: Claim, stage: Stage = 'gate') {
+  constructor(store: Store, claim: Claim, stage: Stage = 'gate') {
+    this.#store = store;
     this.#stage = stage;
     const { resource } = claim;
     // A lock of one holder is what Curator calls an `InterProcessSemaphoreMutex`.
@@ -49,52 +51,49 @@ export class SemaphoreClaim {
   }
 
   /** Takes the next step that it can take; one that waits lives on by it. */
-  async again(store: Store): Promise<ClaimStatus> {
+  async again(): Promise<ClaimStatus> {
     const parts = this.standing;
-    if (!this.#entered || this.holds) return this.ask(store);
-    return this.statusOf(store, parts, await store.renew(parts));
+    if (!this.#entered || this.holds) return this.ask();
+    return this.statusOf(parts, await this.#store.renew(parts));
   }
 
   /** Takes the next step that it can take. */
-  ask(store: Store): Promise<ClaimStatus> {
+  ask(): Promise<ClaimStatus> {
     this.begun = true;
-    const step = this.#last.then(() => this.#ask(store));
+    const step = this.#last.then(() => this.#ask());
     this.#last = step.catch(() => {});
     return step;
   }
 
   /** What heartbeats of `parts`, its `standing` of then, have returned. */
-  async statusOf(
-    store: Store,
-    parts: readonly Claim[],
-    statuses: readonly ClaimStatus[],
-  ): Promise<ClaimStatus> {
+  async statusOf(parts: readonly Claim[], statuses: readonly ClaimStatus[]): Promise<ClaimStatus> {
     // A hint was quicker, and these are of a step before.
-    if (parts !== this.standing) return this.ask(store);
+    if (parts !== this.standing) return this.ask();
     const status = together(statuses);
     const moves = !this.holds && statuses[0]?.state === 'held';
-    return moves && status.state !== 'gone' ? this.ask(store) : this.#end(store, status);
+    return moves && status.state !== 'gone' ? this.ask() : this.#end(status);
   }
 
-  async leave(store: Store, claim: Claim, after?: { readonly ms: number }): Promise<boolean> {
+  async leave(claim: Claim, after?: { readonly ms: number }): Promise<boolean> {
     this.#left = true;
     await this.#last;
     const { unanswered = false } = claim;
     const all = this.standing.map((part) => ({ ...part, unanswered }));
-    return (await store.release(all, after)).some(Boolean);
+    return (await this.#store.release(all, after)).some(Boolean);
   }
 
   /** Wakes the claim for what its parts are woken for. */
-  watch(store: Store, wake: Wake): Promise<readonly (AsyncDisposable | undefined)[]> {
+  watch(wake: Wake): Promise<readonly (AsyncDisposable | undefined)[]> {
     const woken = (hint?: ClaimStatus): void => {
       const moves = !this.holds && hint?.state === 'held';
-      if (moves) this.ask(store).then(wake, () => wake());
+      if (moves) this.ask().then(wake, () => wake());
       else wake(this.leases.length > 1 ? undefined : hint);
     };
-    return Promise.all([this.gate, ...this.leases].map((part) => store.watch?.(part, woken)));
+    return Promise.all([this.gate, ...this.leases].map((part) => this.#store.watch?.(part, woken)));
   }
 
-  async #ask(store: Store): Promise<ClaimStatus> {
+  async #ask(): Promise<ClaimStatus> {
+    const store = this.#store;
     if (this.#left) return UNKNOWN;
     if (this.#stage === 'gate') {
       const [status = UNKNOWN] = await store.claim([this.gate]);
@@ -109,14 +108,14 @@ export class SemaphoreClaim {
       // If that fails, its store tries again.
       await store.release([this.gate]).catch(() => {});
     }
-    return this.#end(store, status);
+    return this.#end(status);
   }
 
   /** One part that has gone takes the others along. */
-  async #end(store: Store, status: ClaimStatus): Promise<ClaimStatus> {
+  async #end(status: ClaimStatus): Promise<ClaimStatus> {
     if (status.state !== 'gone') return status;
     this.#left = true;
-    if (this.standing.length > 1) await store.release(this.standing).catch(() => {});
+    if (this.standing.length > 1) await this.#store.release(this.standing).catch(() => {});
     return status;
   }
 }

@@ -18,7 +18,7 @@ import {
   MAX_PERMITS,
   type Store,
 } from '../../../contract/store.ts';
-import { errorStatus } from '../../batch.ts';
+import { each, errorStatus } from '../../batch.ts';
 import { NONE } from '../../subscription.ts';
 import { gateOf, leasesOf } from '../layout.ts';
 import { TRAITS, type ZookeeperStoreParts, zookeeperStoreOf } from '../zookeeper-store.ts';
@@ -29,7 +29,7 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
   const all = new Map<string, SemaphoreClaim>();
 
   function known(claim: Claim): SemaphoreClaim {
-    const own = all.get(claim.id) ?? new SemaphoreClaim(claim);
+    const own = all.get(claim.id) ?? new SemaphoreClaim(store, claim);
     all.set(claim.id, own);
     return own;
   }
@@ -47,17 +47,15 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
       return store.lineage;
     },
     claim: (claims) =>
-      Promise.all(
-        claims.map(async (claim) => refusalOf(claim) ?? settled(claim, known(claim).again(store))),
-      ),
+      each(claims, async (claim) => refusalOf(claim) ?? settled(claim, known(claim).again())),
     async renew(claims) {
       const asked = claims.map((claim) => {
         const refusal = refusalOf(claim);
         if (refusal) return { parts: [], settle: async () => refusal };
-        const own = all.get(claim.id) ?? new SemaphoreClaim(claim, 'held');
+        const own = all.get(claim.id) ?? new SemaphoreClaim(store, claim, 'held');
         const parts = own.standing;
         const settle = (statuses: readonly ClaimStatus[]): Promise<ClaimStatus> =>
-          settled(claim, own.statusOf(store, parts, statuses));
+          settled(claim, own.statusOf(parts, statuses));
         return { parts, settle };
       });
       const found = await renewed(
@@ -70,9 +68,9 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
       Promise.all(
         claims.map(async (claim) => {
           if (refusalOf(claim)) return false;
-          const own = all.get(claim.id) ?? new SemaphoreClaim(claim, 'leases');
+          const own = all.get(claim.id) ?? new SemaphoreClaim(store, claim, 'leases');
           all.delete(claim.id);
-          return own.leave(store, claim, after);
+          return own.leave(claim, after);
         }),
       ),
     // The permits of a claim are members of their own; those at the gate want one or more.
@@ -89,7 +87,7 @@ export function semaphoreStoreOf(parts: ZookeeperStoreParts): Store {
     async watch(claim, wake) {
       if (refusalOf(claim)) return NONE;
       const own = known(claim);
-      const watches = await own.watch(store, wake);
+      const watches = await own.watch(wake);
       return {
         [Symbol.asyncDispose]: async () => {
           if (!own.begun) all.delete(claim.id);

@@ -21,10 +21,8 @@ export async function inspect(parts: ZookeeperParts, resource: string): Promise<
   return new QueueView(all.map(([place]) => place)).shown(resource, members);
 }
 
-export async function* list(
-  { sessions, tree }: ZookeeperParts,
-  prefix: string,
-): AsyncGenerator<string, void, void> {
+export async function* list(parts: ZookeeperParts, prefix: string): AsyncIterable<string> {
+  const { sessions, tree } = parts;
   const { session, within } = await sessions.listing();
   const { children } = await session.getChildren(tree.root || '/', within);
   const resources = children.flatMap((name) => resourceIn(name) ?? []);

@@ -46,13 +46,6 @@ interface NodeHold {
   readonly version: number;
 }
 
-interface FoundRecord extends RecordTerms {
-  readonly path: string;
-  readonly version: number;
-  /** When it ends, by the servers' clock. */
-  readonly until: number;
-}
-
 export class NodeRecords {
   readonly #parts: ZookeeperParts;
   #time: { readonly servers: number; readonly at: number } | undefined;
@@ -64,12 +57,19 @@ export class NodeRecords {
   async keep(claim: Claim, record: RecordTerms): Promise<boolean> {
     const own = this.#parts.own.find(claim);
     if (own && this.#isOver(own)) return false;
-    const { kept, path, version = 0, held = false } = own ?? {};
-    const known = held && kept && path !== undefined ? { kept, path, version } : undefined;
-    if (known && (await this.#write(claim, known, record))) return true;
+    if (own?.held && own.path !== undefined) {
+      const { kept, path, version } = own;
+      if (await this.#write(claim, { kept, path, version }, record)) return true;
+    }
     // Its node may have changed since.
-    const found = await this.#look(claim, kept ?? (await this.#parts.sessions.any()));
-    return found !== undefined && this.#write(claim, found, record);
+    const kept = own?.kept ?? (await this.#parts.sessions.any());
+    const queue = this.#parts.tree.queue(claim.resource);
+    const place = (await listQueue(kept, queue)).holder(uuidOf(claim));
+    if (!place) return false;
+    const path = `${queue}/${place.name}`;
+    const details = await readDetails(kept, path);
+    if (!details || details.sealed) return false;
+    return this.#write(claim, { kept, path, version: details.version }, record);
   }
 
   async recall(resource: string): Promise<Kept | undefined> {
@@ -89,16 +89,6 @@ export class NodeRecords {
 
   #isOver({ left, sealed, kept, until }: ZookeeperClaim): boolean {
     return left || sealed !== undefined || kept.over || until <= this.#parts.clock.now();
-  }
-
-  async #look(claim: Claim, kept: KeptSession): Promise<NodeHold | undefined> {
-    const queue = this.#parts.tree.queue(claim.resource);
-    const view = await listQueue(kept, queue);
-    const place = view.holder(uuidOf(claim));
-    if (!place) return undefined;
-    const path = `${queue}/${place.name}`;
-    const details = await readDetails(kept, path);
-    return details && !details.sealed ? { kept, path, version: details.version } : undefined;
   }
 
   /** False: the claim no longer holds. */
@@ -170,8 +160,8 @@ function dataOf({ text, ms }: RecordTerms): Buffer {
   return Buffer.from(`1 ${Math.max(0, Math.ceil(ms))} ${text}`);
 }
 
-/** Undefined if there is none. */
-async function readRecord(kept: KeptSession, path: string): Promise<FoundRecord | undefined> {
+/** Undefined if there is none; `until` is by the servers' clock. */
+async function readRecord(kept: KeptSession, path: string) {
   const found = await kept.session.getData(path, kept.within).catch(unlessMissing);
   if (!found) return undefined;
   const { data, stat } = found;

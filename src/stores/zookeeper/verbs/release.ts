@@ -49,22 +49,18 @@ export function release(
 }
 
 /** Another store may have made it. */
-async function releaseFromElsewhere(
-  { sessions, tree }: ZookeeperParts,
-  claim: Claim,
-): Promise<boolean> {
-  const kept = await sessions.any();
-  const path = tree.queue(claim.resource);
+async function releaseFromElsewhere(parts: ZookeeperParts, claim: Claim): Promise<boolean> {
+  const kept = await parts.sessions.any();
+  const path = parts.tree.queue(claim.resource);
   const view = await listQueue(kept, path);
-  const index = view.find(uuidOf(claim));
-  const place = view.places[index];
+  const id = uuidOf(claim);
+  const place = view.at(id);
   if (!place) return false;
   const step = { step: 'delete', path: `${path}/${place.name}` } as const;
   const details = await readDetails(kept, step.path);
   if (!details) return false;
   const note = { reason: 'released', token: details.number, sequence: place.sequence } as const;
-  const holds = index < view.admitted;
-  await ended(kept, { steps: [step], queue: path, note: holds ? note : undefined });
+  await ended(kept, { steps: [step], queue: path, note: view.holds(id) ? note : undefined });
   return true;
 }
 
