@@ -14,6 +14,12 @@ import {
 import type { FixtureOptions } from './fixture.ts';
 import type { TestBed } from './test-bed.ts';
 
+/** Who a claim is, and what a case about it needs. */
+export const WHO = { holder: [], waiter: ['queue'] } as const;
+
+/** How a hold ends, and what a case about it needs. */
+export const ENDS = { released: [], expired: [], evicted: ['evict', 'tokens'] } as const;
+
 /** What a case needs of a store; without it the suite skips the case and shows the reason. */
 export type Need = Trait | OptionalVerb;
 

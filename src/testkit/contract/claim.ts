@@ -35,21 +35,17 @@ export const claim: Topic = {
       const { leftMs } = held(await bed.enter(a));
       assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
     }),
-    check(
-      'repeating a waiting claim keeps its place and never extends it',
-      ['queue'],
-      async (bed) => {
-        const [a, b, c] = await bed.entered({}, {}, {});
-        const first = waiting(await bed.enter(b));
-        const most = await bed.age(first.leftMs);
-        const { leftMs } = waiting(await bed.enter(b));
-        assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
-        assert.equal((await bed.look()).waiters.length, 2);
-        await bed.leave(a);
-        held(await bed.beat(b));
-        waiting(await bed.beat(c));
-      },
-    ),
+    check('repeating a waiting claim keeps its place and its end', ['queue'], async (bed) => {
+      const [a, b, c] = await bed.entered({}, {}, {});
+      const first = waiting(await bed.enter(b));
+      const most = await bed.age(first.leftMs);
+      const { leftMs } = waiting(await bed.enter(b));
+      assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
+      assert.equal((await bed.look()).waiters.length, 2);
+      await bed.leave(a);
+      held(await bed.beat(b));
+      waiting(await bed.beat(c));
+    }),
     check('a claim that is sent twice at once enters once', ['atomic try'], async (bed) => {
       const other = await bed.connect();
       for (const queue of [false, true]) {
@@ -71,27 +67,19 @@ export const claim: Topic = {
       await bed.leave(b);
       assert.equal(held(await bed.beat(a)).waiters, 0);
     }),
-    check(
-      'the first waiter need not ask before the holder can be dead, nor later',
-      ['queue'],
-      async (bed) => {
-        const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
-        const { retryInMs } = waiting(await bed.enter(bed.claim()));
-        assert.ok(retryInMs > 0, 'asking at once would be polling');
-        assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
-      },
-    ),
-    check(
-      'a waiter further back is told to ask when the one before it may be dead',
-      ['queue'],
-      async (bed) => {
-        const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
-        await bed.enterAll([bed.claim(), dying]);
-        const { retryInMs } = waiting(await bed.enter(bed.claim()));
-        assert.ok(retryInMs > 0, 'asking at once would be polling');
-        assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
-      },
-    ),
+    check('the first waiter is to ask when the holder may be dead', ['queue'], async (bed) => {
+      const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
+      const { retryInMs } = waiting(await bed.enter(bed.claim()));
+      assert.ok(retryInMs > 0, 'asking at once would be polling');
+      assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
+    }),
+    check('another waiter is to ask when the one before may be dead', ['queue'], async (bed) => {
+      const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
+      await bed.enterAll([bed.claim(), dying]);
+      const { retryInMs } = waiting(await bed.enter(bed.claim()));
+      assert.ok(retryInMs > 0, 'asking at once would be polling');
+      assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
+    }),
     check('a claim lives as long as it asked to, even for weeks', async (bed) => {
       const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
       // A minute is far longer than any reply takes; too small a type would cut off far more.
@@ -103,15 +91,11 @@ export const claim: Topic = {
       const [holder] = (await bed.look()).holders;
       assert.ok(holder && holder.leftMs > least, `${holder?.leftMs} ms left`);
     }),
-    check(
-      'a claim is shown with all that it asked for, even with weeks',
-      ['holders as they are'],
-      async (bed) => {
-        const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
-        const [holder] = (await bed.look()).holders;
-        assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
-      },
-    ),
+    check('a claim is shown as asked, even for weeks', ['holders as they are'], async (bed) => {
+      const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
+      const [holder] = (await bed.look()).holders;
+      assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
+    }),
     check('the id of a claim stays secret', ['queue'], async (bed) => {
       const [a, b] = [bed.claim(), bed.claim()];
       const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];

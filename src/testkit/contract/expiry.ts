@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_BATCH } from '../../contract/store.ts';
-import { check, gone, held, type Topic, waiting } from '../case.ts';
+import { check, gone, held, type Topic, waiting, WHO } from '../case.ts';
 
 const MINUTE = 60_000;
 /** Far above a minute, after which a store may clear up old data. */
@@ -11,26 +11,22 @@ export const expiry: Topic = {
   promise: 'The claim lives this long without a heartbeat.',
   cases: [
     ...(['holder', 'waiter'] as const).map((who) =>
-      check(
-        `a ${who} that sends no heartbeat is dead after its TTL, and no earlier`,
-        who === 'waiter' ? ['queue'] : [],
-        async (bed) => {
-          const holder = bed.claim();
-          if (who === 'waiter') await bed.enter(holder);
-          const from = bed.clock.now();
-          const dying = bed.claim({ ttlMs: bed.ttlMs });
-          const entered = await bed.enter(dying);
-          if (who === 'waiter') waiting(entered);
-          else held(entered);
-          await bed.untilDead(dying);
-          const lived = bed.clock.now() - from;
-          assert.ok(lived >= bed.ttlMs - bed.slackMs, `it lived for ${lived} ms`);
-          gone(await bed.beat(dying));
-          const { holders, waiters } = await bed.look();
-          assert.equal((who === 'waiter' ? waiters : holders).length, 0);
-          if (who === 'waiter') assert.equal(held(await bed.beat(holder)).waiters, 0);
-        },
-      ),
+      check(`a ${who} without heartbeats dies after its TTL, no earlier`, WHO[who], async (bed) => {
+        const holder = bed.claim();
+        if (who === 'waiter') await bed.enter(holder);
+        const from = bed.clock.now();
+        const dying = bed.claim({ ttlMs: bed.ttlMs });
+        const entered = await bed.enter(dying);
+        if (who === 'waiter') waiting(entered);
+        else held(entered);
+        await bed.untilDead(dying);
+        const lived = bed.clock.now() - from;
+        assert.ok(lived >= bed.ttlMs - bed.slackMs, `it lived for ${lived} ms`);
+        gone(await bed.beat(dying));
+        const { holders, waiters } = await bed.look();
+        assert.equal((who === 'waiter' ? waiters : holders).length, 0);
+        if (who === 'waiter') assert.equal(held(await bed.beat(holder)).waiters, 0);
+      }),
     ),
     check('a dead holder makes way for the first waiter', ['queue'], async (bed) => {
       const [, b, c] = await bed.entered({ ttlMs: bed.ttlMs }, {}, {});
@@ -38,24 +34,20 @@ export const expiry: Topic = {
       waiting(await bed.beat(c));
     }),
     // Without hints, a store may need more frequent requests.
-    check(
-      'a waiter that asks when it was told to finds the dead holder gone',
-      ['queue', 'watch'],
-      async (bed) => {
-        const b = bed.claim();
-        await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
-        let status = await bed.enter(b);
-        // A clock with large steps says more than once that it is not yet there.
-        const most = 3 + Math.floor(bed.slackMs / 250);
-        let asked = 0;
-        while (status.state === 'waiting') {
-          assert.ok(++asked <= most, `${most} questions are enough, rounding included`);
-          await bed.sleep(status.retryInMs + 1);
-          status = await bed.beat(b);
-        }
-        held(status);
-      },
-    ),
+    check('one that asks in time finds a dead holder gone', ['queue', 'watch'], async (bed) => {
+      const b = bed.claim();
+      await bed.enter(bed.claim({ ttlMs: bed.ttlMs }));
+      let status = await bed.enter(b);
+      // A clock with large steps says more than once that it is not yet there.
+      const most = 3 + Math.floor(bed.slackMs / 250);
+      let asked = 0;
+      while (status.state === 'waiting') {
+        assert.ok(++asked <= most, `${most} questions are enough, rounding included`);
+        await bed.sleep(status.retryInMs + 1);
+        status = await bed.beat(b);
+      }
+      held(status);
+    }),
     check('to be admitted does not extend a claim', ['queue'], async (bed) => {
       const [a, b] = await bed.entered({}, {});
       const { leftMs } = waiting(await bed.enter(b));
@@ -64,16 +56,12 @@ export const expiry: Topic = {
       const admitted = held(await bed.enter(b));
       assert.ok(admitted.leftMs <= most, `${leftMs}, ${admitted.leftMs}`);
     }),
-    check(
-      'a dead waiter that was admitted makes way within its own TTL',
-      ['queue'],
-      async (bed) => {
-        const [a, dying, c] = await bed.entered({}, { ttlMs: 2 * bed.ttlMs }, {});
-        await bed.leave(a);
-        await bed.untilHeld(c);
-        gone(await bed.beat(dying));
-      },
-    ),
+    check('a dead waiter that was admitted makes way within its TTL', ['queue'], async (bed) => {
+      const [a, dying, c] = await bed.entered({}, { ttlMs: 2 * bed.ttlMs }, {});
+      await bed.leave(a);
+      await bed.untilHeld(c);
+      gone(await bed.beat(dying));
+    }),
     check('hundreds of dead claims vanish within one TTL', ['queue'], async (bed) => {
       const ttlMs = 5 * bed.ttlMs;
       const dead = Array.from({ length: 3 * MAX_BATCH }, () => bed.claim({ ttlMs }));
@@ -90,22 +78,18 @@ export const expiry: Topic = {
       const { holders, waiters } = await bed.look();
       assert.deepEqual([holders.length, waiters.length], [1, 0]);
     }),
-    check(
-      'a holder whose answer was lost blocks the others for one TTL at most',
-      ['queue'],
-      async (bed) => {
-        const [lost] = await bed.entered({ ttlMs: bed.ttlMs });
-        const b = bed.claim();
-        waiting(await bed.enter(b));
-        // The client repeats its claim, which is no heartbeat.
-        await bed.until('the claim had ended', async () => {
-          const { state } = await bed.enter(lost);
-          return state !== 'held';
-        });
-        await bed.leave(lost);
-        await bed.untilHeld(b);
-      },
-    ),
+    check('a holder whose answer was lost blocks others for one TTL', ['queue'], async (bed) => {
+      const [lost] = await bed.entered({ ttlMs: bed.ttlMs });
+      const b = bed.claim();
+      waiting(await bed.enter(b));
+      // The client repeats its claim, which is no heartbeat.
+      await bed.until('the claim had ended', async () => {
+        const { state } = await bed.enter(lost);
+        return state !== 'held';
+      });
+      await bed.leave(lost);
+      await bed.untilHeld(b);
+    }),
     {
       name: 'a claim of many minutes without a heartbeat dies after them, even if others live on',
       needs: ['leaps of time'],

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { type Kept, MAX_KEPT_BYTES, MAX_KEPT_MS } from '../../contract/records.ts';
 import type { Claim } from '../../contract/store.ts';
-import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { check, ENDS, gone, held, hold, type Topic, waiting } from '../case.ts';
 import { LONG_MS, type TestBed } from '../test-bed.ts';
 
 /** Longer than any case, in ms. */
 const MINUTE = 60_000;
 
 /** Ways not to hold, and their needs. */
-const NEEDS = {
-  'never entered': [],
-  waiting: ['queue'],
-  released: [],
-  expired: [],
-  evicted: ['evict', 'tokens'],
-} as const;
+const NEEDS = { 'never entered': [], waiting: ['queue'], ...ENDS } as const;
 
 export const keep: Topic = {
   topic: 'keep and recall',
@@ -73,21 +67,18 @@ export const keep: Topic = {
       // So that no record stays on a user's own server for that long.
       assert.equal(await bed.store.keep?.(a, { text: '', ms: 0 }), true);
     }),
-    check(
-      'a record outlives the claim and the connection, delays no claim, and is in no queue',
-      async (bed) => {
-        const store = await bed.connect();
-        const a = bed.claim();
-        held(await bed.enter(a, store));
-        await store.keep?.(a, { text: 'done', ms: MINUTE });
-        assert.deepEqual(await store.release([a]), [true]);
-        const { holders, waiters } = await bed.look();
-        assert.deepEqual([holders.length, waiters.length], [0, 0]);
-        // A claim of another kind, where the store has one.
-        await hold(bed, bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
-        assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
-      },
-    ),
+    check('a record outlives claim and connection, and is in no queue', async (bed) => {
+      const store = await bed.connect();
+      const a = bed.claim();
+      held(await bed.enter(a, store));
+      await store.keep?.(a, { text: 'done', ms: MINUTE });
+      assert.deepEqual(await store.release([a]), [true]);
+      const { holders, waiters } = await bed.look();
+      assert.deepEqual([holders.length, waiters.length], [0, 0]);
+      // A claim of another kind, where the store has one.
+      await hold(bed, bed.store.traits.permits ? { kind: 'permits', limit: 3 } : {});
+      assert.equal((await bed.store.recall?.(a.resource))?.text, 'done');
+    }),
     check('a resource that has only a record is not listed', ['list'], async (bed) => {
       await keeps(bed, { text: 'done', ms: MINUTE });
       assert.deepEqual(await bed.list(), []);
@@ -106,20 +97,16 @@ export const keep: Topic = {
       }),
     ),
     ...(['evicted', 'released'] as const).map((how) =>
-      check(
-        `a claim that is to end keeps nothing, though no other holds yet: ${how}`,
-        NEEDS[how],
-        async (bed) => {
-          const { claim: a, token } = await hold(bed);
-          assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
-          if (how === 'released') await bed.leave(a, { ms: LONG_MS });
-          else await bed.evict({ token, now: false });
-          for (const ms of [MINUTE, 0]) {
-            assert.equal(await bed.store.keep?.(a, { text: 'after', ms }), false);
-          }
-          assert.equal((await bed.store.recall?.(a.resource))?.text, 'before');
-        },
-      ),
+      check(`a claim that is to end keeps nothing: ${how}`, NEEDS[how], async (bed) => {
+        const { claim: a, token } = await hold(bed);
+        assert.equal(await bed.store.keep?.(a, { text: 'before', ms: MINUTE }), true);
+        if (how === 'released') await bed.leave(a, { ms: LONG_MS });
+        else await bed.evict({ token, now: false });
+        for (const ms of [MINUTE, 0]) {
+          assert.equal(await bed.store.keep?.(a, { text: 'after', ms }), false);
+        }
+        assert.equal((await bed.store.recall?.(a.resource))?.text, 'before');
+      }),
     ),
     check('keeping is no heartbeat', async (bed) => {
       const { claim: a } = await hold(bed, { ttlMs: bed.ttlMs });

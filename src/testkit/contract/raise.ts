@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { check, ENDS, gone, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
@@ -11,55 +11,44 @@ export const raise: Topic = {
   promise: 'Raises the number of each held claim to at least the given one',
   needs: ['raise', 'tokens'],
   cases: [
-    check(
-      'a raised holder has at least that number, others see it, and no other raise lowers it',
-      async (bed) => {
-        const { claim: a, token } = await hold(bed);
-        const raised = held(await lift(bed, a, token + FAR)).token;
-        assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
-        for (const status of [await bed.beat(a), await bed.enter(a)]) {
-          assert.equal(held(status).token, raised);
-        }
-        for (const number of [token + FAR, token, 0n]) {
-          assert.equal(held(await lift(bed, a, number)).token, raised);
-        }
-        assert.equal((await bed.look()).holders[0]?.number, raised);
-      },
-    ),
+    check('a raised holder has at least that number, and no raise lowers it', async (bed) => {
+      const { claim: a, token } = await hold(bed);
+      const raised = held(await lift(bed, a, token + FAR)).token;
+      assert.ok(raised >= token + FAR, `${raised} is less than ${token + FAR}`);
+      for (const status of [await bed.beat(a), await bed.enter(a)]) {
+        assert.equal(held(status).token, raised);
+      }
+      for (const number of [token + FAR, token, 0n]) {
+        assert.equal(held(await lift(bed, a, number)).token, raised);
+      }
+      assert.equal((await bed.look()).holders[0]?.number, raised);
+    }),
     ...(['released', 'expired', 'evicted'] as const).map((end) =>
-      check(
-        `a claim that comes after a raised one was ${end} has a greater number`,
-        end === 'evicted' ? ['evict'] : [],
-        async (bed) => {
-          const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-          const { token } = held(await bed.enter(a));
-          const raised = held(await lift(bed, a, token + FAR)).token;
-          await bed.end(end, a, raised);
-          const { claim: b, token: next, takeover } = await hold(bed);
-          assert.ok(next > raised, `${next} after ${raised}`);
-          if (end === 'expired') assert.equal(takeover?.token, raised);
-          await bed.leave(b);
-          const { token: last } = held(await bed.enter(bed.claim()));
-          assert.ok(last > next, `${last} after ${next}`);
-        },
-      ),
+      check(`after a raised one was ${end}, claims have greater numbers`, ENDS[end], async (bed) => {
+        const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
+        const { token } = held(await bed.enter(a));
+        const raised = held(await lift(bed, a, token + FAR)).token;
+        await bed.end(end, a, raised);
+        const { claim: b, token: next, takeover } = await hold(bed);
+        assert.ok(next > raised, `${next} after ${raised}`);
+        if (end === 'expired') assert.equal(takeover?.token, raised);
+        await bed.leave(b);
+        const { token: last } = held(await bed.enter(bed.claim()));
+        assert.ok(last > next, `${last} after ${next}`);
+      }),
     ),
-    check(
-      'claims that wait already are admitted with greater numbers, one after the other',
-      ['queue'],
-      async (bed) => {
-        const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
-        await bed.enterAll(claims);
-        let last = 0n;
-        // The last one comes when all others have gone.
-        for (const [i, each] of [...claims, bed.claim()].entries()) {
-          const { token } = held(await (i < claims.length ? bed.beat(each) : bed.enter(each)));
-          assert.ok(token > last, `${token} after ${last}`);
-          last = i < 2 ? held(await lift(bed, each, token + FAR)).token : token;
-          await bed.leave(each);
-        }
-      },
-    ),
+    check('those that wait already are admitted with greater numbers', ['queue'], async (bed) => {
+      const claims = [bed.claim(), bed.claim(), bed.claim(), bed.claim()];
+      await bed.enterAll(claims);
+      let last = 0n;
+      // The last one comes when all others have gone.
+      for (const [i, each] of [...claims, bed.claim()].entries()) {
+        const { token } = held(await (i < claims.length ? bed.beat(each) : bed.enter(each)));
+        assert.ok(token > last, `${token} after ${last}`);
+        last = i < 2 ? held(await lift(bed, each, token + FAR)).token : token;
+        await bed.leave(each);
+      }
+    }),
     check('a waiter is not raised, and raises no other claim', ['queue'], async (bed) => {
       const { claim: a, token } = await hold(bed);
       const [b] = await bed.entered({});

@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
-import { check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { check, gone, held, hold, type Topic, waiting, WHO } from '../case.ts';
 
 export const renew: Topic = {
   topic: 'renew',
   promise: 'Never revives a claim and never changes its permits.',
   cases: [
     ...(['holder', 'waiter'] as const).map((who) =>
-      check(
-        `renewing gives a ${who} its full TTL again`,
-        who === 'waiter' ? ['queue'] : [],
-        async (bed) => {
-          const is = who === 'waiter' ? waiting : held;
-          if (who === 'waiter') await bed.enter(bed.claim());
-          const a = bed.claim();
-          const first = is(await bed.enter(a));
-          await bed.sleep(bed.pauseMs);
-          const aged = is(await bed.enter(a));
-          const renewed = is(await bed.beat(a));
-          assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
-          assert.ok(renewed.leftMs <= a.ttlMs + bed.slackMs, `${renewed.leftMs} of ${a.ttlMs} ms`);
-          if (who === 'waiter') return;
-          assert.ok(renewed.leftMs >= first.leftMs - bed.slackMs, `${first.leftMs} at first`);
-        },
-      ),
+      check(`renewing gives a ${who} its full TTL again`, WHO[who], async (bed) => {
+        const is = who === 'waiter' ? waiting : held;
+        if (who === 'waiter') await bed.enter(bed.claim());
+        const a = bed.claim();
+        const first = is(await bed.enter(a));
+        await bed.sleep(bed.pauseMs);
+        const aged = is(await bed.enter(a));
+        const renewed = is(await bed.beat(a));
+        assert.ok(renewed.leftMs > aged.leftMs, `${aged.leftMs}, then ${renewed.leftMs}`);
+        assert.ok(renewed.leftMs <= a.ttlMs + bed.slackMs, `${renewed.leftMs} of ${a.ttlMs} ms`);
+        if (who === 'waiter') return;
+        assert.ok(renewed.leftMs >= first.leftMs - bed.slackMs, `${first.leftMs} at first`);
+      }),
     ),
     check('renewals keep a holder and a waiter alive beyond their TTL', ['queue'], async (bed) => {
       const ttlMs = 8 * bed.ttlMs;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_PERMITS } from '../../contract/store.ts';
-import { check, held, hold, type Topic } from '../case.ts';
+import { check, ENDS, held, hold, type Topic } from '../case.ts';
 
 export const tokens: Topic = {
   topic: 'tokens',
@@ -8,19 +8,15 @@ export const tokens: Topic = {
   needs: ['tokens'],
   cases: [
     ...(['released', 'expired', 'evicted'] as const).map((end) =>
-      check(
-        `tokens grow after a hold that was ${end}`,
-        end === 'evicted' ? ['evict'] : [],
-        async (bed) => {
-          let last = 0n;
-          for (let i = 0; i < 3; i++) {
-            const { claim, token } = await hold(bed, end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-            assert.ok(token > last, `${token} after ${last}`);
-            last = token;
-            await bed.end(end, claim, token);
-          }
-        },
-      ),
+      check(`tokens grow after a hold that was ${end}`, ENDS[end], async (bed) => {
+        let last = 0n;
+        for (let i = 0; i < 3; i++) {
+          const { claim, token } = await hold(bed, end === 'expired' ? { ttlMs: bed.ttlMs } : {});
+          assert.ok(token > last, `${token} after ${last}`);
+          last = token;
+          await bed.end(end, claim, token);
+        }
+      }),
     ),
     check('tokens grow from holder to waiter', ['queue'], async (bed) => {
       const claims = Array.from({ length: 5 }, () => bed.claim());

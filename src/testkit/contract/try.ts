@@ -5,21 +5,17 @@ export const tries: Topic = {
   topic: 'try',
   promise: 'False: enter only if admitted at once.',
   cases: [
-    check(
-      'a refused try leaves nothing behind, and may be repeated',
-      ['atomic try'],
-      async (bed) => {
-        const [a] = await bed.entered({});
-        const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
-        for (const each of [once, again, again]) gone(await bed.enter(each), 'refused');
-        const queue = await bed.look();
-        assert.deepEqual([queue.holders.length, queue.waiters.length], [1, 0]);
-        gone(await bed.beat(once));
-        await bed.leave(a);
-        assert.equal((await bed.look()).holders.length, 0);
-        held(await bed.enter(again));
-      },
-    ),
+    check('a refused try leaves nothing and may be repeated', ['atomic try'], async (bed) => {
+      const [a] = await bed.entered({});
+      const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
+      for (const each of [once, again, again]) gone(await bed.enter(each), 'refused');
+      const queue = await bed.look();
+      assert.deepEqual([queue.holders.length, queue.waiters.length], [1, 0]);
+      gone(await bed.beat(once));
+      await bed.leave(a);
+      assert.equal((await bed.look()).holders.length, 0);
+      held(await bed.enter(again));
+    }),
     check('of tries that arrive together one is held', ['atomic try'], async (bed) => {
       const stores = [bed.store, await bed.connect()];
       for (let round = 0; round < 5; round++) {
@@ -31,16 +27,12 @@ export const tries: Topic = {
         assert.equal((await bed.look(resource)).holders.length, 1);
       }
     }),
-    check(
-      'a try never overtakes a waiter, even where its permits would fit',
-      ['queue', 'permits'],
-      async (bed) => {
-        const permits = { kind: 'permits', limit: 3 } as const;
-        held(await bed.enter(bed.claim({ ...permits, permits: 2 })));
-        waiting(await bed.enter(bed.claim({ ...permits, permits: 2 })));
-        gone(await bed.enter(bed.claim({ ...permits, queue: false })), 'refused');
-      },
-    ),
+    check('a try that would fit overtakes no waiter', ['queue', 'permits'], async (bed) => {
+      const permits = { kind: 'permits', limit: 3 } as const;
+      held(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+      waiting(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+      gone(await bed.enter(bed.claim({ ...permits, queue: false })), 'refused');
+    }),
     check('a refused try does not change the order of the waiters', ['queue'], async (bed) => {
       const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
       await bed.enterAll([a, b]);

@@ -24,7 +24,7 @@ export const POSTGRES_FAULTS: Faults = {
     find: `WHERE l.state IS NULL AND (l.id IS NULL OR \${JOINS})`,
     replace: `WHERE l.id IS NULL OR \${JOINS}`,
     why: 'a late copy of a claim that was released holds until its TTL ends',
-    by: inTest(PG, 'try: a try never overtakes a waiter, even where its permits would fit'),
+    by: inTest(PG, 'try: a try that would fit overtakes no waiter'),
   },
   'postgres: numbers are nothing but the time': {
     ...holding,
