@@ -151,6 +151,12 @@ export function gone(status: ClaimStatus | undefined, why?: GoneReason): GoneSta
   return status;
 }
 
+/** Returns the second token, which must be the greater one. */
+export function grown(before: bigint, token: bigint): bigint {
+  assert.ok(token > before, `${token} after ${before}`);
+  return token;
+}
+
 export function states(statuses: readonly ClaimStatus[]): string {
   return statuses.map((status) => status.state).join(' ');
 }

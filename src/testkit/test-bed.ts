@@ -180,6 +180,12 @@ export class TestBed {
     return this.store.inspect(resource);
   }
 
+  /** How many hold the resource, and how many wait for it. */
+  async counts(resource?: string): Promise<readonly [holders: number, waiters: number]> {
+    const { holders, waiters } = await this.look(resource);
+    return [holders.length, waiters.length];
+  }
+
   /** The listed resources of this case whose names begin so. */
   async list(prefix = ''): Promise<string[]> {
     const listed: string[] = [];
@@ -212,6 +218,12 @@ export class TestBed {
       const timer = this.clock.setTimeout(late, ms);
       work.then(resolve, reject).finally(() => this.clock.clearTimeout(timer));
     });
+  }
+
+  /** Fails if it ends earlier than after this many ms, by more than rounding. */
+  lasted(from: number, ms: number): void {
+    const passed = this.clock.now() - from;
+    assert.ok(passed >= ms - this.slackMs, `it lasted for ${passed} of ${ms} ms`);
   }
 
   /** Long enough for hints on their way to arrive. */

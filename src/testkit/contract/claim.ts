@@ -53,8 +53,7 @@ export const claim: Topic = {
         const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
         const tokens = (await Promise.all(answers)).map((status) => held(status).token);
         assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
-        const { holders, waiters } = await bed.look(a.resource);
-        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+        assert.deepEqual(await bed.counts(a.resource), [1, 0]);
       }
     }),
     check('a holder is told whether claims wait behind it', ['queue'], async (bed) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { check, held, hold, type Topic } from '../case.ts';
+import { check, grown, held, hold, type Topic } from '../case.ts';
 
 export const inspect: Topic = {
   topic: 'inspect and list',
@@ -55,10 +55,7 @@ export const inspect: Topic = {
       const labels = claims.map(({ holder }) => holder.label);
       const seen = shown.map(({ holder }) => holder.label);
       assert.deepEqual(seen, labels);
-      for (const [i, { number }] of shown.entries()) {
-        const last = shown[i - 1]?.number ?? 0n;
-        assert.ok(number > last, `${number} after ${last}`);
-      }
+      shown.reduce((last, { number }) => grown(last, number), 0n);
     }),
     check('a heartbeat is seen by others', async (bed) => {
       const [a] = await bed.entered({});

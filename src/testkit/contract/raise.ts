@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Claim, ClaimStatus } from '../../contract/store.ts';
-import { check, ENDS, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { check, ENDS, gone, grown, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** More than a store's own numbers grow during a case, even if they are microseconds. */
@@ -30,11 +30,10 @@ export const raise: Topic = {
         const raised = held(await lift(bed, a, token + FAR)).token;
         await bed.end(end, a, raised);
         const { claim: b, token: next, takeover } = await hold(bed);
-        assert.ok(next > raised, `${next} after ${raised}`);
+        grown(raised, next);
         if (end === 'expired') assert.equal(takeover?.token, raised);
         await bed.leave(b);
-        const { token: last } = held(await bed.enter(bed.claim()));
-        assert.ok(last > next, `${last} after ${next}`);
+        grown(next, held(await bed.enter(bed.claim())).token);
       }),
     ),
     check('those that wait already are admitted with greater numbers', ['queue'], async (bed) => {
@@ -44,7 +43,7 @@ export const raise: Topic = {
       // The last one comes when all others have gone.
       for (const [i, each] of [...claims, bed.claim()].entries()) {
         const { token } = held(await (i < claims.length ? bed.beat(each) : bed.enter(each)));
-        assert.ok(token > last, `${token} after ${last}`);
+        grown(last, token);
         last = i < 2 ? held(await lift(bed, each, token + FAR)).token : token;
         await bed.leave(each);
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_PERMITS } from '../../contract/store.ts';
-import { check, ENDS, held, hold, type Topic } from '../case.ts';
+import { check, ENDS, grown, held, hold, type Topic } from '../case.ts';
 
 export const tokens: Topic = {
   topic: 'tokens',
@@ -12,8 +12,7 @@ export const tokens: Topic = {
         let last = 0n;
         for (let i = 0; i < 3; i++) {
           const { claim, token } = await hold(bed, end === 'expired' ? { ttlMs: bed.ttlMs } : {});
-          assert.ok(token > last, `${token} after ${last}`);
-          last = token;
+          last = grown(last, token);
           await bed.end(end, claim, token);
         }
       }),
@@ -23,9 +22,7 @@ export const tokens: Topic = {
       await bed.enterAll(claims);
       let last = 0n;
       for (const each of claims) {
-        const { token } = held(await bed.beat(each));
-        assert.ok(token > last, `${token} after ${last}`);
-        last = token;
+        last = grown(last, held(await bed.beat(each)).token);
         await bed.leave(each);
       }
     }),
@@ -36,8 +33,7 @@ export const tokens: Topic = {
       // Long enough for a store to forget an idle resource.
       await bed.sleep(2 * bed.ttlMs);
       assert.equal((await bed.look()).holders.length, 0);
-      const { token } = held(await bed.enter(b));
-      assert.ok(token > before, `${token} after ${before}`);
+      grown(before, held(await bed.enter(b)).token);
     }),
     check('tokens grow over a refused try and a waiter that left', ['queue'], async (bed) => {
       const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
@@ -46,8 +42,7 @@ export const tokens: Topic = {
       await bed.enter(bed.claim({ queue: false }));
       await bed.leave(b);
       await bed.leave(a);
-      const { token } = held(await bed.enter(c));
-      assert.ok(token > before, `${token} after ${before}`);
+      grown(before, held(await bed.enter(c)).token);
     }),
     check('tokens grow although the kind of lock changes', ['permits'], async (bed) => {
       const kinds = ['permits', 'mutex', 'read', 'permits', 'mutex', 'write'] as const;
@@ -56,8 +51,7 @@ export const tokens: Topic = {
         const whole = kind === 'write' ? MAX_PERMITS : 1;
         const limit = kind === 'mutex' ? 1 : kind === 'permits' ? 5 : MAX_PERMITS;
         const { claim, token } = await hold(bed, { kind, permits: whole, limit });
-        assert.ok(token > last, `${token} after ${last}`);
-        last = token;
+        last = grown(last, token);
         await bed.leave(claim);
       }
     }),
@@ -67,9 +61,7 @@ export const tokens: Topic = {
       for (let i = 0; i < 6; i++) {
         const store = stores[i % 3];
         const claim = bed.claim();
-        const { token } = held(await bed.enter(claim, store));
-        assert.ok(token > last, `${token} after ${last}`);
-        last = token;
+        last = grown(last, held(await bed.enter(claim, store)).token);
         await store?.release([claim]);
       }
     }),

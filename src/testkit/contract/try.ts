@@ -9,8 +9,7 @@ export const tries: Topic = {
       const [a] = await bed.entered({});
       const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
       for (const each of [once, again, again]) gone(await bed.enter(each), 'refused');
-      const queue = await bed.look();
-      assert.deepEqual([queue.holders.length, queue.waiters.length], [1, 0]);
+      assert.deepEqual(await bed.counts(), [1, 0]);
       gone(await bed.beat(once));
       await bed.leave(a);
       assert.equal((await bed.look()).holders.length, 0);
