@@ -177,14 +177,8 @@ function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Q
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),
-    localTime(holder.since),
+    // The Swedish way is that of ISO 8601, in local time.
+    new Date(holder.since).toLocaleString('sv-SE'),
     `${(leftMs / 1000).toFixed(1)}s`,
   ];
-}
-
-function localTime(epochMs: number): string {
-  const date = new Date(epochMs);
-  const two = (n: number): string => String(n).padStart(2, '0');
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }

@@ -30,7 +30,7 @@ const LOOK_MS = 1000;
 /** In a log, what is looked for is rare. */
 const LOG_LOOK_MS = 5000;
 
-export interface ShownWait {
+interface ShownWait {
   readonly name: string;
   readonly verbose: boolean;
   /** What is written to the standard error is for programs. */
@@ -98,11 +98,7 @@ export class WaitingLine {
     }
     const lost = this.#loses(queue);
     if (!this.#visible || (this.#shown && !this.#terminal && !lost)) return;
-    const line = waitingLine(name, {
-      waitedMs: performance.now() - this.#since,
-      waiting: queue && { ...waitingAt(queue), cycle },
-      lostPlace: this.#lostPlace,
-    });
+    const line = this.#text(queue && { ...waitingAt(queue), cycle });
     this.#shown = true;
     if (!this.#terminal) return printError(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
@@ -118,6 +114,23 @@ export class WaitingLine {
     this.#lostPlace ||= lost;
     return lost;
   }
+
+  /** What is waited for; undefined if the store did not reply. */
+  #text(waiting: Partial<Waiting> | undefined): string {
+    const again = this.#lostPlace ? ', in line again after its place was lost' : '';
+    const waited = span(performance.now() - this.#since);
+    const what = `waiting ${waited} for ${plain(this.#wait.name)}${again}`;
+    if (!waiting) return `${what}: the store does not reply`;
+    const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = waiting;
+    if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
+    const waiters = ahead - holders.length;
+    const before = waiters > 0 ? `; ${waiters} before you` : '';
+    const [holder, ...others] = holders;
+    if (!holder) return `${what}, which has no holder${before}`;
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    const does = isCandidate(holder) ? 'led' : 'held';
+    return `${what}, ${does} by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
+  }
 }
 
 const ERASE = '\r\u001b[K';
@@ -131,30 +144,6 @@ function waitsForItself({ holders }: Inspection): boolean {
 function waitingAt({ waiting, holders, waiters }: Inspection): Partial<Waiting> {
   const before = waiters.findIndex(isOurs);
   return before < 0 ? { ...waiting } : { ...waiting, ahead: holders.length + before };
-}
-
-export function waitingLine(
-  name: string,
-  seen: {
-    readonly waitedMs: number;
-    /** Undefined if the store did not reply. */
-    readonly waiting: Partial<Waiting> | undefined;
-    /** Others may have come first since. */
-    readonly lostPlace: boolean;
-  },
-): string {
-  const again = seen.lostPlace ? ', in line again after its place was lost' : '';
-  const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}${again}`;
-  if (!seen.waiting) return `${what}: the store does not reply`;
-  const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = seen.waiting;
-  if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
-  const waiters = ahead - holders.length;
-  const before = waiters > 0 ? `; ${waiters} before you` : '';
-  const [holder, ...others] = holders;
-  if (!holder) return `${what}, which has no holder${before}`;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const does = isCandidate(holder) ? 'led' : 'held';
-  return `${what}, ${does} by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
 }
 
 function isOurs({ holder }: Member): boolean {

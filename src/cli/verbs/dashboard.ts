@@ -43,7 +43,7 @@ export const verb: CliVerb = {
     const readOnly = !given.has('evict');
     const shown = dashboard(locks, { auth, prefix, readOnly });
     const server = createServer(shown);
-    const url = await listen(server, { host, port });
+    const url = await listen(server, host, port);
     if (given.has('json')) await printJson({ url });
     else await print(`${url}\n`);
     await interrupted;
@@ -67,10 +67,7 @@ function authOf(given: Arguments, host: string): DashboardOptions['auth'] {
   throw misuse('--insecure is only for loopback: --host 127.0.0.1');
 }
 
-async function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<string> {
+async function listen(server: Server, host: string, port: number): Promise<string> {
   try {
     await once(server.listen(port, host), 'listening');
   } catch (cause) {

@@ -44,15 +44,7 @@ export const verb: CliVerb = {
   },
 };
 
-interface OnceTerms {
-  readonly keepFor: Duration;
-  readonly ifRunning: 'wait' | 'skip';
-  readonly wait: number | undefined;
-  readonly maxHold: Duration | undefined;
-  readonly verbose: boolean;
-}
-
-function termsOf(given: Arguments): OnceTerms {
+function termsOf(given: Arguments) {
   const keepFor = given.text('keep');
   if (!keepFor) throw misuse('--keep is missing: how long to remember that it is done, such as 7d');
   if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(keepFor)) {
@@ -61,7 +53,7 @@ function termsOf(given: Arguments): OnceTerms {
   const wait = waitOf(given);
   return {
     keepFor: keepFor as Duration,
-    ifRunning: wait === 0 ? 'skip' : 'wait',
+    ifRunning: wait === 0 ? ('skip' as const) : ('wait' as const),
     wait: wait || undefined,
     maxHold: holdsOf(given).maxHold,
     verbose: given.has('verbose'),
@@ -71,7 +63,7 @@ function termsOf(given: Arguments): OnceTerms {
 async function runOnce(
   { locks, signal, runs }: Scene,
   key: string,
-  { verbose, ...terms }: OnceTerms,
+  { verbose, ...terms }: ReturnType<typeof termsOf>,
 ): Promise<CommandEnding> {
   let ending: CommandEnding | undefined;
   try {

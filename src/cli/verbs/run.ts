@@ -1,6 +1,5 @@
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { IfBusy } from '../../core/newest.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
@@ -62,18 +61,12 @@ export const verb: CliVerb = {
   },
 };
 
-interface RunTerms {
-  /** 0: a try; undefined: without end. */
-  readonly waitMs: number | undefined;
-  readonly permits: number;
-  readonly ifBusy: IfBusy | undefined;
-  lockOn(locks: Locks): Lock;
-}
-
 /** @throws the signal's reason, or the error that explains why there is no lease. */
-async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease> {
-  const { waitMs, permits, ifBusy } = terms;
-  const lock = terms.lockOn(locks);
+async function acquire(
+  { locks, signal }: Scene,
+  { waitMs, permits, ifBusy, lockOn }: ReturnType<typeof termsOf>,
+): Promise<Lease> {
+  const lock = lockOn(locks);
   const options = { permits, signal, ifBusy };
   const tryAgain = (): Promise<Lease> =>
     secondTry(locks, { name: lock.resource, signal }, (terms) =>
@@ -88,7 +81,7 @@ async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease
   return lease;
 }
 
-function termsOf(given: Arguments, name: string): RunTerms {
+function termsOf(given: Arguments, name: string) {
   const reads = given.has('read') || given.has('shared');
   const writes = given.has('write');
   const limit = given.whole('limit', 1, MAX_PERMITS);
