@@ -54,7 +54,8 @@ export class Frame implements Scope, Subject {
   readonly parent: Frame | undefined;
   /** Nested runs that wait for their turn; undefined before the first. */
   #line: Fifo<Waiter<void>> | undefined;
-  #entered = false;
+  /** A nested run is inside. */
+  busy = false;
   #open = true;
   #closed: (() => void) | undefined;
 
@@ -97,18 +98,13 @@ export class Frame implements Scope, Subject {
     return own && this.open;
   }
 
-  /** A nested run is inside. */
-  get busy(): boolean {
-    return this.#entered;
-  }
-
   inside<T>(work: () => T): T {
     return context().run(this, work);
   }
 
   /** Closes after the nested runs that have entered. */
   close(): Promise<void> | undefined {
-    if (this.#entered) {
+    if (this.busy) {
       const left = new Promise<void>((resolve) => (this.#closed = resolve));
       return left.then(() => this.close());
     }
@@ -119,21 +115,21 @@ export class Frame implements Scope, Subject {
   /** Runs nested work in turn with its siblings, on the same lease. */
   async enter<T>(options: AcquireOptions, work: Work<Lease, T>): Promise<T> {
     options.signal?.throwIfAborted();
-    if (this.#entered) {
+    if (this.busy) {
       await new Promise<void>((resolve, reject) => {
         const parts = { subject: this, options, resolve, reject };
         this.#line ??= new Fifo();
         this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
-    this.#entered = true;
+    this.busy = true;
     try {
       this.lease.assertHeld();
       const scopes = { scope: (lease: Lease) => new Frame(lease, this) };
       return await underLease(this.lease, scopes, work);
     } finally {
       const next = this.#line?.shift();
-      this.#entered = next !== undefined;
+      this.busy = next !== undefined;
       if (next) next.resolve();
       else this.#closed?.();
     }
