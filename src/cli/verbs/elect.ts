@@ -5,7 +5,8 @@ import { type CliVerb, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
 import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 
-const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 
 Is a candidate in the election NAME, and runs a command while it leads. Other candidates, also in
 programs, stand by and take over in order. If it loses its seat, it ends the command and stands
@@ -16,10 +17,7 @@ again, as the last in the queue. When the command ends by itself, it gives up th
   --max-hold DURATION  a term ends after this long, and so does its command; the next one leads
 ${UNDER_LOCK_HELP}
 Exit status: that of the command; 79 if the seat was lost after a signal to end; else as of 'run'.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {

@@ -9,7 +9,8 @@ import { ExitError, STATUS } from '../process/exit-status.ts';
 import { memberLine } from '../queue-view.ts';
 import { plain, quote } from '../text.ts';
 
-const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
+export const verb: CliVerb = {
+  help: `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 
 Takes a lock away from a holder, or removes a waiter from the queue. An evicted holder
 learns of it with its next heartbeat, and its lock ends with its TTL at the latest.
@@ -23,10 +24,7 @@ learns of it with its next heartbeat, and its lock ends with its TTL at the late
   --json
 
 Exit status: 0 if it was evicted, 1 if not.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { ...COMMON, token: VALUE, reason: VALUE, now: ALONE, yes: ALONE },
   async run(given) {
     const name = given.name();

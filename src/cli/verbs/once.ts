@@ -19,7 +19,8 @@ import {
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
-const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command unless it has succeeded before under this KEY, on any machine. Success is status 0,
 and is remembered for the time of --keep. After a failure, the next caller runs the command again.
@@ -30,10 +31,7 @@ and is remembered for the time of --keep. After a failure, the next caller runs 
   --max-hold DURATION  the command is ended, as a failure, after this long
 ${UNDER_LOCK_HELP}
 Exit status: that of the command; 0 as well if it has been done before; else as of 'run'.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {

@@ -4,7 +4,8 @@ import { type CliVerb, misuse, VALUE } from '../arguments.ts';
 import { readLease, removeLease, runUnder } from '../lease-file.ts';
 import { holdsOf, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
 
-const HELP = `Usage: holdfast resume FILE [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast resume FILE [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command under the lock that 'holdfast run --hand-over FILE' has left in FILE: no other holder
 had it in between. FILE is removed once the lock is resumed here.
@@ -15,10 +16,7 @@ had it in between. FILE is removed once the lock is resumed here.
 ${UNDER_LOCK_HELP}
 The environment of the command and the exit status are as of 'run': 75 if there is no such file, if
 another has resumed the lock, or if its TTL was over before.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { 'hand-over': VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
   takesCommand: true,
   async run(given) {

@@ -14,7 +14,8 @@ import {
 } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
-const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command while holding the lock NAME.
 
@@ -40,10 +41,7 @@ The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its 
 Exit status: that of the command, or 128 and the signal that ended it; 64 usage, 69 store
 unreachable, 74 FILE not writable, 75 not acquired, 77 refused, 78 bad URL or missing package, 79
 lock lost and command ended, 126 command not executable, 127 not found.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: {
     ...{ try: ALONE, wait: VALUE, limit: VALUE, permits: VALUE },
     ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
