@@ -24,7 +24,7 @@ export const raise: Topic = {
       assert.equal((await bed.look()).holders[0]?.number, raised);
     }),
     ...(['released', 'expired', 'evicted'] as const).map((end) =>
-      check(`after a raised one was ${end}, claims have greater numbers`, ENDS[end], async (bed) => {
+      check(`after a raised one was ${end}, claims get greater numbers`, ENDS[end], async (bed) => {
         const a = bed.claim(end === 'expired' ? { ttlMs: bed.ttlMs } : {});
         const { token } = held(await bed.enter(a));
         const raised = held(await lift(bed, a, token + FAR)).token;
