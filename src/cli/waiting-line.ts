@@ -128,8 +128,10 @@ export class WaitingLine {
     const [holder, ...others] = holders;
     if (!holder) return `${what}, which has no holder${before}`;
     const more = others.length > 0 ? ` and ${others.length} more` : '';
-    const does = isCandidate(holder) ? 'led' : 'held';
-    return `${what}, ${does} by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
+    const does = `${isCandidate(holder) ? 'led' : 'held'} by ${whoText(holder)}`;
+    const age = span(Date.now() - holder.holder.since);
+    const beat = `last heartbeat ${span(holder.ttlMs - holder.leftMs)} ago`;
+    return `${what}, ${does} for ${age}, ${beat}${more}${before}${cycleText(cycle)}`;
   }
 }
 
@@ -148,10 +150,4 @@ function waitingAt({ waiting, holders, waiters }: Inspection): Partial<Waiting> 
 
 function isOurs({ holder }: Member): boolean {
   return holder.pid === process.pid && holder.host === hostname();
-}
-
-function holderText(member: Member): string {
-  const { holder, ttlMs, leftMs } = member;
-  const age = span(Date.now() - holder.since);
-  return `${whoText(member)} for ${age}, last heartbeat ${span(ttlMs - leftMs)} ago`;
 }

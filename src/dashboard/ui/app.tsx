@@ -5,7 +5,7 @@ import { span } from '../../operators/span.ts';
 import type { Seat } from '../wire.ts';
 import './app.css';
 import { addressIn, hashOf, type PageAddress, VIEWS } from './address.ts';
-import { Busiest } from './busiest.tsx';
+import { Busiest, type ViewProps } from './busiest.tsx';
 import { Feed, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
@@ -145,13 +145,7 @@ function App() {
   );
 }
 
-interface NothingProps {
-  readonly view: PageView;
-  readonly words: string;
-  readonly choose: (name: string) => void;
-}
-
-function Nothing({ view, words, choose }: NothingProps) {
+function Nothing({ view, words, choose }: ViewProps) {
   if (view.link === 'loading' && !view.away) return <p class="empty">Looking at the store…</p>;
   if (view.rows.size === 0 && (view.away || !view.isKnown)) {
     return <p class="empty">It is not known what is held.</p>;

@@ -147,15 +147,8 @@ export const handOver: Topic = {
   ],
 };
 
-interface GivenHold {
-  readonly claim: Claim;
-  readonly token: bigint;
-  /** The id under which it waits for its taker. */
-  readonly transit: string;
-}
-
-/** A new hold, which has been given away. */
-async function give(bed: TestBed, over: Partial<Claim> = {}): Promise<GivenHold> {
+/** A new hold, which has been given away; under the id `transit` it waits for its taker. */
+async function give(bed: TestBed, over: Partial<Claim> = {}) {
   const { claim, token } = await hold(bed, over);
   const transit = bed.claim().id;
   gone(await pass(bed.store, claim, { from: claim.id, to: transit }), 'handed-over');

@@ -32,11 +32,7 @@ export function edgesOf({ x, y }: Spot): Edges {
 }
 
 /** The path of an arrow, and its middle, at which its label stands best. */
-interface Way extends Spot {
-  readonly path: string;
-}
-
-export function wayOf({ from, to, via }: Edge): Way {
+export function wayOf({ from, to, via }: Edge): Spot & { readonly path: string } {
   const [a, b] = [edgesOf(from), edgesOf(to)];
   if (to.x <= from.x) {
     // An arrow back, or one to the box itself, leaves below and arrives from below.
