@@ -6,7 +6,7 @@ import type { Seat } from '../wire.ts';
 import './app.css';
 import { addressIn, hashOf, type PageAddress, VIEWS } from './address.ts';
 import { Busiest, type ViewProps } from './busiest.tsx';
-import { Feed, type PageView } from './feed.ts';
+import { follow, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
 import { Help, useKeys } from './keys.tsx';
@@ -35,7 +35,6 @@ function useAddress() {
 }
 
 function App() {
-  const feed = useRef<Feed | null>(null);
   const [live, setLive] = useState<PageView>();
   const [held, setHeld] = useState<{ readonly view: PageView; readonly now: number }>();
   const [time, setTime] = useState(Date.now());
@@ -45,7 +44,7 @@ function App() {
   const search = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    feed.current ??= new Feed(setLive);
+    follow(setLive);
     const tick = setInterval(() => setTime(Date.now()), TICK_MS);
     return () => clearInterval(tick);
   }, []);
