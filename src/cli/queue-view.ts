@@ -85,10 +85,7 @@ export function queueLines(
 }
 
 /** A line per row, in columns. */
-export function tableLines(
-  rows: readonly (readonly string[])[],
-  columns: number = Number.POSITIVE_INFINITY,
-): readonly string[] {
+export function tableLines(rows: readonly (readonly string[])[], columns?: number): string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
   );

@@ -46,12 +46,10 @@ export interface Scene {
   waits(): void;
 }
 
+type SceneWork = (scene: Scene) => Promise<CommandEnding>;
+
 /** Opens the locks, does the work, and resolves with the status for which the process ends. */
-export async function underLock(
-  given: Arguments,
-  name: string,
-  work: (scene: Scene) => Promise<CommandEnding>,
-): Promise<number> {
+export async function underLock(given: Arguments, name: string, work: SceneWork): Promise<number> {
   const terminal = onTerminal();
   const { status, signal } = await doWork(given, name, work);
   // A shell leaves its loop only if the program itself ends by ^C.
@@ -60,11 +58,7 @@ export async function underLock(
   return status;
 }
 
-async function doWork(
-  given: Arguments,
-  name: string,
-  work: (scene: Scene) => Promise<CommandEnding>,
-): Promise<CommandEnding> {
+async function doWork(given: Arguments, name: string, work: SceneWork): Promise<CommandEnding> {
   const { command: words = [] } = given;
   const [program] = words;
   if (program === undefined) throw misuse('The command is missing behind --');

@@ -166,10 +166,7 @@ export abstract class Lockable<L extends Held> {
     return { ...options, wait, ...(noted && { site: siteBelow(called) }) };
   }
 
-  #parse<T>(
-    first: AcquireOptions | Work<L, T> = {},
-    second?: Work<L, T>,
-  ): { options: AcquireOptions; work: Work<L, T> } {
+  #parse<T>(first: AcquireOptions | Work<L, T> = {}, second?: Work<L, T>) {
     const alone = typeof first === 'function' && second === undefined;
     const options = this.read(alone ? NO_OPTIONS : (first as AcquireOptions));
     const work = alone ? first : second;

@@ -81,10 +81,7 @@ export function tryAllOf(
   return take(all, impatient(all.read(options)));
 }
 
-async function take(
-  { engine, parts }: MultiLock,
-  options: AcquireOptions,
-): Promise<MultiLease | null> {
+async function take({ engine, parts }: MultiLock, options: AcquireOptions) {
   const resources = parts.map(({ resource }) => resource);
   const entering = together(engine.services.calls, resources);
   const taking = parts.map((part) => part.take({ ...options, entering }, false));

@@ -118,10 +118,7 @@ export function register(topics: readonly Topic[], options: ConformanceOptions):
   }
 }
 
-function chosen(
-  all: readonly Topic[],
-  beginnings: readonly string[] | undefined,
-): readonly Topic[] {
+function chosen(all: readonly Topic[], beginnings: readonly string[] | undefined) {
   if (!beginnings) return all;
   for (const beginning of beginnings) {
     if (all.some(({ topic }) => topic.startsWith(beginning))) continue;
@@ -161,11 +158,7 @@ function declaration(declared: Declared): Topic {
   };
 }
 
-async function runCase(
-  each: Case,
-  create: ConformanceOptions['create'],
-  patienceMs: number,
-): Promise<void> {
+async function runCase(each: Case, create: ConformanceOptions['create'], patienceMs: number) {
   const bed = await TestBed.open(await create(each.fixture ?? {}), patienceMs);
   try {
     await bed.within(each.limitMs ?? 2 * patienceMs, each.run(bed));

@@ -147,10 +147,7 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
 }
 
 /** @param terms what the error must contain. */
-function refused(
-  attempt: Promise<unknown>,
-  terms: { readonly token: bigint; readonly seen: bigint },
-): Promise<void> {
+function refused(attempt: Promise<unknown>, terms: Pick<StaleTokenError, 'token' | 'seen'>) {
   return assert.rejects(attempt, (error) => {
     assert.ok(isLockError(error, 'STALE_TOKEN'), `expected a stale token, got ${String(error)}`);
     const { token, seen } = error as StaleTokenError;
@@ -192,11 +189,7 @@ function orders(zeros: number, ones: number): number[][] {
 }
 
 /** Takes a step at each call, until the fence refuses it; returns how often it has written then. */
-function playerOf(
-  { enter, look }: FenceBed,
-  lease: FencingToken,
-  steps: readonly FenceStep[],
-): () => Promise<0 | 1> {
+function playerOf({ enter, look }: FenceBed, lease: FencingToken, steps: readonly FenceStep[]) {
   let left = steps;
   let entry: FencedNumber | undefined;
   let value = 0;
@@ -210,7 +203,7 @@ function playerOf(
     }
     return 0;
   };
-  return async () => {
+  return async (): Promise<0 | 1> => {
     const [step, ...rest] = left;
     left = rest;
     try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimStatus, GoneStatus, Store } from '../../contract/store.ts';
+import type { Claim, GoneStatus, Store } from '../../contract/store.ts';
 import { check, gone, held, hold, states, type Topic } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
@@ -93,11 +93,7 @@ function tries(bed: TestBed, ...names: readonly string[]): Claim[] {
   return names.map((name) => bed.claim({ resource: of(bed, name), queue: false }));
 }
 
-async function enterAll(
-  { store: own }: TestBed,
-  claims: readonly Claim[],
-  store: Store = own,
-): Promise<readonly ClaimStatus[]> {
+async function enterAll({ store: own }: TestBed, claims: readonly Claim[], store: Store = own) {
   assert.ok(store.claimAll, 'the store has claimAll()');
   const statuses = await store.claimAll(claims);
   assert.equal(statuses.length, claims.length, 'one claim gets one answer');

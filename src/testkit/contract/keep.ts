@@ -129,10 +129,7 @@ export const keep: Topic = {
 };
 
 /** A claim that does not hold, and one that holds instead, if needed. */
-async function without(
-  bed: TestBed,
-  how: keyof typeof NEEDS,
-): Promise<{ readonly claim: Claim; readonly holder?: Claim }> {
+async function without(bed: TestBed, how: keyof typeof NEEDS) {
   const claim = bed.claim(how === 'expired' ? { ttlMs: bed.ttlMs } : {});
   if (how === 'never entered') return { claim };
   if (how === 'waiting') {
@@ -146,11 +143,7 @@ async function without(
 }
 
 /** The holder keeps the record; without one, a new claim holds, keeps it and leaves. */
-async function keeps(
-  bed: TestBed,
-  record: { readonly text: string; readonly ms: number },
-  holder?: Claim,
-): Promise<void> {
+async function keeps(bed: TestBed, record: { text: string; ms: number }, holder?: Claim) {
   const claim = holder ?? bed.claim();
   held(await bed.enter(claim));
   assert.equal(await bed.store.keep?.(claim, record), true);
