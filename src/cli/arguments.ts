@@ -109,9 +109,8 @@ export interface ListedVerb {
 function unknown(arg: string, flags: Flags): ExitError {
   const [written = arg] = arg.split('=');
   const near = nearest(written.replace(/^-+/, ''), Object.keys(flags));
-  return misuse(
-    `There is no flag ${quote(written)}${near ? `; did you mean ${dashed(near)}?` : ''}`,
-  );
+  const hint = near ? `; did you mean ${dashed(near)}?` : '';
+  return misuse(`There is no flag ${quote(written)}${hint}`);
 }
 
 export function dashed(flag: string): string {

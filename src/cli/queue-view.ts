@@ -118,8 +118,7 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   const standby = waiter && isCandidate(waiter);
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const bounded = limit !== undefined && limit < MAX_PERMITS;
-  const age = (member: Member | undefined): string =>
-    member ? span(Date.now() - member.holder.since) : '';
+  const age = (member?: Member): string => (member ? span(Date.now() - member.holder.since) : '');
   return [
     plain(resource),
     bounded ? `${used} of ${limit}` : String(used),

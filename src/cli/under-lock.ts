@@ -12,7 +12,7 @@ import { hold } from './process/hold.ts';
 import { endBy, untilSignal } from './process/signals.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-export const UNDER_LOCK: Flags = {
+export const LOCK_FLAGS: Flags = {
   ...COMMON,
   ttl: VALUE,
   label: VALUE,
@@ -21,7 +21,7 @@ export const UNDER_LOCK: Flags = {
   E: { ...VALUE, short: 'E' },
 };
 
-export const UNDER_LOCK_HELP = `\
+export const LOCK_HELP = `\
   --ttl DURATION    how long the lock outlives a dead holder (default 10s, or the store's
                     maxTtl if that is less; Redis, PostgreSQL and MySQL allow up to that)
   --label TEXT      shown to people (default: the name of the command)

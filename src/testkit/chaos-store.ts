@@ -206,7 +206,6 @@ const REPEATABLE: ReadonlySet<Verb> = new Set([
 const FIRST_COUNTS: ReadonlySet<Verb> = new Set(['release', 'evict']);
 
 function error(outcome: 'failed' | 'unknown'): StoreError {
-  const message =
-    outcome === 'failed' ? 'The network refused the request.' : 'The connection broke.';
-  return new StoreError(message, { retryable: true, outcome });
+  const says = outcome === 'failed' ? 'The network refused the request.' : 'The connection broke.';
+  return new StoreError(says, { retryable: true, outcome });
 }

@@ -175,9 +175,8 @@ export function factFindings(facts: ServerFacts): readonly Finding[] {
   const agrees = off - withinMs < SKEW_MS;
   const where = `${span(off)} ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine's`;
   const about = withinMs < COARSE_MS ? '' : `, give or take ${span(withinMs)}`;
-  const advice =
-    '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
-  const says = `the server's clock is ${where}${about}${agrees ? '' : advice}`;
+  const hint = '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
+  const says = `the server's clock is ${where}${about}${agrees ? '' : hint}`;
   return [...findings, { about: 'time', ok: agrees, says, ms: aheadMs, withinMs }];
 }
 

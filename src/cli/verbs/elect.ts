@@ -3,7 +3,7 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
 import { type CliVerb, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
-import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock } from '../under-lock.ts';
 
 export const verb: CliVerb = {
   help: `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
@@ -15,18 +15,16 @@ again, as the last in the queue. When the command ends by itself, it gives up th
   --seats N         how many lead at a time (default 1); the same for all candidates
   --min-hold DURATION  the seat stays taken for at least this long, even if the command is quicker
   --max-hold DURATION  a term ends after this long, and so does its command; the next one leads
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 Exit status: that of the command; 79 if the seat was lost after a signal to end; else as of 'run'.
 `,
-  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
+  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...LOCK_FLAGS },
   takesCommand: true,
   async run(given) {
     const name = given.name(': write elect NAME -- COMMAND');
     const seats = given.whole('seats', 1, MAX_PERMITS) ?? 1;
-    const options = { ...holdsOf(given), seats };
-    return underLock(given, name, (scene) =>
-      lead(scene, createElection(scene.locks, name, options)),
-    );
+    const terms = { ...holdsOf(given), seats };
+    return underLock(given, name, (scene) => lead(scene, createElection(scene.locks, name, terms)));
   },
 };
 

@@ -9,14 +9,7 @@ import type { CommandEnding } from '../command.ts';
 import { printError } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { plain, quote } from '../text.ts';
-import {
-  holdsOf,
-  type Scene,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-  waitOf,
-} from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock, waitOf } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
 export const verb: CliVerb = {
@@ -29,10 +22,10 @@ and is remembered for the time of --keep. After a failure, the next caller runs 
   --try             exit with 75 while another machine runs it, without waiting
   --wait DURATION   wait at most this long (default: no limit)
   --max-hold DURATION  the command is ended, as a failure, after this long
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 Exit status: that of the command; 0 as well if it has been done before; else as of 'run'.
 `,
-  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
+  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...LOCK_FLAGS },
   takesCommand: true,
   async run(given) {
     const key = given.atMost(1, ': write once KEY -- COMMAND');

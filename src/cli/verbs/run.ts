@@ -4,14 +4,7 @@ import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import { runUnder } from '../lease-file.ts';
-import {
-  holdsOf,
-  type Scene,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-  waitOf,
-} from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock, waitOf } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
 export const verb: CliVerb = {
@@ -35,7 +28,7 @@ Runs a command while holding the lock NAME.
   --replace         the same, and ends the one whose command runs, as if its lock were lost
   --hand-over FILE  if the command succeeds, keep the lock: 'holdfast resume FILE' goes on with it,
                     within the ttl; a reader of FILE has the lock
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
 
 Exit status: that of the command, or 128 and the signal that ended it; 64 usage, 69 store
@@ -47,7 +40,7 @@ lock lost and command ended, 126 command not executable, 127 not found.
     ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
     ...{ 'min-hold': VALUE, 'max-hold': VALUE, 'hand-over': VALUE },
     ...{ replace: ALONE, 'replace-waiting': ALONE },
-    ...UNDER_LOCK,
+    ...LOCK_FLAGS,
   },
   takesCommand: true,
   async run(given) {

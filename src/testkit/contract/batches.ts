@@ -45,10 +45,7 @@ export const batches: Topic = {
           [member?.kind, member?.permits, member?.ttlMs, member?.holder.label, shown.limit],
           [kind, permits, ttlMs, holder.label, limit],
         );
-        assert.ok(
-          member && member.leftMs <= ttlMs + bed.slackMs,
-          `${member?.leftMs} of ${ttlMs} ms`,
-        );
+        assert.ok(member && member.leftMs <= ttlMs + bed.slackMs, `${member?.leftMs} of ${ttlMs}`);
       }
     }),
     check('each heartbeat of a batch gives its claim its own TTL', async (bed) => {

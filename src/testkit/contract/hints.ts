@@ -22,10 +22,8 @@ export const hints: Topic = {
       assert.deepEqual(hint.takeover, status.takeover);
     }),
     check('of twelve, a release tells the admitted and the new first, only', async (bed) => {
-      const watched = await watchAll(
-        bed,
-        Array.from({ length: 13 }, () => bed.claim()),
-      );
+      const claims = Array.from({ length: 13 }, () => bed.claim());
+      const watched = await watchAll(bed, claims);
       await bed.leave(watched.claim(0));
       assert.deepEqual(await watched.settled(2), [1, 2]);
       await bed.leave(watched.claim(1));
