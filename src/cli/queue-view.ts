@@ -84,7 +84,6 @@ export function queueLines(
   ];
 }
 
-/** A line per row, in columns. */
 export function tableLines(rows: readonly (readonly string[])[], columns?: number): string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),

@@ -1,4 +1,3 @@
-/** The cases of the suite for documents. */
 import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
 import type { Documents } from '../../stores/document/documents.ts';

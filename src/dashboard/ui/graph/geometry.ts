@@ -84,7 +84,6 @@ export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): re
   return placed;
 }
 
-/** How large the picture is. */
 export function sizeOf(
   { columns, lines }: Picture,
   labels: readonly Label[],
@@ -100,7 +99,6 @@ export function isUpon(a: Spot, b: Spot): boolean {
   return Math.abs(a.x - b.x) < LABEL_WIDTH && Math.abs(a.y - b.y) < LABEL_HEIGHT;
 }
 
-/** Letters hang a little below their line. */
 export function isOn({ x, y }: Spot, box: Edges): boolean {
   const half = LABEL_WIDTH / 2;
   const beside = x + half <= box.left || x - half >= box.right;
