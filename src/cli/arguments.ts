@@ -3,8 +3,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { checkName } from '../base/names.ts';
 import { nearest } from '../base/nearest.ts';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
-import { quote } from './text.ts';
 
 export type Flags = NonNullable<ParseArgsConfig['options']>;
 

@@ -23,9 +23,9 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
 import { offspringOf } from './process/processes.ts';
-import { quote } from './text.ts';
 
 /** How often `end` looks for processes, in ms: a person sees no difference. */
 const LOOK_MS = 50;

@@ -5,7 +5,7 @@ import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '..
 import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
-import { plain, quote } from './text.ts';
+import { plain, quote } from './output.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 

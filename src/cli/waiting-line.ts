@@ -20,9 +20,8 @@ import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { isCandidate } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
-import { draw, printError } from './output.ts';
+import { draw, plain, printError } from './output.ts';
 import { cycleText, lossText, whoText } from './queue-view.ts';
-import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */
 const FIRST_LOOK_MS = 300;

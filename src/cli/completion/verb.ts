@@ -1,7 +1,6 @@
 import { nearest } from '../../base/nearest.ts';
 import { ALONE, type CliVerb, type Flags, misuse } from '../arguments.ts';
-import { print } from '../output.ts';
-import { quote } from '../text.ts';
+import { print, quote } from '../output.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { wordsOf } from './words.ts';

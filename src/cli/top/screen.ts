@@ -1,7 +1,7 @@
 import type { Queue } from '../../contract/store.ts';
 import type { screen } from '../live.ts';
+import { plain } from '../output.ts';
 import { countsText, queueLines, summaryLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
 import { membersOf, openQueue, queuesIn, selected, type TopView } from './view.ts';
 
 /** A view of `top`. Fits into the screen: what is selected is always shown. */

@@ -9,10 +9,9 @@ import { span } from '../../operators/span.ts';
 import { openerOf } from '../../stores/openers.ts';
 import { type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks, storeUrl } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
 
 export interface Finding {
   readonly about: string;

@@ -4,10 +4,9 @@ import type { Queue } from '../../contract/store.ts';
 import { type EvictOptions, evict, readEvict } from '../../operators/evict.ts';
 import { ALONE, type Arguments, type CliVerb, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { memberLine } from '../queue-view.ts';
-import { plain, quote } from '../text.ts';
 
 export const verb: CliVerb = {
   help: `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]

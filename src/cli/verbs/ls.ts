@@ -1,9 +1,8 @@
 import { list, queuesOf } from '../../operators/list.ts';
 import { ALONE, type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson } from '../output.ts';
 import { queueJson, summaryLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
 
 export const verb: CliVerb = {
   help: `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]

@@ -2,9 +2,8 @@ import { isLockError } from '../../base/errors.ts';
 import { sqlFence } from '../../fences/index.ts';
 import { openerOf } from '../../stores/openers.ts';
 import { ALONE, type CliVerb, COMMON, misuse } from '../arguments.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { quote } from '../text.ts';
 
 export const verb: CliVerb = {
   help: `Usage: holdfast migrate --store URL [--fence] [--print]

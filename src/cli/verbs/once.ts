@@ -6,9 +6,8 @@ import { once, type Running } from '../../jobs/once/index.ts';
 import { checkKey } from '../../jobs/records.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
-import { printError } from '../output.ts';
+import { plain, printError, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { plain, quote } from '../text.ts';
 import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock, waitOf } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
