@@ -88,12 +88,10 @@ export function tableLines(rows: readonly (readonly string[])[], columns?: numbe
   const widths = (rows[0] ?? []).map((_, at) =>
     rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
   );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return rows.map((row) => line(row).slice(0, columns));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    return cells.join('  ').trimEnd().slice(0, columns);
+  });
 }
 
 const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;

@@ -66,8 +66,7 @@ export class WaitingLine {
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
-    const often = this.#terminal || this.#nested;
-    const pauseMs = often ? LOOK_MS : LOG_LOOK_MS;
+    const pauseMs = this.#terminal || this.#nested ? LOOK_MS : LOG_LOOK_MS;
     this.#timers.push(setInterval(() => void this.#look(), pauseMs));
   }
 

@@ -38,8 +38,7 @@ whom, and what happens, live. ${VARIABLE} has the token that opens it, of at lea
     const locks = await openLocks(given, { looks: true });
     await Promise.race([ready(locks), interrupted]);
     if (interrupt.aborted) return 0;
-    const readOnly = !given.has('evict');
-    const shown = dashboard(locks, { auth, prefix, readOnly });
+    const shown = dashboard(locks, { auth, prefix, readOnly: !given.has('evict') });
     const server = createServer(shown);
     const url = await listen(server, host, port);
     if (given.has('json')) await printJson({ url });

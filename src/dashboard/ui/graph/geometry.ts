@@ -74,9 +74,8 @@ export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): re
       y >= LABEL_HEIGHT &&
       !boxes.some((box) => isOn({ x, y }, box)) &&
       !placed.some((other) => isUpon({ x, y }, other));
-    let [y, step] = [middle, 0];
-    while (!isFree(y)) {
-      step += 1;
+    let y = middle;
+    for (let step = 1; !isFree(y); step += 1) {
       y = middle + Math.ceil(step / 2) * STEP * (step % 2 === 1 ? 1 : -1);
     }
     placed.push({ edge, x, y });
