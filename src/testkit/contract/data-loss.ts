@@ -121,7 +121,7 @@ const CASES: readonly Case[] = [
     await trusting.release([behind]);
     assert.equal(waiting(await bed.beat(stays)).why, 'data-loss');
   }),
-  check('nor do readers, or permits that fit', ['queue', 'permits', 'trust'], async (bed) => {
+  check('readers and permits that trust pass none', ['queue', 'permits', 'trust'], async (bed) => {
     const trusting = await trustingBeside(bed);
     await bed.forget();
     for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {

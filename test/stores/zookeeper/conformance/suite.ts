@@ -30,7 +30,7 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
         [
           '^takeover: a waiter learns of an eviction that ended with the TTL',
           '^evict: an evicted (?:holder|claim) (?:is|still|may|that|cannot)',
-          '^evict: an evicted holder is told with its next heartbeat',
+          '^evict: an evicted holder is told, and stays',
           '^evict: released with `after` before, it ends as released',
           '^keep and recall: .*: evicted$',
         ].join('|'),
