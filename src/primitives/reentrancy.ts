@@ -16,7 +16,7 @@ import { perProcess } from '../base/per-process.ts';
 import type { Store } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/acquire-options.ts';
 import type { Lease } from '../core/lease.ts';
-import { type Subject, Waiter } from '../core/waiter.ts';
+import { Waiter } from '../core/waiter.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
 let storage: AsyncLocalStorage<Frame> | undefined;
@@ -49,7 +49,7 @@ export function innermost(): Frame | undefined {
 }
 
 /** A frame around the running code may be of another copy, so what that copy reads is public. */
-export class Frame implements Scope, Subject {
+export class Frame implements Scope {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
   /** Nested runs that wait for their turn; undefined before the first. */
@@ -82,11 +82,6 @@ export class Frame implements Scope, Subject {
     return sum;
   }
 
-  /** For its waiters. */
-  get spec(): Lease {
-    return this.lease;
-  }
-
   /** The work inside has neither settled nor released the lease itself. */
   get open(): boolean {
     return this.#open && this.lease.state !== 'released';
@@ -117,8 +112,9 @@ export class Frame implements Scope, Subject {
     options.signal?.throwIfAborted();
     if (this.busy) {
       await new Promise<void>((resolve, reject) => {
-        const parts = { subject: this, options, resolve, reject };
         this.#line ??= new Fifo();
+        const leave = (task: Waiter<void>): void => void this.#line?.remove(task);
+        const parts = { subject: { spec: this.lease, leave }, options, resolve, reject };
         this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
@@ -133,9 +129,5 @@ export class Frame implements Scope, Subject {
       if (next) next.resolve();
       else this.#closed?.();
     }
-  }
-
-  leave(task: Waiter<void>): void {
-    this.#line?.remove(task);
   }
 }

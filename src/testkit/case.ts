@@ -11,8 +11,7 @@ import {
   type Traits,
   type WaitingStatus,
 } from '../contract/store.ts';
-import type { FixtureOptions } from './fixture.ts';
-import type { TestBed } from './test-bed.ts';
+import type { FixtureOptions, TestBed } from './test-bed.ts';
 
 /** Who a claim is, and what a case about it needs. */
 export const WHO = { holder: [], waiter: ['queue'] } as const;

@@ -23,8 +23,7 @@ import { downgrade, readWrite } from './contract/read-write.ts';
 import { release } from './contract/release.ts';
 import { takeover } from './contract/takeover.ts';
 import { raise, tokens } from './contract/tokens.ts';
-import type { Fixture, FixtureOptions } from './fixture.ts';
-import { TestBed } from './test-bed.ts';
+import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
 
 export interface ConformanceOptions extends Declared {
   /** Registers a case. Cases share nothing and may run at the same time. */
