@@ -122,10 +122,9 @@ function isVerb(need: Need): need is OptionalVerb {
 export async function hold(
   bed: TestBed,
   over: Partial<Claim> = {},
-): Promise<Omit<HeldStatus, 'state' | 'limit'> & { readonly claim: Claim }> {
+): Promise<HeldStatus & { readonly claim: Claim }> {
   const claim = bed.claim(over);
-  const { token, leftMs, waiters, takeover } = held(await bed.enter(claim));
-  return { claim, token, leftMs, waiters, takeover };
+  return { claim, ...held(await bed.enter(claim)) };
 }
 
 /** Returns the status with its type narrowed, as those below. */
