@@ -3,8 +3,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type Duration, parseDuration } from '../base/duration.ts';
 import { checkName } from '../base/names.ts';
 import { nearest } from '../base/nearest.ts';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
-import { quote } from './text.ts';
 
 export type Flags = NonNullable<ParseArgsConfig['options']>;
 
@@ -109,9 +109,8 @@ export interface ListedVerb {
 function unknown(arg: string, flags: Flags): ExitError {
   const [written = arg] = arg.split('=');
   const near = nearest(written.replace(/^-+/, ''), Object.keys(flags));
-  return misuse(
-    `There is no flag ${quote(written)}${near ? `; did you mean ${dashed(near)}?` : ''}`,
-  );
+  const hint = near ? `; did you mean ${dashed(near)}?` : '';
+  return misuse(`There is no flag ${quote(written)}${hint}`);
 }
 
 export function dashed(flag: string): string {

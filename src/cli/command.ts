@@ -12,8 +12,8 @@
  * cannot open /dev/tty, and Node cannot hand the terminal over (it has no tcsetpgrp). So if one of
  * the first three files is a terminal, the command stays in our group. It may read and write there,
  * the terminal sends it the keyboard's signals, and the shell stops and resumes both of us. But the
- * rest of a pipeline shares the group, so `Offspring` finds the command's processes by descent and
- * by the token in their environment, and they get signals one by one until none is left.
+ * rest of a pipeline shares the group, so we find the command's processes by descent (processes.ts)
+ * and by the token in their environment, and they get signals one by one until none is left.
  *
  * What breaks it: SIGKILL of this process, after which the command runs on without a lock and only
  * a fence protects. A process that leaves the session and loses its parents is a daemon, and stays.
@@ -23,9 +23,9 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
-import { Offspring } from './process/processes.ts';
-import { quote } from './text.ts';
+import { offspringOf } from './process/processes.ts';
 
 /** How often `end` looks for processes, in ms: a person sees no difference. */
 const LOOK_MS = 50;
@@ -35,14 +35,14 @@ export class Command {
   readonly ended: Promise<CommandEnding>;
   readonly #child: ChildProcess;
   readonly #ownSession: boolean;
-  readonly #offspring: Offspring;
+  readonly #offspring: ReturnType<typeof offspringOf>;
 
   private constructor(child: ChildProcess, ownSession: boolean, environment: readonly string[]) {
     this.#child = child;
     this.#ownSession = ownSession;
     const pid = child.pid as number;
     const session = ownSession ? pid : undefined;
-    this.#offspring = new Offspring({ pid, session, environment });
+    this.#offspring = offspringOf({ pid, session, environment });
     this.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(endingOf(code, signal)));
     });
@@ -76,7 +76,7 @@ export class Command {
   signal(signal: NodeJS.Signals): void {
     const pid = this.#child.pid as number;
     if (this.#ownSession) kill(-pid, signal);
-    for (const entry of this.#offspring.running() ?? [{ pid, group: pid }]) {
+    for (const entry of this.#offspring() ?? [{ pid, group: pid }]) {
       if (!this.#ownSession || entry.group !== pid) kill(entry.pid, signal);
     }
   }
@@ -95,7 +95,7 @@ export class Command {
   }
 
   #runs(): boolean {
-    const running = this.#offspring.running();
+    const running = this.#offspring();
     if (running) return running.length > 0;
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

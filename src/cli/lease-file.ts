@@ -8,8 +8,8 @@ import { isLockError, messageOf } from '../base/errors.ts';
 import { randomId } from '../base/random-id.ts';
 import type { Lease } from '../core/lease.ts';
 import type { CommandEnding } from './command.ts';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
-import { quote } from './text.ts';
 import type { Scene } from './under-lock.ts';
 
 /**

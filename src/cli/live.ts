@@ -1,6 +1,6 @@
 /** What `watch` and `top` share: they look again and again until they are interrupted. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLockError } from '../base/errors.ts';
+import { passing } from '../jobs/election/candidate.ts';
 import { complainOf, print } from './output.ts';
 
 interface LiveTerms {
@@ -27,8 +27,7 @@ export async function live(look: () => Promise<void>, terms: LiveTerms): Promise
       await look();
       away = false;
     } catch (error) {
-      const mayPass = isLockError(error, 'STORE') && (error as { retryable?: boolean }).retryable;
-      if (!mayPass) throw error;
+      passing(error);
       if (!away) await complainOf(error, asJson);
       away = true;
     }

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { nearest } from '../base/nearest.ts';
 import { ALONE, Arguments, COMMON, misuse } from './arguments.ts';
-import { complainOf, print } from './output.ts';
+import { complainOf, print, quote } from './output.ts';
 import { statusOf } from './process/exit-status.ts';
-import { quote } from './text.ts';
 import { OTHER_WORDS, VERBS } from './verb-table.ts';
 
 function help(): string {

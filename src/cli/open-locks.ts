@@ -9,8 +9,8 @@ import type { Store } from '../contract/store.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import { type LocksOptions, MAX_TTL_MS } from '../primitives/lock-options.ts';
 import type { Arguments } from './arguments.ts';
+import { quote } from './output.ts';
 import { ExitError, STATUS } from './process/exit-status.ts';
-import { quote } from './text.ts';
 
 interface OpenLocksTerms {
   readonly options?: LocksOptions;

@@ -7,7 +7,6 @@ import { write } from 'node:fs';
 import { inspect, promisify } from 'node:util';
 import { isLockError, messageOf } from '../base/errors.ts';
 import { ExitError, STATUS, statusOf } from './process/exit-status.ts';
-import { jsonOf, plain } from './text.ts';
 
 let listens = false;
 
@@ -53,4 +52,26 @@ export function printError(line: string): Promise<void> {
 /** On the standard error, whose reader may be gone. */
 export async function draw(text: string): Promise<void> {
   await promisify(write)(2, text).catch(() => {});
+}
+
+/** Characters that break lines, or that a terminal would obey. */
+const SIGNS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Foreign text in a line of output. */
+export function plain(text: string): string {
+  return text.replace(SIGNS, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+}
+
+/** JSON leaves unescaped some characters that a terminal would obey. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value).replace(SIGNS, (sign) => {
+    // JSON has two units for those beyond 16 bits.
+    const units = sign.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    return units.map((unit) => `\\u${unit}`).join('');
+  });
+}
+
+/** A user's words, in a message. */
+export function quote(text: string): string {
+  return `"${plain(text.length > 80 ? `${text.slice(0, 77)}...` : text)}"`;
 }

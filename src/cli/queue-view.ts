@@ -5,7 +5,7 @@ import { CANDIDATE, type Holder, MAX_PERMITS, type Member, type Queue } from '..
 import { isCandidate, isElection } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { PublishedWait, Waiting } from '../store-calls/waiting.ts';
-import { plain, quote } from './text.ts';
+import { plain, quote } from './output.ts';
 
 const HEADINGS = ['', 'token', 'kind', 'host', 'pid', 'label', 'since', 'left'] as const;
 
@@ -84,20 +84,14 @@ export function queueLines(
   ];
 }
 
-/** A line per row, in columns. */
-export function tableLines(
-  rows: readonly (readonly string[])[],
-  columns: number = Number.POSITIVE_INFINITY,
-): readonly string[] {
+export function tableLines(rows: readonly (readonly string[])[], columns?: number): string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0),
   );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return rows.map((row) => line(row).slice(0, columns));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    return cells.join('  ').trimEnd().slice(0, columns);
+  });
 }
 
 const SUMMARY_HEADINGS = ['name', 'used', 'held by', 'for', 'waiting', 'first for'] as const;
@@ -121,8 +115,7 @@ function summaryCells({ resource, limit, holders, waiters }: Queue): string[] {
   const standby = waiter && isCandidate(waiter);
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const bounded = limit !== undefined && limit < MAX_PERMITS;
-  const age = (member: Member | undefined): string =>
-    member ? span(Date.now() - member.holder.since) : '';
+  const age = (member?: Member): string => (member ? span(Date.now() - member.holder.since) : '');
   return [
     plain(resource),
     bounded ? `${used} of ${limit}` : String(used),
@@ -177,14 +170,8 @@ function memberCells({ number, kind, permits, leftMs, holder }: Member, queue: Q
     plain(holder.host),
     String(holder.pid),
     plain(holder.label ?? ''),
-    localTime(holder.since),
+    // The Swedish way is that of ISO 8601, in local time.
+    new Date(holder.since).toLocaleString('sv-SE'),
     `${(leftMs / 1000).toFixed(1)}s`,
   ];
-}
-
-function localTime(epochMs: number): string {
-  const date = new Date(epochMs);
-  const two = (n: number): string => String(n).padStart(2, '0');
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
 }

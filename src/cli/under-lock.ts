@@ -12,7 +12,7 @@ import { hold } from './process/hold.ts';
 import { endBy, untilSignal } from './process/signals.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-export const UNDER_LOCK: Flags = {
+export const LOCK_FLAGS: Flags = {
   ...COMMON,
   ttl: VALUE,
   label: VALUE,
@@ -21,7 +21,7 @@ export const UNDER_LOCK: Flags = {
   E: { ...VALUE, short: 'E' },
 };
 
-export const UNDER_LOCK_HELP = `\
+export const LOCK_HELP = `\
   --ttl DURATION    how long the lock outlives a dead holder (default 10s, or the store's
                     maxTtl if that is less; Redis, PostgreSQL and MySQL allow up to that)
   --label TEXT      shown to people (default: the name of the command)
@@ -46,12 +46,10 @@ export interface Scene {
   waits(): void;
 }
 
+type SceneWork = (scene: Scene) => Promise<CommandEnding>;
+
 /** Opens the locks, does the work, and resolves with the status for which the process ends. */
-export async function underLock(
-  given: Arguments,
-  name: string,
-  work: (scene: Scene) => Promise<CommandEnding>,
-): Promise<number> {
+export async function underLock(given: Arguments, name: string, work: SceneWork): Promise<number> {
   const terminal = onTerminal();
   const { status, signal } = await doWork(given, name, work);
   // A shell leaves its loop only if the program itself ends by ^C.
@@ -60,11 +58,7 @@ export async function underLock(
   return status;
 }
 
-async function doWork(
-  given: Arguments,
-  name: string,
-  work: (scene: Scene) => Promise<CommandEnding>,
-): Promise<CommandEnding> {
+async function doWork(given: Arguments, name: string, work: SceneWork): Promise<CommandEnding> {
   const { command: words = [] } = given;
   const [program] = words;
   if (program === undefined) throw misuse('The command is missing behind --');

@@ -20,9 +20,8 @@ import { deadlockAround } from '../operators/deadlocks/knots.ts';
 import { isCandidate } from '../operators/list.ts';
 import { span } from '../operators/span.ts';
 import type { Waiting } from '../store-calls/waiting.ts';
-import { draw, printError } from './output.ts';
+import { draw, plain, printError } from './output.ts';
 import { cycleText, lossText, whoText } from './queue-view.ts';
-import { plain } from './text.ts';
 
 /** Shorter waits are not worth a line. In ms. */
 const FIRST_LOOK_MS = 300;
@@ -30,7 +29,7 @@ const LOOK_MS = 1000;
 /** In a log, what is looked for is rare. */
 const LOG_LOOK_MS = 5000;
 
-export interface ShownWait {
+interface ShownWait {
   readonly name: string;
   readonly verbose: boolean;
   /** What is written to the standard error is for programs. */
@@ -67,8 +66,7 @@ export class WaitingLine {
     ];
     if (!this.#terminal && !wait.verbose && !this.#nested) return;
     this.#timers.push(setTimeout(() => void this.#look(), FIRST_LOOK_MS));
-    const often = this.#terminal || this.#nested;
-    const pauseMs = often ? LOOK_MS : LOG_LOOK_MS;
+    const pauseMs = this.#terminal || this.#nested ? LOOK_MS : LOG_LOOK_MS;
     this.#timers.push(setInterval(() => void this.#look(), pauseMs));
   }
 
@@ -98,11 +96,7 @@ export class WaitingLine {
     }
     const lost = this.#loses(queue);
     if (!this.#visible || (this.#shown && !this.#terminal && !lost)) return;
-    const line = waitingLine(name, {
-      waitedMs: performance.now() - this.#since,
-      waiting: queue && { ...waitingAt(queue), cycle },
-      lostPlace: this.#lostPlace,
-    });
+    const line = this.#text(queue && { ...waitingAt(queue), cycle });
     this.#shown = true;
     if (!this.#terminal) return printError(`holdfast: ${line}`);
     // A terminal of unknown size reports 0. A full line would wrap.
@@ -117,6 +111,25 @@ export class WaitingLine {
     this.#claimed = claimed;
     this.#lostPlace ||= lost;
     return lost;
+  }
+
+  /** What is waited for; undefined if the store did not reply. */
+  #text(waiting: Partial<Waiting> | undefined): string {
+    const again = this.#lostPlace ? ', in line again after its place was lost' : '';
+    const waited = span(performance.now() - this.#since);
+    const what = `waiting ${waited} for ${plain(this.#wait.name)}${again}`;
+    if (!waiting) return `${what}: the store does not reply`;
+    const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = waiting;
+    if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
+    const waiters = ahead - holders.length;
+    const before = waiters > 0 ? `; ${waiters} before you` : '';
+    const [holder, ...others] = holders;
+    if (!holder) return `${what}, which has no holder${before}`;
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    const does = `${isCandidate(holder) ? 'led' : 'held'} by ${whoText(holder)}`;
+    const age = span(Date.now() - holder.holder.since);
+    const beat = `last heartbeat ${span(holder.ttlMs - holder.leftMs)} ago`;
+    return `${what}, ${does} for ${age}, ${beat}${more}${before}${cycleText(cycle)}`;
   }
 }
 
@@ -133,36 +146,6 @@ function waitingAt({ waiting, holders, waiters }: Inspection): Partial<Waiting> 
   return before < 0 ? { ...waiting } : { ...waiting, ahead: holders.length + before };
 }
 
-export function waitingLine(
-  name: string,
-  seen: {
-    readonly waitedMs: number;
-    /** Undefined if the store did not reply. */
-    readonly waiting: Partial<Waiting> | undefined;
-    /** Others may have come first since. */
-    readonly lostPlace: boolean;
-  },
-): string {
-  const again = seen.lostPlace ? ', in line again after its place was lost' : '';
-  const what = `waiting ${span(seen.waitedMs)} for ${plain(name)}${again}`;
-  if (!seen.waiting) return `${what}: the store does not reply`;
-  const { why, leftMs = 0, holders = [], ahead = 0, cycle = [] } = seen.waiting;
-  if (why === 'data-loss') return `${what}: ${lossText(leftMs)}`;
-  const waiters = ahead - holders.length;
-  const before = waiters > 0 ? `; ${waiters} before you` : '';
-  const [holder, ...others] = holders;
-  if (!holder) return `${what}, which has no holder${before}`;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const does = isCandidate(holder) ? 'led' : 'held';
-  return `${what}, ${does} by ${holderText(holder)}${more}${before}${cycleText(cycle)}`;
-}
-
 function isOurs({ holder }: Member): boolean {
   return holder.pid === process.pid && holder.host === hostname();
-}
-
-function holderText(member: Member): string {
-  const { holder, ttlMs, leftMs } = member;
-  const age = span(Date.now() - holder.since);
-  return `${whoText(member)} for ${age}, last heartbeat ${span(ttlMs - leftMs)} ago`;
 }

@@ -26,13 +26,9 @@ export interface BoardChange extends BoardNews {
   readonly before: ReadonlyMap<string, QueueRow>;
 }
 
-interface ShownQueue {
-  readonly row: QueueRow;
-  readonly shape: string;
-}
-
 export class Board {
-  readonly #rows = new Map<string, ShownQueue>();
+  /** The shape is all of a row but the ends of its seats. */
+  readonly #rows = new Map<string, { readonly row: QueueRow; readonly shape: string }>();
 
   get names(): IterableIterator<string> {
     return this.#rows.keys();
@@ -64,7 +60,7 @@ export class Board {
     const before = new Map<string, QueueRow>();
     for (const [name, row] of found) {
       const old = this.#rows.get(name);
-      const shape = shapeOf(row);
+      const shape = JSON.stringify(row, (key, value) => (key === 'endsAt' ? undefined : value));
       const same = old?.shape === shape;
       if (!same) changed.push(name);
       if (!same && old) before.set(name, old.row);
@@ -79,11 +75,6 @@ export class Board {
 
 function moved(seat: Seat, before: Seat | undefined): boolean {
   return before === undefined || Math.abs(seat.endsAt - before.endsAt) >= BEAT_MS;
-}
-
-/** All but the ends of its seats. */
-function shapeOf(row: QueueRow): string {
-  return JSON.stringify(row, (key, value) => (key === 'endsAt' ? undefined : value));
 }
 
 /** A queue that was read now. */

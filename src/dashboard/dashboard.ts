@@ -146,10 +146,7 @@ export function dashboard(locks: Locks, options: DashboardOptions): Dashboard {
 const STREAMED: HttpAnswer = { status: 200 };
 
 /** Trades the token for a cookie. */
-async function login(
-  cookieFor: NonNullable<AuthGate['login']>,
-  request: IncomingMessage,
-): Promise<HttpAnswer> {
+async function login(cookieFor: NonNullable<AuthGate['login']>, request: IncomingMessage) {
   if (!isSameOrigin(request)) return door(403, 'It does not come from this page.', true);
   const body = await bodyOf(request);
   const fields = typeof body === 'string' ? new URLSearchParams(body) : undefined;
@@ -170,11 +167,7 @@ async function record(engine: Engine, name: string): Promise<HttpAnswer> {
 }
 
 /** The one change that a page can make. */
-async function evictFrom(
-  locks: Locks,
-  watcher: StoreWatcher,
-  request: IncomingMessage,
-): Promise<HttpAnswer> {
+async function evictFrom(locks: Locks, watcher: StoreWatcher, request: IncomingMessage) {
   if (!isSameOrigin(request)) return refusal(403, 'It does not come from this page.');
   const [type = ''] = request.headers['content-type']?.split(';') ?? [];
   if (type.trim().toLowerCase() !== 'application/json') return refusal(415, 'It must be JSON.');

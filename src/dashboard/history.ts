@@ -71,10 +71,9 @@ export class History {
     const isGrant = what === 'granted' || what === 'handed on';
     let concluded: Concluded | undefined;
     if (token !== null) {
-      const own = keyOf(isGrant ? 'grant' : 'end', name, token);
-      const seen = isGrant ? own : goneKey(name, seatOf(token));
-      concluded = this.#take(seen);
-      this.#know(own, seen);
+      const key = isGrant ? keyOf('grant', name, token) : goneKey(name, seatOf(token));
+      concluded = this.#take(key);
+      this.#know(key);
     } else if (report.detail !== 'taken') {
       const key = missKey(name, by);
       concluded = this.#take(key);
@@ -179,8 +178,8 @@ export class History {
     return first !== undefined;
   }
 
-  #know(...keys: readonly string[]): void {
-    for (const key of keys) this.#reported.add(key);
+  #know(key: string): void {
+    this.#reported.add(key);
     keepNewest(this.#reported, MAX_KNOWN);
   }
 

@@ -67,10 +67,7 @@ export async function keepSurely(lease: Lease, keeping: KeptNote): Promise<void>
   }
 }
 
-/**
- * The note about the resource, and how much longer it is kept.
- * @throws StoreError, UnsupportedError
- */
+/** The note about the resource, and its time left. @throws StoreError, UnsupportedError */
 export async function recall<N extends object>(
   { services: { calls } }: Engine,
   resource: string,

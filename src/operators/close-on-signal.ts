@@ -15,12 +15,6 @@ import { CLOSE, engineOf, type Locks } from '../locks.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-interface Registry {
-  /** Locks, and how long their work may go on, in ms. */
-  readonly drains: Map<Locks, number>;
-  readonly listener: (signal: NodeJS.Signals) => void;
-}
-
 /**
  * On SIGINT and SIGTERM, closes these locks and then lets the signal take effect. Returns them.
  * Running work may go on for `drain`, default 10 s, before its signal aborts.
@@ -46,7 +40,8 @@ export function closeOnSignal(locks: Locks, options: { readonly drain?: Duration
   return locks;
 }
 
-function newRegistry(): Registry {
+function newRegistry() {
+  // How long the work of these locks may go on, in ms.
   const drains = new Map<Locks, number>();
   const listener = async (signal: NodeJS.Signals): Promise<void> => {
     stop(listener);
@@ -59,6 +54,6 @@ function newRegistry(): Registry {
   return { drains, listener };
 }
 
-function stop(listener: Registry['listener']): void {
+function stop(listener: (signal: NodeJS.Signals) => void): void {
   for (const signal of SIGNALS) process.removeListener(signal, listener);
 }

@@ -58,10 +58,7 @@ const same = <T>(reply: T): T => reply;
 /** How many queues are asked for at a time. Redis and the SQL stores read them in one request. */
 const AT_ONCE = 32;
 
-/**
- * The queues of those names that are still in use, in their order.
- * @throws ClosedError, StoreError
- */
+/** The queues of those names that are in use, in their order. @throws ClosedError, StoreError */
 export async function queuesOf(
   locks: Locks,
   names: readonly string[],

@@ -123,11 +123,7 @@ function maxTtlOf({ ttl = 0, maxTtl: ms }: Checked<typeof LOCKS>, store: Store):
 }
 
 /** @throws UsageError if it is more than the longest TTL, which the store or these locks set. */
-function atMost(
-  maxTtlMs: number,
-  store: Store,
-  { ms, what }: { readonly ms: number; readonly what: string },
-): number {
+function atMost(maxTtlMs: number, store: Store, { ms, what }: { ms: number; what: string }) {
   if (ms <= maxTtlMs) return ms;
   const where = maxTtlMs === store.maxTtlMs ? `the ${store.name} store` : 'createLocks';
   const raise = `raise the option maxTtl of ${where} for all users of the store`;

@@ -128,8 +128,9 @@ export abstract class Lockable<L extends Held> {
   #run<T>(options: AcquireOptions, work: Work<L, T>): Promise<T> {
     try {
       const nested = this.nested(options, work, true);
+      if (nested) return nested;
       // With `waits` the result is never null.
-      return nested ?? this.#under(this.take(options, true) as Promise<L>, work);
+      return underLease(this.take(options, true) as Promise<L>, this, work, releaseOf);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -154,7 +155,7 @@ export abstract class Lockable<L extends Held> {
     if (nested) return { acquired: true, value: await nested };
     const lease = await this.take(options, false);
     if (!lease) return { acquired: false, ...(await this.waiting()) };
-    return { acquired: true, value: await this.#under(lease, work) };
+    return { acquired: true, value: await underLease(lease, this, work, releaseOf) };
   }
 
   /** With the default wait, and with where it was called, as often as there is time for that. */
@@ -166,19 +167,12 @@ export abstract class Lockable<L extends Held> {
     return { ...options, wait, ...(noted && { site: siteBelow(called) }) };
   }
 
-  #parse<T>(
-    first: AcquireOptions | Work<L, T> = {},
-    second?: Work<L, T>,
-  ): { options: AcquireOptions; work: Work<L, T> } {
+  #parse<T>(first: AcquireOptions | Work<L, T> = {}, second?: Work<L, T>) {
     const alone = typeof first === 'function' && second === undefined;
     const options = this.read(alone ? NO_OPTIONS : (first as AcquireOptions));
     const work = alone ? first : second;
     if (typeof work !== 'function') throw new UsageError('The last argument must be a function.');
     return { options, work };
-  }
-
-  #under<T>(taking: L | Promise<L>, work: Work<L, T>): Promise<T> {
-    return underLease(taking, this, work, releaseOf);
   }
 }
 

@@ -16,7 +16,7 @@ import { perProcess } from '../base/per-process.ts';
 import type { Store } from '../contract/store.ts';
 import type { AcquireOptions } from '../core/acquire-options.ts';
 import type { Lease } from '../core/lease.ts';
-import { type Subject, Waiter } from '../core/waiter.ts';
+import { Waiter } from '../core/waiter.ts';
 import { type Scope, underLease, type Work } from './lockable.ts';
 
 let storage: AsyncLocalStorage<Frame> | undefined;
@@ -49,12 +49,13 @@ export function innermost(): Frame | undefined {
 }
 
 /** A frame around the running code may be of another copy, so what that copy reads is public. */
-export class Frame implements Scope, Subject {
+export class Frame implements Scope {
   readonly lease: Lease;
   readonly parent: Frame | undefined;
   /** Nested runs that wait for their turn; undefined before the first. */
   #line: Fifo<Waiter<void>> | undefined;
-  #entered = false;
+  /** A nested run is inside. */
+  busy = false;
   #open = true;
   #closed: (() => void) | undefined;
 
@@ -81,11 +82,6 @@ export class Frame implements Scope, Subject {
     return sum;
   }
 
-  /** For its waiters. */
-  get spec(): Lease {
-    return this.lease;
-  }
-
   /** The work inside has neither settled nor released the lease itself. */
   get open(): boolean {
     return this.#open && this.lease.state !== 'released';
@@ -97,18 +93,13 @@ export class Frame implements Scope, Subject {
     return own && this.open;
   }
 
-  /** A nested run is inside. */
-  get busy(): boolean {
-    return this.#entered;
-  }
-
   inside<T>(work: () => T): T {
     return context().run(this, work);
   }
 
   /** Closes after the nested runs that have entered. */
   close(): Promise<void> | undefined {
-    if (this.#entered) {
+    if (this.busy) {
       const left = new Promise<void>((resolve) => (this.#closed = resolve));
       return left.then(() => this.close());
     }
@@ -119,27 +110,24 @@ export class Frame implements Scope, Subject {
   /** Runs nested work in turn with its siblings, on the same lease. */
   async enter<T>(options: AcquireOptions, work: Work<Lease, T>): Promise<T> {
     options.signal?.throwIfAborted();
-    if (this.#entered) {
+    if (this.busy) {
       await new Promise<void>((resolve, reject) => {
-        const parts = { subject: this, options, resolve, reject };
         this.#line ??= new Fifo();
+        const leave = (task: Waiter<void>): void => void this.#line?.remove(task);
+        const parts = { subject: { spec: this.lease, leave }, options, resolve, reject };
         this.#line.push(new Waiter(this.lease.live.services, parts));
       });
     }
-    this.#entered = true;
+    this.busy = true;
     try {
       this.lease.assertHeld();
       const scopes = { scope: (lease: Lease) => new Frame(lease, this) };
       return await underLease(this.lease, scopes, work);
     } finally {
       const next = this.#line?.shift();
-      this.#entered = next !== undefined;
+      this.busy = next !== undefined;
       if (next) next.resolve();
       else this.#closed?.();
     }
-  }
-
-  leave(task: Waiter<void>): void {
-    this.#line?.remove(task);
   }
 }

@@ -15,7 +15,7 @@ import { toStoreError, UnsupportedError } from '../contract/errors.ts';
 import { REFUSED } from '../contract/gone.ts';
 import { type Claim, type ClaimStatus, MAX_BATCH } from '../contract/store.ts';
 import { type AcquireOptions, NO_OPTIONS } from '../core/acquire-options.ts';
-import type { Caller, Sender } from '../store-calls/batcher.ts';
+import type { Caller } from '../store-calls/batcher.ts';
 import { checkStatus, partOf } from '../store-calls/replies.ts';
 import type { StoreCalls } from '../store-calls/store-calls.ts';
 import type { Lock } from './lock.ts';
@@ -26,41 +26,34 @@ const SLOTS =
   'These locks are in several slots of the cluster, so the store cannot take them in one step.' +
   " Give their names one hash tag, such as '{order:7}', or use allOf().";
 
-/** Sends one claim on each of these resources, together. */
-class Together implements Sender<ClaimStatus> {
-  readonly #count: number;
-  readonly #sender: Sender<ClaimStatus>;
-  readonly #waiting: (() => void)[] = [];
-  #over = false;
-
-  /** @throws UnsupportedError unless the store can take them in one step. */
-  constructor(calls: StoreCalls, resources: readonly string[]) {
-    const parts = new Set(resources.map((resource) => partOf(calls.store, resource)));
-    const claimAll = calls.verb('claimAll');
-    if (parts.size > 1) throw new UnsupportedError('claimAll', SLOTS);
-    const count = resources.length;
-    const verb = async (claims: readonly Claim[]): Promise<readonly ClaimStatus[]> => {
-      if (claims.length < count) return claims.map(() => REFUSED);
-      try {
-        return await claimAll(claims);
-      } catch (error) {
-        return claims.map(() => ({ state: 'error', error: toStoreError(error) }));
-      }
-    };
-    this.#count = count;
-    this.#sender = calls.sender(verb, checkStatus, {});
-  }
-
-  send(claim: Claim, caller: Caller<ClaimStatus>): void {
-    this.#waiting.push(() => this.#sender.send(claim, caller));
-    if (this.#over || this.#waiting.length === this.#count) this.end();
-  }
-
-  /** No more are to come. */
-  end(): void {
-    this.#over = true;
-    for (const send of this.#waiting.splice(0)) send();
-  }
+/**
+ * Sends one claim on each of these resources, together; after `end` no more are to come.
+ * @throws UnsupportedError unless the store can take them in one step.
+ */
+function together(calls: StoreCalls, resources: readonly string[]) {
+  const parts = new Set(resources.map((resource) => partOf(calls.store, resource)));
+  const claimAll = calls.verb('claimAll');
+  if (parts.size > 1) throw new UnsupportedError('claimAll', SLOTS);
+  const verb = async (claims: readonly Claim[]): Promise<readonly ClaimStatus[]> => {
+    if (claims.length < resources.length) return claims.map(() => REFUSED);
+    try {
+      return await claimAll(claims);
+    } catch (error) {
+      return claims.map(() => ({ state: 'error', error: toStoreError(error) }));
+    }
+  };
+  const sender = calls.sender(verb, checkStatus, {});
+  const waiting: (() => void)[] = [];
+  let over = false;
+  const end = (): void => {
+    over = true;
+    for (const send of waiting.splice(0)) send();
+  };
+  const send = (claim: Claim, caller: Caller<ClaimStatus>): void => {
+    waiting.push(() => sender.send(claim, caller));
+    if (over || waiting.length === resources.length) end();
+  };
+  return { send, end };
 }
 
 /**
@@ -88,16 +81,12 @@ export function tryAllOf(
   return take(all, impatient(all.read(options)));
 }
 
-async function take(
-  { engine, parts }: MultiLock,
-  options: AcquireOptions,
-): Promise<MultiLease | null> {
+async function take({ engine, parts }: MultiLock, options: AcquireOptions) {
   const resources = parts.map(({ resource }) => resource);
-  const entering = new Together(engine.services.calls, resources);
+  const entering = together(engine.services.calls, resources);
   const taking = parts.map((part) => part.take({ ...options, entering }, false));
   // One that is over before it has sent its claim ends the try of the others.
-  const end = (): void => entering.end();
-  for (const each of taking) each.then(end, end);
+  for (const each of taking) each.then(entering.end, entering.end);
   const taken = await Promise.allSettled(taking);
   const leases = taken.flatMap((each) => (each.status === 'fulfilled' ? (each.value ?? []) : []));
   if (leases.length === parts.length) return new MultiLease(leases);

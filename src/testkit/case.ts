@@ -11,8 +11,13 @@ import {
   type Traits,
   type WaitingStatus,
 } from '../contract/store.ts';
-import type { FixtureOptions } from './fixture.ts';
-import type { TestBed } from './test-bed.ts';
+import type { FixtureOptions, TestBed } from './test-bed.ts';
+
+/** Who a claim is, and what a case about it needs. */
+export const WHO = { holder: [], waiter: ['queue'] } as const;
+
+/** How a hold ends, and what a case about it needs. */
+export const ENDS = { released: [], expired: [], evicted: ['evict', 'tokens'] } as const;
 
 /** What a case needs of a store; without it the suite skips the case and shows the reason. */
 export type Need = Trait | OptionalVerb;
@@ -117,10 +122,9 @@ function isVerb(need: Need): need is OptionalVerb {
 export async function hold(
   bed: TestBed,
   over: Partial<Claim> = {},
-): Promise<Omit<HeldStatus, 'state' | 'limit'> & { readonly claim: Claim }> {
+): Promise<HeldStatus & { readonly claim: Claim }> {
   const claim = bed.claim(over);
-  const { token, leftMs, waiters, takeover } = held(await bed.enter(claim));
-  return { claim, token, leftMs, waiters, takeover };
+  return { claim, ...held(await bed.enter(claim)) };
 }
 
 /** Returns the status with its type narrowed, as those below. */
@@ -143,6 +147,12 @@ export function gone(status: ClaimStatus | undefined, why?: GoneReason): GoneSta
   if (status?.state !== 'gone') assert.fail(`expected a claim that is gone, got ${show(status)}`);
   if (why !== undefined) assert.equal(status.why, why);
   return status;
+}
+
+/** Returns the second token, which must be the greater one. */
+export function grown(before: bigint, token: bigint): bigint {
+  assert.ok(token > before, `${token} after ${before}`);
+  return token;
 }
 
 export function states(statuses: readonly ClaimStatus[]): string {

@@ -105,103 +105,72 @@ const USUAL: Weather = {
  * const locks = createLocks(chaosStore(memoryStore({ clock }), { clock }), { clock });
  */
 export function chaosStore(store: Store, options: ChaosOptions): ChaosStore {
-  return new Network(store, options).far();
-}
+  const { clock, notice = () => {}, ...given } = options;
+  let weather: Weather = { ...USUAL, ...given };
+  let { lineage } = store;
+  // When the last subscription gets its reply.
+  let subscribedAt = 0;
 
-class Network {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #notice: (mishap: Mishap) => void;
-  #weather: Weather;
-  #lineage: string;
-  /** When the last subscription gets its reply. */
-  #subscribedAt = 0;
+  const chance = (share: number): boolean => share > 0 && clock.random() < share;
+  const happens = (share: number, mishap: Mishap): boolean => {
+    const so = chance(share);
+    if (so) notice(mishap);
+    return so;
+  };
+  const between = ([least, most]: Range): number =>
+    least + Math.floor(clock.random() * (most - least + 1));
 
-  constructor(store: Store, { clock, notice = () => {}, ...weather }: ChaosOptions) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#notice = notice;
-    this.#weather = { ...USUAL, ...weather };
-    this.#lineage = store.lineage;
-  }
-
-  /** The store at the other end. */
-  far(): ChaosStore {
-    const lineage = (): string => this.#lineage;
-    const around = <T>({ verb }: { readonly verb: Verb }, next: () => Promise<T>): Promise<T> =>
-      this.#send(verb, next);
-    const far = aroundStore(this.#store, around, { ...this.#store.traits, synchronous: false });
-    const { watch } = far;
-    return {
-      ...far,
-      get lineage() {
-        return lineage();
-      },
-      ...(watch && {
-        watch: (claim, wake) => this.#subscribe(wake, (woken) => watch(claim, woken)),
-      }),
-      change: (weather) => {
-        this.#weather = { ...this.#weather, ...weather };
-      },
-    };
-  }
-
-  async #send<T>(verb: Verb, next: () => Promise<T>): Promise<T> {
-    const journey = verb === 'watch' ? this.#inTurn() : this.#journey(REPEATABLE.has(verb));
-    const reply = await undergo(this.#clock, journey, {
-      next: async () => ({ value: await next(), lineage: this.#store.lineage }),
-      pick: (first, second) => (FIRST_COUNTS.has(verb) ? first : second),
-    });
-    this.#lineage = reply.lineage;
-    return reply.value;
-  }
-
-  #journey(repeatable: boolean): Journey {
-    const { delayMs, late, lateMs, loseRequest, loseAnswer, refuse, duplicate } = this.#weather;
-    if (this.#happens(refuse, 'refused')) return { arrives: 'never', answer: error('failed') };
-    const slow = this.#happens(late, 'late') ? (this.#chance(0.5) ? 'there' : 'back') : undefined;
-    const there = this.#between(slow === 'there' ? lateMs : delayMs);
-    const back = this.#between(slow === 'back' ? lateMs : delayMs);
-    const lost = this.#happens(loseRequest, 'request lost')
+  function journeyOf(repeatable: boolean): Journey {
+    const { delayMs, late, lateMs, loseRequest, loseAnswer, refuse, duplicate, broken } = weather;
+    if (happens(refuse, 'refused')) return { arrives: 'never', answer: error('failed') };
+    const slow = happens(late, 'late') ? (chance(0.5) ? 'there' : 'back') : undefined;
+    const there = between(slow === 'there' ? lateMs : delayMs);
+    const back = between(slow === 'back' ? lateMs : delayMs);
+    const lost = happens(loseRequest, 'request lost')
       ? 'there'
-      : this.#happens(loseAnswer, 'answer lost') && 'back';
-    const copied = repeatable && this.#happens(duplicate, 'copied');
-    const copyLateMs = there + this.#between(lost ? lateMs : delayMs);
+      : happens(loseAnswer, 'answer lost') && 'back';
+    const copied = repeatable && happens(duplicate, 'copied');
+    const copyLateMs = there + between(lost ? lateMs : delayMs);
+    const loss = (): Journey['answer'] => (chance(broken) ? error('unknown') : 'never');
     return {
       arrives: lost === 'there' ? 'never' : { lateMs: there },
       ...(copied && { copy: { lateMs: copyLateMs } }),
-      answer: lost ? this.#loss() : { lateMs: back },
+      answer: lost ? loss() : { lateMs: back },
     };
   }
 
   /** A subscription: its reply comes after earlier ones, unless it is late or lost. */
-  #inTurn(): Journey {
-    const { delayMs } = this.#weather;
-    const journey = this.#journey(false);
+  function inTurn(): Journey {
+    const journey = journeyOf(false);
     const { arrives, answer } = journey;
     if (typeof arrives !== 'object' || answer === 'never' || isError(answer)) return journey;
-    const now = this.#clock.now();
+    const now = clock.now();
     const due = now + arrives.lateMs + answer.lateMs;
-    if (due > now + 2 * delayMs[1]) return journey;
-    this.#subscribedAt = Math.max(due, this.#subscribedAt + 1);
-    return { arrives, answer: { lateMs: this.#subscribedAt - now - arrives.lateMs } };
+    if (due > now + 2 * weather.delayMs[1]) return journey;
+    subscribedAt = Math.max(due, subscribedAt + 1);
+    return { arrives, answer: { lateMs: subscribedAt - now - arrives.lateMs } };
   }
 
-  #loss(): 'never' | StoreError {
-    return this.#chance(this.#weather.broken) ? error('unknown') : 'never';
+  async function send<T>({ verb }: { readonly verb: Verb }, next: () => Promise<T>): Promise<T> {
+    const journey = verb === 'watch' ? inTurn() : journeyOf(REPEATABLE.has(verb));
+    const reply = await undergo(clock, journey, {
+      next: async () => ({ value: await next(), lineage: store.lineage }),
+      pick: (first, second) => (FIRST_COUNTS.has(verb) ? first : second),
+    });
+    lineage = reply.lineage;
+    return reply.value;
   }
 
   /** Disposing of the subscription stops all hints, even those on their way. */
-  async #subscribe(wake: Wake, watch: (woken: Wake) => Subscribed): Promise<AsyncDisposable> {
+  async function subscribe(wake: Wake, watch: (woken: Wake) => Subscribed) {
     let stopped = false;
     const subscription = await watch(async (hint) => {
-      const { delayMs, lateMs, loseHint, lateHint } = this.#weather;
-      if (this.#happens(loseHint, 'hint lost')) return;
-      const { lineage } = this.#store;
-      const ms = this.#happens(lateHint, 'hint late') ? lateMs : delayMs;
-      await sleep(this.#clock, this.#between(ms));
+      const { delayMs, lateMs, loseHint, lateHint } = weather;
+      if (happens(loseHint, 'hint lost')) return;
+      const { lineage: known } = store;
+      await sleep(clock, between(happens(lateHint, 'hint late') ? lateMs : delayMs));
       if (stopped) return;
-      this.#lineage = lineage;
+      lineage = known;
       wake(hint);
     });
     return {
@@ -212,19 +181,19 @@ class Network {
     };
   }
 
-  #happens(share: number, mishap: Mishap): boolean {
-    const happens = this.#chance(share);
-    if (happens) this.#notice(mishap);
-    return happens;
-  }
-
-  #chance(share: number): boolean {
-    return share > 0 && this.#clock.random() < share;
-  }
-
-  #between([least, most]: Range): number {
-    return least + Math.floor(this.#clock.random() * (most - least + 1));
-  }
+  // The store at the other end.
+  const far = aroundStore(store, send, { ...store.traits, synchronous: false });
+  const { watch } = far;
+  return {
+    ...far,
+    get lineage() {
+      return lineage;
+    },
+    ...(watch && { watch: (claim, wake) => subscribe(wake, (woken) => watch(claim, woken)) }),
+    change: (more) => {
+      weather = { ...weather, ...more };
+    },
+  };
 }
 
 /** A second `watch` would subscribe again, and a `list` is read while it comes. */
@@ -237,7 +206,6 @@ const REPEATABLE: ReadonlySet<Verb> = new Set([
 const FIRST_COUNTS: ReadonlySet<Verb> = new Set(['release', 'evict']);
 
 function error(outcome: 'failed' | 'unknown'): StoreError {
-  const message =
-    outcome === 'failed' ? 'The network refused the request.' : 'The connection broke.';
-  return new StoreError(message, { retryable: true, outcome });
+  const says = outcome === 'failed' ? 'The network refused the request.' : 'The connection broke.';
+  return new StoreError(says, { retryable: true, outcome });
 }

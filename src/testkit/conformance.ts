@@ -7,29 +7,23 @@ import { isError, UsageError } from '../base/errors.ts';
 import { OPTIONAL_VERBS } from '../contract/store.ts';
 import { type Case, check, type Declared, missing, type Topic } from './case.ts';
 import { batches } from './contract/batches.ts';
-import { claim } from './contract/claim.ts';
+import { claim, tries } from './contract/claim.ts';
 import { claimAll } from './contract/claim-all.ts';
 import { dataLoss } from './contract/data-loss.ts';
-import { downgrade } from './contract/downgrade.ts';
 import { evict } from './contract/evict.ts';
-import { expiry } from './contract/expiry.ts';
+import { expiry, renew } from './contract/expiry.ts';
 import { handOver } from './contract/hand-over.ts';
 import { hints } from './contract/hints.ts';
 import { inspect } from './contract/inspect.ts';
 import { keep } from './contract/keep.ts';
 import { locks } from './contract/locks.ts';
 import { names } from './contract/names.ts';
-import { order } from './contract/order.ts';
-import { permits } from './contract/permits.ts';
-import { raise } from './contract/raise.ts';
-import { readWrite } from './contract/read-write.ts';
+import { order, permits } from './contract/permits.ts';
+import { downgrade, readWrite } from './contract/read-write.ts';
 import { release } from './contract/release.ts';
-import { renew } from './contract/renew.ts';
 import { takeover } from './contract/takeover.ts';
-import { tokens } from './contract/tokens.ts';
-import { tries } from './contract/try.ts';
-import type { Fixture, FixtureOptions } from './fixture.ts';
-import { TestBed } from './test-bed.ts';
+import { raise, tokens } from './contract/tokens.ts';
+import { type Fixture, type FixtureOptions, TestBed } from './test-bed.ts';
 
 export interface ConformanceOptions extends Declared {
   /** Registers a case. Cases share nothing and may run at the same time. */
@@ -118,10 +112,7 @@ export function register(topics: readonly Topic[], options: ConformanceOptions):
   }
 }
 
-function chosen(
-  all: readonly Topic[],
-  beginnings: readonly string[] | undefined,
-): readonly Topic[] {
+function chosen(all: readonly Topic[], beginnings: readonly string[] | undefined) {
   if (!beginnings) return all;
   for (const beginning of beginnings) {
     if (all.some(({ topic }) => topic.startsWith(beginning))) continue;
@@ -161,11 +152,7 @@ function declaration(declared: Declared): Topic {
   };
 }
 
-async function runCase(
-  each: Case,
-  create: ConformanceOptions['create'],
-  patienceMs: number,
-): Promise<void> {
+async function runCase(each: Case, create: ConformanceOptions['create'], patienceMs: number) {
   const bed = await TestBed.open(await create(each.fixture ?? {}), patienceMs);
   try {
     await bed.within(each.limitMs ?? 2 * patienceMs, each.run(bed));

@@ -43,16 +43,6 @@ interface FenceBed extends FenceFixture {
 /** Enters; reads; writes one more than it read; or enters only now, and writes. */
 type FenceStep = 'enter' | 'read' | 'write' | 'enter and write';
 
-interface Tally {
-  readonly orders: number;
-  /** Updates that were accepted. */
-  readonly written: number;
-  /** Updates that were accepted and then overwritten. */
-  readonly lost: number;
-  /** Orders in which at least one was lost. */
-  readonly inOrders: number;
-}
-
 /** The older holder makes two updates, the newer one makes one. */
 const CLAIM_FIRST: readonly FenceStep[] = ['enter', 'read', 'write', 'read', 'write'];
 const WRITE_ONLY: readonly FenceStep[] = ['read', 'enter and write', 'read', 'enter and write'];
@@ -157,10 +147,7 @@ export function fenceConformance({ test, create }: FenceConformanceOptions): voi
 }
 
 /** @param terms what the error must contain. */
-function refused(
-  attempt: Promise<unknown>,
-  terms: { readonly token: bigint; readonly seen: bigint },
-): Promise<void> {
+function refused(attempt: Promise<unknown>, terms: Pick<StaleTokenError, 'token' | 'seen'>) {
   return assert.rejects(attempt, (error) => {
     assert.ok(isLockError(error, 'STALE_TOKEN'), `expected a stale token, got ${String(error)}`);
     const { token, seen } = error as StaleTokenError;
@@ -171,21 +158,18 @@ function refused(
 
 /**
  * Plays all orders on one number, which only grows. The newer holder takes the first `most` of the
- * older one's steps; in each order both have new tokens.
+ * older one's steps; in each order both have new tokens. Counts the updates that were accepted
+ * (`written`), and those of them that were then overwritten (`lost`).
  */
-async function everyOrder(
-  bed: FenceBed,
-  steps: readonly FenceStep[],
-  most: number,
-): Promise<Tally> {
+async function everyOrder(bed: FenceBed, steps: readonly FenceStep[], most: number) {
   const tally = { orders: 0, written: 0, lost: 0, inOrders: 0 };
   for (const order of orders(steps.length, most)) {
     const token = BigInt(2 * tally.orders + 1);
-    const older = new Player(bed, bed.lease(token), steps);
-    const newer = new Player(bed, bed.lease(token + 1n), steps.slice(0, most));
+    const older = playerOf(bed, bed.lease(token), steps);
+    const newer = playerOf(bed, bed.lease(token + 1n), steps.slice(0, most));
     const before = await bed.look();
-    for (const who of order) await (who === 0 ? older : newer).step();
-    const written = older.written + newer.written;
+    let written = 0;
+    for (const who of order) written += await (who === 0 ? older : newer)();
     const lost = written - ((await bed.look()) - before);
     tally.orders++;
     tally.written += written;
@@ -204,45 +188,30 @@ function orders(zeros: number, ones: number): number[][] {
   ];
 }
 
-/** Takes its steps until the fence refuses it. */
-class Player {
-  readonly #fixture: FenceFixture;
-  readonly #lease: FencingToken;
-  readonly #steps: FenceStep[];
-  #entry: FencedNumber | undefined;
-  #value = 0;
-  #stopped = false;
-  written = 0;
-
-  constructor(fixture: FenceFixture, lease: FencingToken, steps: readonly FenceStep[]) {
-    this.#fixture = fixture;
-    this.#lease = lease;
-    this.#steps = [...steps];
-  }
-
-  async step(): Promise<void> {
-    const step = this.#steps.shift();
-    if (step === undefined || this.#stopped) return;
+/** Takes a step at each call, until the fence refuses it; returns how often it has written then. */
+function playerOf({ enter, look }: FenceBed, lease: FencingToken, steps: readonly FenceStep[]) {
+  let left = steps;
+  let entry: FencedNumber | undefined;
+  let value = 0;
+  const take = async (step: FenceStep | undefined): Promise<0 | 1> => {
+    if (step === 'read') value = await (entry ? entry.read() : look());
+    else if (step === 'enter') entry = await enter(lease);
+    else if (step) {
+      const writes = step === 'write' ? entry : await enter(lease);
+      await writes?.write(value + 1);
+      return 1;
+    }
+    return 0;
+  };
+  return async (): Promise<0 | 1> => {
+    const [step, ...rest] = left;
+    left = rest;
     try {
-      await this.#take(step);
+      return await take(step);
     } catch (error) {
       if (!isLockError(error, 'STALE_TOKEN')) throw error;
-      this.#stopped = true;
+      left = [];
+      return 0;
     }
-  }
-
-  async #take(step: FenceStep): Promise<void> {
-    const { enter, look } = this.#fixture;
-    if (step === 'read') {
-      this.#value = this.#entry ? await this.#entry.read() : await look();
-      return;
-    }
-    if (step === 'enter') {
-      this.#entry = await enter(this.#lease);
-      return;
-    }
-    const entry = step === 'write' ? this.#entry : await enter(this.#lease);
-    await entry?.write(this.#value + 1);
-    this.written++;
-  }
+  };
 }

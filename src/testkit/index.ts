@@ -21,6 +21,6 @@ export {
   type FenceFixture,
   fenceConformance,
 } from './fence-conformance.ts';
-export type { Fixture, FixtureOptions } from './fixture.ts';
 export type { Journey } from './journey.ts';
 export { type SimulatedClock, simulatedClock } from './simulated-clock.ts';
+export type { Fixture, FixtureOptions } from './test-bed.ts';

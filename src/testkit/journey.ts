@@ -4,9 +4,7 @@ import { isError } from '../base/errors.ts';
 import type { StoreError } from '../contract/errors.ts';
 
 export interface Journey {
-  /**
-   * Whether the request reaches the store: at once, this many ms late, or never. Default at once.
-   */
+  /** Whether the request reaches the store: at once, the default; this many ms late; or never. */
   readonly arrives?: 'never' | { readonly lateMs: number };
   /** A second copy of the request reaches the store, this many ms after it was sent. */
   readonly copy?: { readonly lateMs: number };

@@ -6,7 +6,6 @@ import type { Claim, ClaimStatus, Queue, Store, Takeover, Wake } from '../contra
 import { createLocks, type Locks } from '../locks.ts';
 import type { LocksOptions } from '../primitives/lock-options.ts';
 import { partOf } from '../store-calls/replies.ts';
-import type { Fixture } from './fixture.ts';
 
 /** The TTL of claims that must outlive their case, in ms. */
 export const LONG_MS = 20_000;
@@ -18,6 +17,33 @@ const SHORT_REMOTE_MS = 600;
 
 /** How often `until` looks, in ms. */
 const LOOK_MS = 10;
+
+export interface FixtureOptions {
+  /** Longest queue of waiting claims of one resource; the store's default if undefined. */
+  readonly maxWaiters?: number | undefined;
+  /** For how many ms the store grants nothing after `forget()`. */
+  readonly quarantineMs?: number | undefined;
+}
+
+/** Where one case runs: data of its own, which all its connections share. */
+export interface Fixture {
+  /** A store on the fixture's data. The suite closes each store that it connects. */
+  connect(): Store | Promise<Store>;
+  /** The clock of the store, if the store takes one; otherwise time is real. */
+  readonly clock?: Clock;
+  /** Makes the store lose its data, like a server that crashes and keeps nothing on disk. */
+  forget?(): void | Promise<void>;
+  /** As `connect`, for a program that does not wait after `forget()` as all others do. */
+  trusting?(): Store | Promise<Store>;
+  /** A short TTL that the store keeps on a busy machine, in ms; default 400, or 600 far away. */
+  readonly shortMs?: number;
+  /** How much later than asked for a claim may end, in ms, by the steps of the store's clock. */
+  readonly slackMs?: number;
+  /** Moves the clock by which the store counts lives forward, at once or nearly so. */
+  leap?(ms: number): void | Promise<void>;
+  /** Removes the data, after all connections have been closed. */
+  dispose?(): void | Promise<void>;
+}
 
 export class TestBed {
   readonly store: Store;
@@ -180,6 +206,12 @@ export class TestBed {
     return this.store.inspect(resource);
   }
 
+  /** How many hold the resource, and how many wait for it. */
+  async counts(resource?: string): Promise<readonly [holders: number, waiters: number]> {
+    const { holders, waiters } = await this.look(resource);
+    return [holders.length, waiters.length];
+  }
+
   /** The listed resources of this case whose names begin so. */
   async list(prefix = ''): Promise<string[]> {
     const listed: string[] = [];
@@ -212,6 +244,12 @@ export class TestBed {
       const timer = this.clock.setTimeout(late, ms);
       work.then(resolve, reject).finally(() => this.clock.clearTimeout(timer));
     });
+  }
+
+  /** Fails if it ends earlier than after this many ms, by more than rounding. */
+  lasted(from: number, ms: number): void {
+    const passed = this.clock.now() - from;
+    assert.ok(passed >= ms - this.slackMs, `it lasted for ${passed} of ${ms} ms`);
   }
 
   /** Long enough for hints on their way to arrive. */

@@ -5,12 +5,12 @@ import type { BrokenStore } from './broken-stores.ts';
 export const BROKEN_HINTS: readonly BrokenStore[] = [
   {
     fault: 'hints never come',
-    noticed: /^hints: (a release tells exactly|hints reach other)/,
+    noticed: /^hints: (of twelve, a release|hints reach other)/,
     break: () => ({ watch: async () => ({ [Symbol.asyncDispose]: async () => {} }) }),
   },
   {
     fault: 'every release wakes everybody',
-    noticed: /^hints: a release tells exactly/,
+    noticed: /^hints: of twelve, a release/,
     break(store) {
       const wakes = new Set<Wake>();
       return {

@@ -145,7 +145,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'waiters are told to ask at once, for ever',
-    noticed: /^(claim: the first waiter need not|expiry: a waiter that asks)/,
+    noticed: /^(claim: the first waiter is to ask|expiry: one that asks)/,
     break: (store) =>
       answering(store, (status) =>
         status.state === 'waiting' ? { ...status, retryInMs: 0 } : status,
@@ -216,7 +216,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'waiters are told to ask only after a whole TTL',
-    noticed: /^(claim: a waiter further back|release: a waiter behind a hold that was released)/,
+    noticed: /^(claim: another waiter is to ask|release: a waiter behind a release)/,
     break: (store) =>
       answering(store, (status) =>
         status.state === 'waiting' ? { ...status, retryInMs: 20_000 } : status,
@@ -319,7 +319,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     fault: 'numbers are put in order as text',
-    noticed: /^inspect and list: holders and waiters are shown in order/,
+    noticed: /^inspect and list: holders and waiters are shown in growing/,
     break: (store) => ({
       async inspect(resource) {
         const queue = await store.inspect(resource);

@@ -1,13 +1,15 @@
 import { nearest } from '../../base/nearest.ts';
 import { ALONE, type CliVerb, type Flags, misuse } from '../arguments.ts';
-import { print } from '../output.ts';
-import { quote } from '../text.ts';
+import { print, quote } from '../output.ts';
 import { bash } from './bash.ts';
 import { fish } from './fish.ts';
 import { wordsOf } from './words.ts';
 import { zsh } from './zsh.ts';
 
-const HELP = `Usage: holdfast completion bash|zsh|fish
+const SHELLS = new Map(Object.entries({ bash, zsh, fish }));
+
+export const verb: CliVerb = {
+  help: `Usage: holdfast completion bash|zsh|fish
 
 Prints the script by which the shell completes verbs, flags, names of locks that are in use, and
 the command behind '--'. To keep it:
@@ -15,12 +17,7 @@ the command behind '--'. To keep it:
   holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
   holdfast completion zsh > ~/.zfunc/_holdfast      # a directory of $fpath
   holdfast completion fish > ~/.config/fish/completions/holdfast.fish
-`;
-
-const SHELLS = new Map(Object.entries({ bash, zsh, fish }));
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { help: { ...ALONE, short: 'h' } } satisfies Flags,
   words: [...SHELLS.keys()],
   async run(given, all) {

@@ -6,20 +6,13 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ConditionalPut, ObjectAccess, StoredObject } from '../../stores/objects/index.ts';
 
-interface ObjectRequest {
-  readonly id: number;
-  readonly key: string;
-  /** Missing in a request to read. */
-  readonly put?: ConditionalPut;
-}
-
 const objects = new Map<string, StoredObject>();
 let writes = 0;
 
 /** Replies with the object; with none if there is none, or the condition does not hold. */
 export function serveObjects(child: ChildProcess): void {
   child.on('message', (message) => {
-    const { id, key, put } = message as ObjectRequest;
+    const { id, key, put } = message as { id: number; key: string; put?: ConditionalPut };
     // One that was killed hears no reply.
     child.send({ id, object: put ? write(key, put) : objects.get(key) }, () => {});
   });

@@ -1,5 +1,5 @@
 /** The demo: what the processes do is real, and an unexpected outcome fails it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -21,7 +21,7 @@ export async function play(): Promise<number> {
   // However this process ends; `print` ends it when its reader is gone.
   process.once('exit', end);
   const enters = (name: string): Actor => {
-    const actor = new Actor(name);
+    const actor = startActor(name);
     actors.push(actor);
     return actor;
   };
@@ -71,34 +71,24 @@ function later(than: number): string {
   return `${span(performance.now() - than)} later`;
 }
 
-class Actor {
-  readonly ended: Promise<void>;
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
+type Actor = ReturnType<typeof startActor>;
 
-  constructor(name: string) {
-    const args = [...process.execArgv, process.argv[1] as string, 'demo'];
-    const env = { ...process.env, HOLDFAST_DEMO_ACTOR: name };
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'], env });
-    serveObjects(child);
-    this.#child = child;
-    this.ended = new Promise((resolve) => void child.once('close', () => resolve()));
-    child.once('error', () => {});
-    this.#lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
-  }
-
-  async says(): Promise<Said> {
-    const { value, done } = await this.#lines.next();
+function startActor(name: string) {
+  const args = [...process.execArgv, process.argv[1] as string, 'demo'];
+  const env = { ...process.env, HOLDFAST_DEMO_ACTOR: name };
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'], env });
+  serveObjects(child);
+  child.once('error', () => {});
+  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
+  const says = async (): Promise<Said> => {
+    const { value, done } = await lines.next();
     if (done) throw new Error('A process of the demo has ended too early.');
     return JSON.parse(value) as Said;
-  }
-
-  sells(): Promise<Said> {
-    this.#child.stdin?.write('sell\n');
-    return this.says();
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
-  }
+  };
+  const sells = (): Promise<Said> => {
+    child.stdin?.write('sell\n');
+    return says();
+  };
+  return { ended, says, sells, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }

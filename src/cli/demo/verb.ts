@@ -1,14 +1,12 @@
 import { ALONE, type CliVerb } from '../arguments.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 
-const HELP = `Usage: holdfast demo
+export const verb: CliVerb = {
+  help: `Usage: holdfast demo
 
 Shows with three processes, in some seconds, what becomes of a lock whose holder is stopped or
 killed, and which write only a fence refuses. It needs no server, no package and no file.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { help: { ...ALONE, short: 'h' } },
   async run(given) {
     given.atMost(0);

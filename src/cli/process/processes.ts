@@ -14,7 +14,7 @@ interface ProcessEntry {
   readonly started: string;
 }
 
-export interface Origin {
+interface Origin {
   readonly pid: number;
   /** Every process in this session belongs to the command. */
   readonly session?: number | undefined;
@@ -22,46 +22,38 @@ export interface Origin {
   readonly environment: readonly string[];
 }
 
-/** Finds the processes of an origin, and knows them later even under another parent. */
-export class Offspring {
-  readonly #origin: Origin;
-  readonly #session: number | undefined;
-  readonly #known = new Map<number, string>();
-
-  constructor(origin: Origin) {
-    this.#origin = origin;
-    this.#session = origin.session ?? entryOf(process.pid)?.session;
-    this.#known.set(origin.pid, entryOf(origin.pid)?.started ?? '');
-  }
-
-  /** Processes that run now; undefined if the system does not list them. */
-  running(): readonly ProcessEntry[] | undefined {
+/**
+ * Finds the processes of an origin that run now, at each call, and knows them later even under
+ * another parent; undefined if the system does not list them.
+ */
+export function offspringOf(origin: Origin): () => readonly ProcessEntry[] | undefined {
+  const { session = entryOf(process.pid)?.session, environment } = origin;
+  const known = new Map([[origin.pid, entryOf(origin.pid)?.started ?? '']]);
+  const belongs = (entry: ProcessEntry): boolean => {
+    if (entry.pid === process.pid) return false;
+    if (known.has(entry.pid)) return true;
+    if (entry.session !== session) return false;
+    return origin.session !== undefined || hasEnvironment(entry.pid, environment);
+  };
+  return () => {
     const table = processTable();
     if (!table) return undefined;
     for (const { pid, started } of table) {
-      const known = this.#known.get(pid);
-      if (known && known !== started) this.#known.delete(pid);
+      const before = known.get(pid);
+      if (before && before !== started) known.delete(pid);
     }
     const found = new Map<number, ProcessEntry>();
     for (let grew = true; grew; ) {
       grew = false;
       for (const entry of table) {
-        if (found.has(entry.pid) || !(found.has(entry.parent) || this.#belongs(entry))) continue;
+        if (found.has(entry.pid) || !(found.has(entry.parent) || belongs(entry))) continue;
         found.set(entry.pid, entry);
-        this.#known.set(entry.pid, entry.started);
+        known.set(entry.pid, entry.started);
         grew = true;
       }
     }
     return [...found.values()];
-  }
-
-  #belongs(entry: ProcessEntry): boolean {
-    const { session, environment } = this.#origin;
-    if (entry.pid === process.pid) return false;
-    if (this.#known.has(entry.pid)) return true;
-    if (entry.session !== this.#session) return false;
-    return session !== undefined || hasEnvironment(entry.pid, environment);
-  }
+  };
 }
 
 /** All running processes; a zombie has ended, even if its parent never asks for its status. */

@@ -23,11 +23,7 @@ export function untilSignal(): AbortSignal {
  * the event loop. Returns the way to stop.
  */
 export function passSignals(lease: Lease, command: () => Command | undefined): () => void {
-  const listeners: [NodeJS.Signals, () => void][] = [];
-  const on = (signal: NodeJS.Signals, listener: () => void): void => {
-    process.on(signal, listener);
-    listeners.push([signal, listener]);
-  };
+  const listeners = new Map<NodeJS.Signals, () => void>();
   const terminal = onTerminal();
   // A signal that the terminal sent before the command existed arrives in the next turn. The first
   // of these immediates may still belong to this turn.
@@ -38,21 +34,22 @@ export function passSignals(lease: Lease, command: () => Command | undefined): (
     }),
   );
   for (const signal of [...ENDING, 'SIGWINCH'] as const) {
-    on(signal, () => {
+    listeners.set(signal, () => {
       if (early || !terminal || !OF_TERMINAL.has(signal)) command()?.pass(signal);
     });
   }
-  on('SIGCONT', () => {
+  listeners.set('SIGCONT', () => {
     // The lock may have been lost during the stop. Then the command must end before it resumes.
     if (lease.held && !terminal) command()?.signal('SIGCONT');
   });
   if (!terminal) {
-    on('SIGTSTP', () => {
+    listeners.set('SIGTSTP', () => {
       // A session without a terminal ignores SIGTSTP.
       command()?.signal('SIGSTOP');
       process.kill(process.pid, 'SIGSTOP');
     });
   }
+  for (const [signal, listener] of listeners) process.on(signal, listener);
   return () => {
     for (const [signal, listener] of listeners) process.off(signal, listener);
   };

@@ -1,19 +1,14 @@
-/** Draws a view of `top`. */
 import type { Queue } from '../../contract/store.ts';
+import type { screen } from '../live.ts';
+import { plain } from '../output.ts';
 import { countsText, queueLines, summaryLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
 import { membersOf, openQueue, queuesIn, selected, type TopView } from './view.ts';
 
-interface ScreenSize {
-  readonly rows: number;
-  readonly columns: number;
-}
-
-/** Fits into the screen: what is selected is always shown. */
+/** A view of `top`. Fits into the screen: what is selected is always shown. */
 export function screenLines(
   view: TopView,
   queues: readonly Queue[],
-  { size, coloured }: { readonly size: ScreenSize; readonly coloured: boolean },
+  { size, coloured }: { readonly size: ReturnType<typeof screen>; readonly coloured: boolean },
 ): readonly string[] {
   // Behind the mark of what is selected.
   const columns = size.columns - 2;
@@ -27,12 +22,7 @@ export function screenLines(
   return [...heading, ...marked.slice(from, from + room), '', footOf(view).slice(1 - size.columns)];
 }
 
-interface ScreenParts {
-  readonly heading: readonly string[];
-  readonly rows: readonly string[];
-}
-
-function listParts(view: TopView, queues: readonly Queue[], columns: number): ScreenParts {
+function listParts(view: TopView, queues: readonly Queue[], columns: number) {
   const shown = queuesIn(view, queues);
   const filter = view.filter === '' ? '' : `, with "${plain(view.filter)}"`;
   const counts = `${countsText(shown)}${filter}; ${view.order}`;
@@ -40,7 +30,7 @@ function listParts(view: TopView, queues: readonly Queue[], columns: number): Sc
   return { heading: [counts.slice(0, columns), `  ${headings}`], rows };
 }
 
-function queueParts(queue: Queue, coloured: boolean, columns: number): ScreenParts {
+function queueParts(queue: Queue, coloured: boolean, columns: number) {
   const lines = queueLines(queue, coloured, columns);
   const at = lines.length - membersOf(queue).length;
   return { heading: lines.slice(0, at), rows: lines.slice(at) };

@@ -7,7 +7,10 @@ import { print, printJson } from '../output.ts';
 import { countsText, queueJson, summaryLines } from '../queue-view.ts';
 import { sorted } from './view.ts';
 
-const HELP = `Usage: holdfast top [PREFIX] [--store URL] [--json]
+const LOOK_MS = 1_000;
+
+export const verb: CliVerb = {
+  help: `Usage: holdfast top [PREFIX] [--store URL] [--json]
 
 Shows the names that are held or waited for, all or those that begin with PREFIX, until it is
 interrupted: first those whose first waiter has waited longest, then those that are held longest.
@@ -20,12 +23,7 @@ or waiter, after a reason and the name of the lock, q quits. Elsewhere it append
 
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
-`;
-
-const LOOK_MS = 1_000;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: COMMON,
   async run(given) {
     const prefix = given.atMost(1);

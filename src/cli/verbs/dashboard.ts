@@ -13,7 +13,8 @@ import { untilSignal } from '../process/signals.ts';
 const VARIABLE = 'HOLDFAST_DASHBOARD_TOKEN';
 const DEFAULT_PORT = 8420;
 
-const HELP = `Usage: holdfast dashboard [PREFIX] [--port N] [--host ADDRESS] [--evict] [--insecure]
+export const verb: CliVerb = {
+  help: `Usage: holdfast dashboard [PREFIX] [--port N] [--host ADDRESS] [--evict] [--insecure]
 
 Serves a page that shows all names in use, or those that begin with PREFIX: queues, who waits for
 whom, and what happens, live. ${VARIABLE} has the token that opens it, of at least
@@ -25,10 +26,7 @@ whom, and what happens, live. ${VARIABLE} has the token that opens it, of at lea
   --insecure      needs no token; only on loopback, where each user of this machine can look
   --store URL     sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { ...COMMON, port: VALUE, host: VALUE, evict: ALONE, insecure: ALONE },
   async run(given) {
     const prefix = given.atMost(1) ?? '';
@@ -40,10 +38,9 @@ export const verb: CliVerb = {
     const locks = await openLocks(given, { looks: true });
     await Promise.race([ready(locks), interrupted]);
     if (interrupt.aborted) return 0;
-    const readOnly = !given.has('evict');
-    const shown = dashboard(locks, { auth, prefix, readOnly });
+    const shown = dashboard(locks, { auth, prefix, readOnly: !given.has('evict') });
     const server = createServer(shown);
-    const url = await listen(server, { host, port });
+    const url = await listen(server, host, port);
     if (given.has('json')) await printJson({ url });
     else await print(`${url}\n`);
     await interrupted;
@@ -67,10 +64,7 @@ function authOf(given: Arguments, host: string): DashboardOptions['auth'] {
   throw misuse('--insecure is only for loopback: --host 127.0.0.1');
 }
 
-async function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<string> {
+async function listen(server: Server, host: string, port: number): Promise<string> {
   try {
     await once(server.listen(port, host), 'listening');
   } catch (cause) {

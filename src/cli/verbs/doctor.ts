@@ -9,23 +9,9 @@ import { span } from '../../operators/span.ts';
 import { openerOf } from '../../stores/openers.ts';
 import { type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks, storeUrl } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson } from '../output.ts';
 import { STATUS, statusOf } from '../process/exit-status.ts';
 import { lossText, tableLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
-
-const HELP = `Usage: holdfast doctor [--store URL] [--json]
-
-Looks at the store as a program would use it, and prints a line for each finding: whether it can be
-reached, how long it takes to reply, whether it has lost its memory, whether a lock may be taken
-(it takes and releases one of its own, holdfast-doctor), which server and which tables it found,
-whether the clocks agree, by whose clock locks end, and what the store warns of.
-
-  --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
-  --json
-
-Exit status: 0 if all is well, 1 if there is something to do, 69, 77 or 78 without a usable store.
-`;
 
 export interface Finding {
   readonly about: string;
@@ -40,7 +26,18 @@ export interface Finding {
 }
 
 export const verb: CliVerb = {
-  help: HELP,
+  help: `Usage: holdfast doctor [--store URL] [--json]
+
+Looks at the store as a program would use it, and prints a line for each finding: whether it can be
+reached, how long it takes to reply, whether it has lost its memory, whether a lock may be taken
+(it takes and releases one of its own, holdfast-doctor), which server and which tables it found,
+whether the clocks agree, by whose clock locks end, and what the store warns of.
+
+  --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
+  --json
+
+Exit status: 0 if all is well, 1 if there is something to do, 69, 77 or 78 without a usable store.
+`,
   flags: COMMON,
   async run(given) {
     given.atMost(0, '; a store needs --store');
@@ -177,9 +174,8 @@ export function factFindings(facts: ServerFacts): readonly Finding[] {
   const agrees = off - withinMs < SKEW_MS;
   const where = `${span(off)} ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine's`;
   const about = withinMs < COARSE_MS ? '' : `, give or take ${span(withinMs)}`;
-  const advice =
-    '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
-  const says = `the server's clock is ${where}${about}${agrees ? '' : advice}`;
+  const hint = '; synchronise them: locks do not mind, but ages and dates that you read are wrong';
+  const says = `the server's clock is ${where}${about}${agrees ? '' : hint}`;
   return [...findings, { about: 'time', ok: agrees, says, ms: aheadMs, withinMs }];
 }
 

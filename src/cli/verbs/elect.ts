@@ -3,9 +3,10 @@ import { MAX_PERMITS } from '../../contract/store.ts';
 import { createElection, type Election } from '../../jobs/election/index.ts';
 import { type CliVerb, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
-import { holdsOf, type Scene, UNDER_LOCK, UNDER_LOCK_HELP, underLock } from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock } from '../under-lock.ts';
 
-const HELP = `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast elect NAME [flags] -- COMMAND [ARGUMENT...]
 
 Is a candidate in the election NAME, and runs a command while it leads. Other candidates, also in
 programs, stand by and take over in order. If it loses its seat, it ends the command and stands
@@ -14,21 +15,16 @@ again, as the last in the queue. When the command ends by itself, it gives up th
   --seats N         how many lead at a time (default 1); the same for all candidates
   --min-hold DURATION  the seat stays taken for at least this long, even if the command is quicker
   --max-hold DURATION  a term ends after this long, and so does its command; the next one leads
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 Exit status: that of the command; 79 if the seat was lost after a signal to end; else as of 'run'.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
-  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
+`,
+  flags: { seats: VALUE, 'min-hold': VALUE, 'max-hold': VALUE, ...LOCK_FLAGS },
   takesCommand: true,
   async run(given) {
     const name = given.name(': write elect NAME -- COMMAND');
     const seats = given.whole('seats', 1, MAX_PERMITS) ?? 1;
-    const options = { ...holdsOf(given), seats };
-    return underLock(given, name, (scene) =>
-      lead(scene, createElection(scene.locks, name, options)),
-    );
+    const terms = { ...holdsOf(given), seats };
+    return underLock(given, name, (scene) => lead(scene, createElection(scene.locks, name, terms)));
   },
 };
 

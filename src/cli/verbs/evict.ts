@@ -4,12 +4,12 @@ import type { Queue } from '../../contract/store.ts';
 import { type EvictOptions, evict, readEvict } from '../../operators/evict.ts';
 import { ALONE, type Arguments, type CliVerb, COMMON, misuse, VALUE } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
 import { memberLine } from '../queue-view.ts';
-import { plain, quote } from '../text.ts';
 
-const HELP = `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
+export const verb: CliVerb = {
+  help: `Usage: holdfast evict NAME --token N --reason TEXT [--now] [--yes]
 
 Takes a lock away from a holder, or removes a waiter from the queue. An evicted holder
 learns of it with its next heartbeat, and its lock ends with its TTL at the latest.
@@ -23,10 +23,7 @@ learns of it with its next heartbeat, and its lock ends with its TTL at the late
   --json
 
 Exit status: 0 if it was evicted, 1 if not.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { ...COMMON, token: VALUE, reason: VALUE, now: ALONE, yes: ALONE },
   async run(given) {
     const name = given.name();

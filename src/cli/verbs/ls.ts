@@ -1,21 +1,18 @@
 import { list, queuesOf } from '../../operators/list.ts';
 import { ALONE, type CliVerb, COMMON } from '../arguments.ts';
 import { openLocks } from '../open-locks.ts';
-import { print, printJson } from '../output.ts';
+import { plain, print, printJson } from '../output.ts';
 import { queueJson, summaryLines } from '../queue-view.ts';
-import { plain } from '../text.ts';
 
-const HELP = `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]
+export const verb: CliVerb = {
+  help: `Usage: holdfast ls [PREFIX] [-l] [--store URL] [--json]
 
 Prints the names that are held or waited for, in order: all, or those that begin with PREFIX.
 
   -l, --long     also how much is taken, by whom and for how long, and how many wait
   --store URL    sqlite:FILE, postgres://HOST, etcd://HOST, …; default $HOLDFAST_STORE or a file
   --json
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { ...COMMON, long: { ...ALONE, short: 'l' } },
   async run(given) {
     const prefix = given.atMost(1);

@@ -2,11 +2,11 @@ import { isLockError } from '../../base/errors.ts';
 import { sqlFence } from '../../fences/index.ts';
 import { openerOf } from '../../stores/openers.ts';
 import { ALONE, type CliVerb, COMMON, misuse } from '../arguments.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { quote } from '../text.ts';
 
-const HELP = `Usage: holdfast migrate --store URL [--fence] [--print]
+export const verb: CliVerb = {
+  help: `Usage: holdfast migrate --store URL [--fence] [--print]
 
 Creates the tables that the locks need in a database, or brings them up to date. With --fence it
 creates the table of sqlFence instead, in the database of the data that the fence protects.
@@ -17,10 +17,7 @@ Repeating it does no harm. Its user must be allowed to create tables; programs n
   --fence        creates the table holdfast_fence, and none for locks
   --print        writes the SQL instead of running it, for tools that keep migrations
   --json
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: { ...COMMON, fence: ALONE, print: ALONE },
   async run(given) {
     given.atMost(0);

@@ -6,20 +6,13 @@ import { once, type Running } from '../../jobs/once/index.ts';
 import { checkKey } from '../../jobs/records.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import type { CommandEnding } from '../command.ts';
-import { printError } from '../output.ts';
+import { plain, printError, quote } from '../output.ts';
 import { ExitError, STATUS } from '../process/exit-status.ts';
-import { plain, quote } from '../text.ts';
-import {
-  holdsOf,
-  type Scene,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-  waitOf,
-} from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock, waitOf } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
-const HELP = `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast once KEY --keep DURATION [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command unless it has succeeded before under this KEY, on any machine. Success is status 0,
 and is remembered for the time of --keep. After a failure, the next caller runs the command again.
@@ -28,13 +21,10 @@ and is remembered for the time of --keep. After a failure, the next caller runs 
   --try             exit with 75 while another machine runs it, without waiting
   --wait DURATION   wait at most this long (default: no limit)
   --max-hold DURATION  the command is ended, as a failure, after this long
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 Exit status: that of the command; 0 as well if it has been done before; else as of 'run'.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
-  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...UNDER_LOCK },
+`,
+  flags: { keep: VALUE, try: ALONE, wait: VALUE, 'max-hold': VALUE, ...LOCK_FLAGS },
   takesCommand: true,
   async run(given) {
     const key = given.atMost(1, ': write once KEY -- COMMAND');
@@ -44,15 +34,7 @@ export const verb: CliVerb = {
   },
 };
 
-interface OnceTerms {
-  readonly keepFor: Duration;
-  readonly ifRunning: 'wait' | 'skip';
-  readonly wait: number | undefined;
-  readonly maxHold: Duration | undefined;
-  readonly verbose: boolean;
-}
-
-function termsOf(given: Arguments): OnceTerms {
+function termsOf(given: Arguments) {
   const keepFor = given.text('keep');
   if (!keepFor) throw misuse('--keep is missing: how long to remember that it is done, such as 7d');
   if (!/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(keepFor)) {
@@ -61,7 +43,7 @@ function termsOf(given: Arguments): OnceTerms {
   const wait = waitOf(given);
   return {
     keepFor: keepFor as Duration,
-    ifRunning: wait === 0 ? 'skip' : 'wait',
+    ifRunning: wait === 0 ? ('skip' as const) : ('wait' as const),
     wait: wait || undefined,
     maxHold: holdsOf(given).maxHold,
     verbose: given.has('verbose'),
@@ -71,7 +53,7 @@ function termsOf(given: Arguments): OnceTerms {
 async function runOnce(
   { locks, signal, runs }: Scene,
   key: string,
-  { verbose, ...terms }: OnceTerms,
+  { verbose, ...terms }: ReturnType<typeof termsOf>,
 ): Promise<CommandEnding> {
   let ending: CommandEnding | undefined;
   try {

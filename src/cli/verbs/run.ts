@@ -1,21 +1,14 @@
 import { MAX_PERMITS } from '../../contract/store.ts';
 import type { Lease } from '../../core/lease.ts';
-import type { IfBusy } from '../../core/newest.ts';
 import type { Locks } from '../../locks.ts';
 import type { Lock } from '../../primitives/lock.ts';
 import { ALONE, type Arguments, type CliVerb, misuse, VALUE } from '../arguments.ts';
 import { runUnder } from '../lease-file.ts';
-import {
-  holdsOf,
-  type Scene,
-  UNDER_LOCK,
-  UNDER_LOCK_HELP,
-  underLock,
-  waitOf,
-} from '../under-lock.ts';
+import { holdsOf, LOCK_FLAGS, LOCK_HELP, type Scene, underLock, waitOf } from '../under-lock.ts';
 import { secondTry } from './second-try.ts';
 
-const HELP = `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
+export const verb: CliVerb = {
+  help: `Usage: holdfast run NAME [flags] -- COMMAND [ARGUMENT...]
 
 Runs a command while holding the lock NAME.
 
@@ -35,22 +28,19 @@ Runs a command while holding the lock NAME.
   --replace         the same, and ends the one whose command runs, as if its lock were lost
   --hand-over FILE  if the command succeeds, keep the lock: 'holdfast resume FILE' goes on with it,
                     within the ttl; a reader of FILE has the lock
-${UNDER_LOCK_HELP}
+${LOCK_HELP}
 The command finds HOLDFAST_TOKEN, HOLDFAST_RESOURCE and HOLDFAST_LINEAGE in its environment.
 
 Exit status: that of the command, or 128 and the signal that ended it; 64 usage, 69 store
 unreachable, 74 FILE not writable, 75 not acquired, 77 refused, 78 bad URL or missing package, 79
 lock lost and command ended, 126 command not executable, 127 not found.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: {
     ...{ try: ALONE, wait: VALUE, limit: VALUE, permits: VALUE },
     ...{ read: ALONE, shared: ALONE, write: ALONE, fair: ALONE },
     ...{ 'min-hold': VALUE, 'max-hold': VALUE, 'hand-over': VALUE },
     ...{ replace: ALONE, 'replace-waiting': ALONE },
-    ...UNDER_LOCK,
+    ...LOCK_FLAGS,
   },
   takesCommand: true,
   async run(given) {
@@ -62,18 +52,12 @@ export const verb: CliVerb = {
   },
 };
 
-interface RunTerms {
-  /** 0: a try; undefined: without end. */
-  readonly waitMs: number | undefined;
-  readonly permits: number;
-  readonly ifBusy: IfBusy | undefined;
-  lockOn(locks: Locks): Lock;
-}
-
 /** @throws the signal's reason, or the error that explains why there is no lease. */
-async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease> {
-  const { waitMs, permits, ifBusy } = terms;
-  const lock = terms.lockOn(locks);
+async function acquire(
+  { locks, signal }: Scene,
+  { waitMs, permits, ifBusy, lockOn }: ReturnType<typeof termsOf>,
+): Promise<Lease> {
+  const lock = lockOn(locks);
   const options = { permits, signal, ifBusy };
   const tryAgain = (): Promise<Lease> =>
     secondTry(locks, { name: lock.resource, signal }, (terms) =>
@@ -88,7 +72,7 @@ async function acquire({ locks, signal }: Scene, terms: RunTerms): Promise<Lease
   return lease;
 }
 
-function termsOf(given: Arguments, name: string): RunTerms {
+function termsOf(given: Arguments, name: string) {
   const reads = given.has('read') || given.has('shared');
   const writes = given.has('write');
   const limit = given.whole('limit', 1, MAX_PERMITS);

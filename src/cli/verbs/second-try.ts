@@ -36,8 +36,7 @@ export async function secondTry<T>(
   const { holders, waiting } = await locks.inspect(name);
   if (waiting?.why === 'data-loss') throw new AcquireTimeoutError(name, 0, waiting);
   if (calls.store.traits.clock !== 'process' || holders.length === 0) {
-    const held = waiting && waiting.why !== 'queue';
-    if (held) throw new AcquireTimeoutError(name, 0, waiting);
+    if (waiting && waiting.why !== 'queue') throw new AcquireTimeoutError(name, 0, waiting);
     return attempt({ wait: SHORT_MS, signal });
   }
   const left = new Map(holders.map(({ number, leftMs }) => [number, leftMs]));

@@ -4,15 +4,13 @@ import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { cycleJson, cycleLines, queueJson, queueLines } from '../queue-view.ts';
 
-const HELP = `Usage: holdfast show NAME [--store URL] [--json]
+export const verb: CliVerb = {
+  help: `Usage: holdfast show NAME [--store URL] [--json]
 
 Prints the holders of the lock, and then its waiters, in order. TOKEN is the fencing token of a
 holder, or the place of a waiter; 'evict' takes it. LEFT is the time left without another heartbeat.
 Tells a deadlock that keeps the lock from coming free, if programs have found one.
-`;
-
-export const verb: CliVerb = {
-  help: HELP,
+`,
   flags: COMMON,
   async run(given) {
     const name = given.name();

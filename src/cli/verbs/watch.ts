@@ -5,21 +5,19 @@ import { openLocks } from '../open-locks.ts';
 import { isColoured, print, printJson } from '../output.ts';
 import { memberLine, queueJson, queueLines, stateOf } from '../queue-view.ts';
 
-const HELP = `Usage: holdfast watch NAME [--store URL] [--json]
-
-Shows the holders and waiters until it is interrupted. On a terminal it redraws the queue;
-elsewhere it appends a line for each change, or with --json the whole queue. It looks twice a
-second, so it misses claims that come and go in between. While it cannot reach the store, it says
-so and waits.
-`;
-
 /** How often it looks, in ms: a person sees no difference, and the store hardly any. */
 const LOOK_MS = 500;
 
 type Show = (queue: Queue) => Promise<void>;
 
 export const verb: CliVerb = {
-  help: HELP,
+  help: `Usage: holdfast watch NAME [--store URL] [--json]
+
+Shows the holders and waiters until it is interrupted. On a terminal it redraws the queue;
+elsewhere it appends a line for each change, or with --json the whole queue. It looks twice a
+second, so it misses claims that come and go in between. While it cannot reach the store, it says
+so and waits.
+`,
   flags: COMMON,
   async run(given) {
     const name = given.name();

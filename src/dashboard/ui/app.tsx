@@ -5,8 +5,8 @@ import { span } from '../../operators/span.ts';
 import type { Seat } from '../wire.ts';
 import './app.css';
 import { addressIn, hashOf, type PageAddress, VIEWS } from './address.ts';
-import { Busiest } from './busiest.tsx';
-import { Feed, type PageView } from './feed.ts';
+import { Busiest, type ViewProps } from './busiest.tsx';
+import { follow, type PageView } from './feed.ts';
 import { Graph } from './graph/graph.tsx';
 import { Head } from './head.tsx';
 import { Help, useKeys } from './keys.tsx';
@@ -35,7 +35,6 @@ function useAddress() {
 }
 
 function App() {
-  const feed = useRef<Feed | null>(null);
   const [live, setLive] = useState<PageView>();
   const [held, setHeld] = useState<{ readonly view: PageView; readonly now: number }>();
   const [time, setTime] = useState(Date.now());
@@ -45,7 +44,7 @@ function App() {
   const search = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    feed.current ??= new Feed(setLive);
+    follow(setLive);
     const tick = setInterval(() => setTime(Date.now()), TICK_MS);
     return () => clearInterval(tick);
   }, []);
@@ -145,13 +144,7 @@ function App() {
   );
 }
 
-interface NothingProps {
-  readonly view: PageView;
-  readonly words: string;
-  readonly choose: (name: string) => void;
-}
-
-function Nothing({ view, words, choose }: NothingProps) {
+function Nothing({ view, words, choose }: ViewProps) {
   if (view.link === 'loading' && !view.away) return <p class="empty">Looking at the store…</p>;
   if (view.rows.size === 0 && (view.away || !view.isKnown)) {
     return <p class="empty">It is not known what is held.</p>;

@@ -2,13 +2,14 @@
 import type { PageView } from './feed.ts';
 import { whole } from './text.ts';
 
-interface BusiestProps {
+/** What a view of the page is made of. */
+export interface ViewProps {
   readonly view: PageView;
   readonly words: string;
   readonly choose: (name: string) => void;
 }
 
-export function Busiest({ view: { rates, rows }, words, choose }: BusiestProps) {
+export function Busiest({ view: { rates, rows }, words, choose }: ViewProps) {
   const wanted = words.toLowerCase();
   const busiest = rates.busiest.filter(({ name }) => name.toLowerCase().includes(wanted));
   if (busiest.length === 0) return <p class="hint">No such grant in the last minute.</p>;

@@ -25,64 +25,56 @@ const NONE: PageView = {
   ...{ away: null, quarantineMs: null, isKnown: false, link: 'loading', ahead: 0, seenAt: 0 },
 };
 
-export class Feed {
-  view: PageView = NONE;
-  readonly #changed: (view: PageView) => void;
-
-  constructor(changed: (view: PageView) => void) {
-    this.#changed = changed;
-    this.#connect();
-  }
-
-  #connect(): void {
+/** Follows the stream for as long as the page is open, and shows what it brings. */
+export function follow(show: (view: PageView) => void): void {
+  let view = NONE;
+  const set = (next: PageView): void => {
+    view = next;
+    show(view);
+  };
+  const connect = (): void => {
     const source = new EventSource('events');
     // A new stream begins with everything.
-    source.onopen = () => this.#set(NONE);
+    source.onopen = () => set(NONE);
     let quiet = 0;
     source.onmessage = ({ data }) => {
       const frame = JSON.parse(data) as BoardFrame;
-      this.#take(frame);
+      set(after(view, frame));
       // A connection may die without a word.
       clearTimeout(quiet);
-      quiet = setTimeout(() => this.#set({ ...this.view, link: 'broken' }), frame.quietMs);
+      quiet = setTimeout(() => set({ ...view, link: 'broken' }), frame.quietMs);
     };
     source.onerror = () => {
-      this.#set({ ...this.view, link: 'broken' });
-      if (source.readyState === EventSource.CLOSED) void this.#again();
+      set({ ...view, link: 'broken' });
+      if (source.readyState === EventSource.CLOSED) setTimeout(again, RETRY_MS);
     };
-  }
-
-  async #again(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  };
+  const again = async (): Promise<void> => {
     const answer = await fetch('./').catch(() => undefined);
     if (answer?.status === 401) location.reload();
-    else this.#connect();
-  }
+    else connect();
+  };
+  connect();
+}
 
-  #take(frame: BoardFrame): void {
-    const rows = new Map(this.view.rows);
-    for (const name of frame.gone) rows.delete(name);
-    for (const row of frame.rows) rows.set(row.name, row);
-    for (const [name, ...ends] of frame.beats) {
-      const row = rows.get(name);
-      if (!row) continue;
-      const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
-      rows.set(name, { ...row, seats });
-    }
-    const { now, rows: _, gone: __, beats: ___, told, more, quietMs: ____, ...shown } = frame;
-    this.#set({
-      ...shown,
-      rows,
-      events: told.length === 0 ? this.view.events : merged(this.view.events, told),
-      isKnown: this.view.isKnown || !more,
-      link: more ? this.view.link : 'live',
-      ahead: now - Date.now(),
-      seenAt: frame.away === null ? now : this.view.seenAt,
-    });
+function after(view: PageView, frame: BoardFrame): PageView {
+  const rows = new Map(view.rows);
+  for (const name of frame.gone) rows.delete(name);
+  for (const row of frame.rows) rows.set(row.name, row);
+  for (const [name, ...ends] of frame.beats) {
+    const row = rows.get(name);
+    if (!row) continue;
+    const seats = row.seats.map((seat, n) => ({ ...seat, endsAt: ends[n] ?? seat.endsAt }));
+    rows.set(name, { ...row, seats });
   }
-
-  #set(view: PageView): void {
-    this.view = view;
-    this.#changed(view);
-  }
+  const { now, rows: _, gone: __, beats: ___, told, more, quietMs: ____, ...shown } = frame;
+  return {
+    ...shown,
+    rows,
+    events: told.length === 0 ? view.events : merged(view.events, told),
+    isKnown: view.isKnown || !more,
+    link: more ? view.link : 'live',
+    ahead: now - Date.now(),
+    seenAt: frame.away === null ? now : view.seenAt,
+  };
 }

@@ -1,8 +1,7 @@
-/** Words and figures for people. */
 import { span } from '../../operators/span.ts';
 import type { QueueRow, Seat } from '../wire.ts';
 
-/** The same, where tenths of a second would only flicker. */
+/** As `span`, where tenths of a second would only flicker. */
 export function age(ms: number): string {
   return ms < 9_950 ? `${Math.max(0, Math.floor(ms / 1000))} s` : span(ms);
 }

@@ -149,8 +149,7 @@ function decoratorOf(replace: (method: Method) => Method) {
     }
     const descriptor = third as PropertyDescriptor | undefined;
     if (typeof descriptor?.value !== 'function') {
-      const what =
-        second === undefined ? 'a class' : `${String(second as string)}, which is not one`;
+      const what = second === undefined ? 'a class' : `${String(second)}, which is not one`;
       throw new UsageError(`locked decorates methods, not ${what}.`);
     }
     descriptor.value = replace(descriptor.value as Method);

@@ -139,8 +139,7 @@ const FACTORY = {
 };
 
 function withStore<T extends object>(given: Store | string | T): T | { store: Store | string } {
-  const bare =
-    typeof given === 'string' || typeof (given as Store | undefined)?.claim === 'function';
+  const bare = typeof given === 'string' || typeof (given as Store)?.claim === 'function';
   return bare ? { store: given as Store | string } : (given as T);
 }
 

@@ -87,10 +87,7 @@ function listenerOf(locks: Locks | undefined): Listen {
   return (name, listener) => locks.on(name, listener);
 }
 
-function onChannel<N extends LockEventName>(
-  name: N,
-  listener: (event: LockEvents[N]) => void,
-): () => void {
+function onChannel<N extends LockEventName>(name: N, listener: (event: LockEvents[N]) => void) {
   const forward = (event: unknown): void => listener(event as LockEvents[N]);
   subscribe(`holdfast:${name}`, forward);
   return () => void unsubscribe(`holdfast:${name}`, forward);

@@ -193,10 +193,7 @@ function secondsSince(since: number): number {
 }
 
 /** For metrics and spans alike: few values each, whatever the names of resources. */
-function attributesOf(
-  { kind, store, resource }: Acquisition,
-  nameOf: NameOf | undefined,
-): Attributes {
+function attributesOf({ kind, store, resource }: Acquisition, nameOf: NameOf | undefined) {
   const known = { 'holdfast.lock.kind': kind, 'holdfast.store': store };
   const name = nameOf && named(resource, nameOf);
   return name === undefined ? known : { ...known, 'holdfast.lock.name': name };

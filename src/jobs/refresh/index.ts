@@ -229,11 +229,12 @@ class Flight<T> {
     const fresh = await read();
     if (fresh !== undefined) return fresh;
     const shares = retryAfterMs > 0 && lease.live.services.calls.store.traits.records;
-    const failure = shares ? await this.#failureBefore(lease) : undefined;
-    if (failure) {
+    const kept = shares ? await recall<FailureNote>(this.#lock.engine, lease.resource) : undefined;
+    if (kept) {
       const usable = await old?.();
       if (usable !== undefined) return usable;
-      throw failure;
+      const { note, leftMs: retryInMs } = kept;
+      throw new RefreshError(lease.resource, { by: note.failed, retryInMs });
     }
     try {
       return await load(lease);
@@ -241,11 +242,6 @@ class Flight<T> {
       if (shares && lease.held) await this.#noteFailure(lease);
       throw error;
     }
-  }
-
-  async #failureBefore({ resource }: Lease): Promise<RefreshError | undefined> {
-    const kept = await recall<FailureNote>(this.#lock.engine, resource);
-    return kept && new RefreshError(resource, { by: kept.note.failed, retryInMs: kept.leftMs });
   }
 
   /** An error here must not hide the load's own error. */

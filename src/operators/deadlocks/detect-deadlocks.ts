@@ -31,7 +31,7 @@ import { knotOf, stuckOf, victimOf } from './graph.ts';
 import { heldAround } from './holding.ts';
 import { detailOf, isConfirmed, keyOf } from './knots.ts';
 import { hasNotes, notesAround, type WaitNote, waitOf } from './notes.ts';
-import { NoEvents, OwnWait, type WaiterPlace } from './own-wait.ts';
+import { NoEvents, OwnWait, type OwnWaitParts, type WaiterPlace } from './own-wait.ts';
 
 export interface DeadlockOptions {
   /**
@@ -73,7 +73,7 @@ export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): ()
   const engine = engineOf(locks);
   // Not outside, or programs that do not call it would carry it.
   const checks = { onDeadlock: oneOf('event', 'reject'), after: positive('1s') };
-  const read = checkOptions(options, checks, 'detectDeadlocks');
+  const { after: afterMs, onDeadlock } = checkOptions(options, checks, 'detectDeadlocks');
   engine.checkOpen();
   const { store } = engine.services.calls;
   if (!hasNotes(store)) {
@@ -82,16 +82,17 @@ export function detectDeadlocks(locks: Locks, options: DeadlockOptions = {}): ()
   }
   if (detecting.has(engine)) throw new UsageError('These locks detect deadlocks already.');
   detecting.add(engine);
-  const detector = new Detector(engine, read.onDeadlock, read.after);
+  const detector = new Detector(engine, { afterMs, onDeadlock });
   return () => detector.close();
 }
+
+type DetectorTerms = Omit<OwnWaitParts, 'leases'>;
 
 class Detector {
   readonly #engine: Engine;
   /** For notes. */
   readonly #services: Services;
-  readonly #onDeadlock: WaitNote['onDeadlock'];
-  readonly #afterMs: number;
+  readonly #terms: DetectorTerms;
   readonly #waits = new Map<Acquisition, OwnWait>();
   readonly #stops: readonly (() => void)[];
   readonly #timer: OneTimer;
@@ -100,11 +101,10 @@ class Detector {
   #looking = false;
   #closed = false;
 
-  constructor(engine: Engine, onDeadlock: WaitNote['onDeadlock'], afterMs: number) {
+  constructor(engine: Engine, terms: DetectorTerms) {
     this.#engine = engine;
     this.#services = { ...engine.services, events: new NoEvents() };
-    this.#onDeadlock = onDeadlock;
-    this.#afterMs = afterMs;
+    this.#terms = terms;
     const { events, clock } = engine.services;
     this.#timer = new OneTimer(clock);
     this.#stops = [
@@ -129,8 +129,7 @@ class Detector {
   #begin(acquisition: Acquisition): void {
     const leases = heldAround(this.#services.calls.store);
     if (leases.length === 0) return;
-    const parts = { leases, afterMs: this.#afterMs, onDeadlock: this.#onDeadlock };
-    const wait = new OwnWait(this.#services, acquisition, parts);
+    const wait = new OwnWait(this.#services, acquisition, { leases, ...this.#terms });
     this.#waits.set(acquisition, wait);
     this.#arm(wait.dueAt);
   }
@@ -153,7 +152,7 @@ class Detector {
   #arm(at: number): void {
     if (this.#looking || this.#timerAt <= at) return;
     // Waits that are due within one such pause share a look.
-    this.#timerAt = Math.max(at, this.#lookedAt + this.#afterMs / HASTE);
+    this.#timerAt = Math.max(at, this.#lookedAt + this.#terms.afterMs / HASTE);
     const pause = this.#timerAt - this.#engine.services.clock.now();
     detached(() => this.#timer.set(() => void this.#look(), pause));
     this.#timer.unref();
@@ -228,9 +227,9 @@ class Detector {
 
   #next({ began }: OwnWait, soon: boolean): number {
     const now = this.#engine.services.clock.now();
-    if (soon) return now + this.#afterMs / HASTE;
-    const pause = Math.max(this.#afterMs, (now - began) / HASTE);
-    return now + Math.min(pause, this.#afterMs * PATIENCE);
+    const { afterMs } = this.#terms;
+    if (soon) return now + afterMs / HASTE;
+    return now + Math.min(Math.max(afterMs, (now - began) / HASTE), afterMs * PATIENCE);
   }
 }
 

@@ -53,15 +53,18 @@ export function labelOf({ holder, holds: _, ...note }: WaitNote, hold: WaitingHo
 
 /** The notes about holds of these resources, about holds of what those wait for, and so on. */
 export async function notesAround(
-  engine: Engine,
+  { services: { calls } }: Engine,
   resources: Iterable<string>,
 ): Promise<readonly WaitNote[]> {
   const all: WaitNote[] = [];
   const read = new Set<string>();
   for (let next = [...new Set(resources)]; next.length > 0 && read.size < MOST; ) {
     for (const resource of next) read.add(resource);
-    const found = await Promise.all(next.map((resource) => notesIn(engine, noteName(resource))));
-    all.push(...found.flat());
+    // A queue that cannot be read has no notes: then there is no verdict.
+    const queues = await Promise.all(
+      next.map((resource) => calls.inspect(noteName(resource)).catch(() => undefined)),
+    );
+    for (const queue of queues) all.push(...(queue?.holders.flatMap(noteIn) ?? []));
     const wanted = new Set(all.map(({ resource }) => resource));
     next = [...wanted].filter((resource) => !read.has(resource)).slice(0, MOST - read.size);
   }
@@ -100,12 +103,6 @@ export async function allNotes(engine: Engine): Promise<readonly WaitNote[]> {
 export function waitOf(note: WaitNote): PublishedWait {
   const { turn: _, sum: __, knot: ___, told: ____, ...wait } = note;
   return withJson(wait);
-}
-
-/** The notes in one queue; none if the store fails: then there is no verdict. */
-async function notesIn({ services }: Engine, name: string): Promise<readonly WaitNote[]> {
-  const queue = await services.calls.inspect(name).catch(() => undefined);
-  return queue?.holders.flatMap(noteIn) ?? [];
 }
 
 function noteIn({ holder }: Member): readonly WaitNote[] {

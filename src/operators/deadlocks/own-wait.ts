@@ -37,7 +37,7 @@ interface Posted {
   readonly settle: () => void;
 }
 
-interface OwnWaitParts extends Pick<WaitNote, 'onDeadlock'> {
+export interface OwnWaitParts extends Pick<WaitNote, 'onDeadlock'> {
   readonly leases: readonly Lease[];
   readonly afterMs: number;
 }

@@ -35,21 +35,17 @@ export const claim: Topic = {
       const { leftMs } = held(await bed.enter(a));
       assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
     }),
-    check(
-      'repeating a waiting claim keeps its place and never extends it',
-      ['queue'],
-      async (bed) => {
-        const [a, b, c] = await bed.entered({}, {}, {});
-        const first = waiting(await bed.enter(b));
-        const most = await bed.age(first.leftMs);
-        const { leftMs } = waiting(await bed.enter(b));
-        assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
-        assert.equal((await bed.look()).waiters.length, 2);
-        await bed.leave(a);
-        held(await bed.beat(b));
-        waiting(await bed.beat(c));
-      },
-    ),
+    check('repeating a waiting claim keeps its place and its end', ['queue'], async (bed) => {
+      const [a, b, c] = await bed.entered({}, {}, {});
+      const first = waiting(await bed.enter(b));
+      const most = await bed.age(first.leftMs);
+      const { leftMs } = waiting(await bed.enter(b));
+      assert.ok(leftMs <= most, `${first.leftMs}, then ${leftMs}`);
+      assert.equal((await bed.look()).waiters.length, 2);
+      await bed.leave(a);
+      held(await bed.beat(b));
+      waiting(await bed.beat(c));
+    }),
     check('a claim that is sent twice at once enters once', ['atomic try'], async (bed) => {
       const other = await bed.connect();
       for (const queue of [false, true]) {
@@ -57,8 +53,7 @@ export const claim: Topic = {
         const answers = [bed.enter(a), bed.enter(a, other), bed.enter(a), bed.enter(a, other)];
         const tokens = (await Promise.all(answers)).map((status) => held(status).token);
         assert.equal(new Set(tokens).size, 1, `one claim, one token: ${tokens}`);
-        const { holders, waiters } = await bed.look(a.resource);
-        assert.deepEqual([holders.length, waiters.length], [1, 0]);
+        assert.deepEqual(await bed.counts(a.resource), [1, 0]);
       }
     }),
     check('a holder is told whether claims wait behind it', ['queue'], async (bed) => {
@@ -71,27 +66,19 @@ export const claim: Topic = {
       await bed.leave(b);
       assert.equal(held(await bed.beat(a)).waiters, 0);
     }),
-    check(
-      'the first waiter need not ask before the holder can be dead, nor later',
-      ['queue'],
-      async (bed) => {
-        const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
-        const { retryInMs } = waiting(await bed.enter(bed.claim()));
-        assert.ok(retryInMs > 0, 'asking at once would be polling');
-        assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
-      },
-    ),
-    check(
-      'a waiter further back is told to ask when the one before it may be dead',
-      ['queue'],
-      async (bed) => {
-        const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
-        await bed.enterAll([bed.claim(), dying]);
-        const { retryInMs } = waiting(await bed.enter(bed.claim()));
-        assert.ok(retryInMs > 0, 'asking at once would be polling');
-        assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
-      },
-    ),
+    check('the first waiter is to ask when the holder may be dead', ['queue'], async (bed) => {
+      const { leftMs } = await hold(bed, { ttlMs: 10 * bed.ttlMs });
+      const { retryInMs } = waiting(await bed.enter(bed.claim()));
+      assert.ok(retryInMs > 0, 'asking at once would be polling');
+      assert.ok(retryInMs <= leftMs + bed.slackMs, `${retryInMs} of ${leftMs} ms`);
+    }),
+    check('another waiter is to ask when the one before may be dead', ['queue'], async (bed) => {
+      const dying = bed.claim({ ttlMs: 5 * bed.ttlMs });
+      await bed.enterAll([bed.claim(), dying]);
+      const { retryInMs } = waiting(await bed.enter(bed.claim()));
+      assert.ok(retryInMs > 0, 'asking at once would be polling');
+      assert.ok(retryInMs <= dying.ttlMs + bed.slackMs, `${retryInMs} of ${dying.ttlMs} ms`);
+    }),
     check('a claim lives as long as it asked to, even for weeks', async (bed) => {
       const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
       // A minute is far longer than any reply takes; too small a type would cut off far more.
@@ -103,15 +90,11 @@ export const claim: Topic = {
       const [holder] = (await bed.look()).holders;
       assert.ok(holder && holder.leftMs > least, `${holder?.leftMs} ms left`);
     }),
-    check(
-      'a claim is shown with all that it asked for, even with weeks',
-      ['holders as they are'],
-      async (bed) => {
-        const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
-        const [holder] = (await bed.look()).holders;
-        assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
-      },
-    ),
+    check('a claim is shown as asked, even for weeks', ['holders as they are'], async (bed) => {
+      const [a] = await bed.entered({ ttlMs: MAX_DURATION_MS });
+      const [holder] = (await bed.look()).holders;
+      assert.ok(holder && holder.ttlMs >= a.ttlMs, `a TTL of ${holder?.ttlMs} ms`);
+    }),
     check('the id of a claim stays secret', ['queue'], async (bed) => {
       const [a, b] = [bed.claim(), bed.claim()];
       const answers = [await bed.enterAll([a, b]), await bed.beat(b), await bed.look()];
@@ -132,5 +115,62 @@ export const claim: Topic = {
         waiting(await bed.enter(bed.claim()));
       },
     },
+  ],
+};
+
+export const tries: Topic = {
+  topic: 'try',
+  promise: 'False: enter only if admitted at once.',
+  cases: [
+    check('a refused try leaves nothing and may be repeated', ['atomic try'], async (bed) => {
+      const [a] = await bed.entered({});
+      const [once, again] = [bed.claim({ queue: false }), bed.claim({ queue: false })];
+      for (const each of [once, again, again]) gone(await bed.enter(each), 'refused');
+      assert.deepEqual(await bed.counts(), [1, 0]);
+      gone(await bed.beat(once));
+      await bed.leave(a);
+      assert.equal((await bed.look()).holders.length, 0);
+      held(await bed.enter(again));
+    }),
+    check('of tries that arrive together one is held', ['atomic try'], async (bed) => {
+      const stores = [bed.store, await bed.connect()];
+      for (let round = 0; round < 5; round++) {
+        const resource = bed.name(String(round));
+        const tries = Array.from({ length: 8 }, () => bed.claim({ resource, queue: false }));
+        const answers = await Promise.all(tries.map((each, i) => bed.enter(each, stores[i % 2])));
+        const { length } = answers.filter(({ state }) => state === 'held');
+        assert.equal(length, 1, states(answers));
+        assert.equal((await bed.look(resource)).holders.length, 1);
+      }
+    }),
+    check('a try that would fit overtakes no waiter', ['queue', 'permits'], async (bed) => {
+      const permits = { kind: 'permits', limit: 3 } as const;
+      held(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+      waiting(await bed.enter(bed.claim({ ...permits, permits: 2 })));
+      gone(await bed.enter(bed.claim({ ...permits, queue: false })), 'refused');
+    }),
+    check('a refused try does not change the order of the waiters', ['queue'], async (bed) => {
+      const [a, b, c] = [bed.claim(), bed.claim(), bed.claim()];
+      await bed.enterAll([a, b]);
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      await bed.enter(c);
+      await bed.leave(a);
+      held(await bed.beat(b));
+      waiting(await bed.beat(c));
+    }),
+    check('a try after the death of the holder is held', ['atomic try'], async (bed) => {
+      const [dead] = await bed.entered({ ttlMs: bed.ttlMs });
+      await bed.untilDead(dead);
+      held(await bed.enter(bed.claim({ queue: false })));
+    }),
+    check('a refused try sends no hint', ['watch'], async (bed) => {
+      const a = bed.claim();
+      let wakes = 0;
+      await bed.watch(a, () => wakes++);
+      await bed.enter(a);
+      gone(await bed.enter(bed.claim({ queue: false })), 'refused');
+      await bed.quiet();
+      assert.equal(wakes, 0);
+    }),
   ],
 };

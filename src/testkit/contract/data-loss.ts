@@ -1,7 +1,7 @@
 /** A store that has lost its data grants nothing until all its earlier grants have ended. */
 import assert from 'node:assert/strict';
 import { MAX_PERMITS, type Store } from '../../contract/store.ts';
-import { type Case, check, gone, held, hold, type Topic, waiting } from '../case.ts';
+import { type Case, check, gone, grown, held, hold, type Topic, waiting } from '../case.ts';
 import type { TestBed } from '../test-bed.ts';
 
 /** Long enough to differ from no quarantine, on a machine under load. */
@@ -44,8 +44,7 @@ const CASES: readonly Case[] = [
     await bed.forget();
     const [a, b] = await bed.entered({}, {});
     const { takeover } = await bed.untilHeld(a);
-    const passed = bed.clock.now() - from;
-    assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
+    bed.lasted(from, QUARANTINE_MS);
     assert.equal(takeover, undefined);
     assert.equal(waiting(await bed.enter(b)).why, 'queue');
   }),
@@ -85,26 +84,20 @@ const CASES: readonly Case[] = [
     assert.equal(waiting(await bed.enter(other)).why, 'data-loss');
     gone(await bed.enter(bed.claim({ resource: bed.name('tried'), queue: false })));
   }),
-  check(
-    'a waiter is not admitted when one that trusts makes way, and no earlier than without it',
-    ['queue', 'trust'],
-    async (bed) => {
-      const trusting = await trustingBeside(bed);
-      const from = bed.clock.now();
-      await bed.forget();
-      const [first, waiter] = [bed.claim(), bed.claim()];
-      const { token } = held(await bed.enter(first, trusting));
-      assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
-      await trusting.inspect(bed.name());
-      assert.deepEqual(await trusting.release([first]), [true]);
-      assert.equal(waiting(await bed.beat(waiter, trusting)).why, 'data-loss');
-      assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
-      const next = (await bed.untilHeld(waiter)).token;
-      assert.ok(next > token, `${next} after ${token}`);
-      const passed = bed.clock.now() - from;
-      assert.ok(passed >= QUARANTINE_MS - bed.slackMs, `granted after ${passed} ms`);
-    },
-  ),
+  check('a waiter is admitted no earlier for one that trusts', ['queue', 'trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    const from = bed.clock.now();
+    await bed.forget();
+    const [first, waiter] = [bed.claim(), bed.claim()];
+    const { token } = held(await bed.enter(first, trusting));
+    assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
+    await trusting.inspect(bed.name());
+    assert.deepEqual(await trusting.release([first]), [true]);
+    assert.equal(waiting(await bed.beat(waiter, trusting)).why, 'data-loss');
+    assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
+    grown(token, (await bed.untilHeld(waiter)).token);
+    bed.lasted(from, QUARANTINE_MS);
+  }),
   check('claims that trust hand over to each other', ['queue', 'trust'], async (bed) => {
     const trusting = await trustingBeside(bed);
     await bed.forget();
@@ -115,41 +108,33 @@ const CASES: readonly Case[] = [
       await trusting.release([each]);
     }
   }),
-  check(
-    'a claim that trusts passes no waiter: the later holder has the greater token',
-    ['queue', 'trust'],
-    async (bed) => {
-      const trusting = await trustingBeside(bed);
-      await bed.forget();
-      const [before, stays, behind] = [bed.claim(), bed.claim(), bed.claim()];
-      assert.equal(waiting(await bed.enter(before)).why, 'data-loss');
+  check('a claim that trusts passes no waiter', ['queue', 'trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    await bed.forget();
+    const [before, stays, behind] = [bed.claim(), bed.claim(), bed.claim()];
+    assert.equal(waiting(await bed.enter(before)).why, 'data-loss');
+    assert.equal(waiting(await bed.enter(behind, trusting)).why, 'queue');
+    assert.equal(waiting(await bed.enter(stays)).why, 'data-loss');
+    gone(await bed.enter(bed.claim({ queue: false }), trusting));
+    await bed.leave(before);
+    held(await bed.beat(behind, trusting));
+    await trusting.release([behind]);
+    assert.equal(waiting(await bed.beat(stays)).why, 'data-loss');
+  }),
+  check('readers and permits that trust pass none', ['queue', 'permits', 'trust'], async (bed) => {
+    const trusting = await trustingBeside(bed);
+    await bed.forget();
+    for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {
+      const of = () => bed.claim({ resource: bed.name(kind), kind, limit });
+      const [first, waiter, behind] = [of(), of(), of()];
+      held(await bed.enter(first, trusting));
+      assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
       assert.equal(waiting(await bed.enter(behind, trusting)).why, 'queue');
-      assert.equal(waiting(await bed.enter(stays)).why, 'data-loss');
-      gone(await bed.enter(bed.claim({ queue: false }), trusting));
-      await bed.leave(before);
+      await bed.leave(waiter);
       held(await bed.beat(behind, trusting));
-      await trusting.release([behind]);
-      assert.equal(waiting(await bed.beat(stays)).why, 'data-loss');
-    },
-  ),
-  check(
-    'nor do readers that trust pass a reader, nor permits that would fit',
-    ['queue', 'permits', 'trust'],
-    async (bed) => {
-      const trusting = await trustingBeside(bed);
-      await bed.forget();
-      for (const [kind, limit] of [['read', MAX_PERMITS] as const, ['permits', 5] as const]) {
-        const of = () => bed.claim({ resource: bed.name(kind), kind, limit });
-        const [first, waiter, behind] = [of(), of(), of()];
-        held(await bed.enter(first, trusting));
-        assert.equal(waiting(await bed.enter(waiter)).why, 'data-loss');
-        assert.equal(waiting(await bed.enter(behind, trusting)).why, 'queue');
-        await bed.leave(waiter);
-        held(await bed.beat(behind, trusting));
-        assert.equal((await bed.look(bed.name(kind))).holders.length, 2);
-      }
-    },
-  ),
+      assert.equal((await bed.look(bed.name(kind))).holders.length, 2);
+    }
+  }),
 ];
 
 export const dataLoss: Topic = {

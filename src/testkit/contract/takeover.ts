@@ -7,35 +7,28 @@ export const takeover: Topic = {
     'How the previous hold of a resource ended, so that its successor can recover unfinished work.',
   needs: ['tokens', 'queue'],
   cases: [
-    check(
-      'a waiter learns that the holder before it died, even if its process lives on',
-      async (bed) => {
-        const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
-        const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
-        const { token } = held(await bed.enter(a));
-        held(await bed.enter(kept));
-        waiting(await bed.enter(b));
-        const { takeover } = await bed.until('b was held', async () => {
-          held(await bed.beat(kept));
-          const status = await bed.beat(b);
-          return status.state === 'held' ? status : undefined;
-        });
-        assert.deepEqual(takeover, { reason: 'expired', token });
-      },
-    ),
+    check('a waiter learns that the holder died, even if its process lives on', async (bed) => {
+      const of = (name: string) => bed.claim({ resource: bed.name(name), ttlMs: 8 * bed.ttlMs });
+      const [a, kept, b] = [of('a'), of('kept'), bed.claim({ resource: bed.name('a') })];
+      const { token } = held(await bed.enter(a));
+      held(await bed.enter(kept));
+      waiting(await bed.enter(b));
+      const { takeover } = await bed.until('b was held', async () => {
+        held(await bed.beat(kept));
+        const status = await bed.beat(b);
+        return status.state === 'held' ? status : undefined;
+      });
+      assert.deepEqual(takeover, { reason: 'expired', token });
+    }),
     ...(['', ', even after a look at the resource'] as const).map((looked) =>
-      check(
-        `a newcomer learns that the last holder died${looked}`,
-        ['traces of the dead'],
-        async (bed) => {
-          const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
-          if (looked) await bed.untilDead(a);
-          // Past the TTL, and the rounding of the store's clock.
-          else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
-          const { takeover } = held(await bed.enter(bed.claim()));
-          assert.deepEqual(takeover, { reason: 'expired', token });
-        },
-      ),
+      check(`a newcomer learns of a dead holder${looked}`, ['traces of the dead'], async (bed) => {
+        const { claim: a, token } = await hold(bed, { ttlMs: bed.ttlMs });
+        if (looked) await bed.untilDead(a);
+        // Past the TTL, and the rounding of the store's clock.
+        else await bed.sleep(bed.ttlMs + 2 * bed.slackMs);
+        const { takeover } = held(await bed.enter(bed.claim()));
+        assert.deepEqual(takeover, { reason: 'expired', token });
+      }),
     ),
     check('a waiter learns that the hold before it was evicted', ['evict'], async (bed) => {
       const { token } = await hold(bed);
@@ -65,18 +58,15 @@ export const takeover: Topic = {
       const { takeover } = held(await bed.enter(bed.claim()));
       assert.notEqual(takeover?.reason, 'expired');
     }),
-    check(
-      'the first holder takes over from no other, and repeated answers tell a takeover again',
-      async (bed) => {
-        const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
-        const first = held(await bed.enter(a));
-        assert.equal(first.takeover, undefined);
-        await bed.enter(b);
-        const { takeover } = await bed.untilHeld(b);
-        assert.deepEqual(takeover, { reason: 'expired', token: first.token });
-        assert.deepEqual(held(await bed.beat(b)).takeover, takeover);
-        assert.deepEqual(held(await bed.enter(b)).takeover, takeover);
-      },
-    ),
+    check('the first takes over from no other, and answers repeat a takeover', async (bed) => {
+      const [a, b] = [bed.claim({ ttlMs: bed.ttlMs }), bed.claim()];
+      const first = held(await bed.enter(a));
+      assert.equal(first.takeover, undefined);
+      await bed.enter(b);
+      const { takeover } = await bed.untilHeld(b);
+      assert.deepEqual(takeover, { reason: 'expired', token: first.token });
+      assert.deepEqual(held(await bed.beat(b)).takeover, takeover);
+      assert.deepEqual(held(await bed.enter(b)).takeover, takeover);
+    }),
   ],
 };

@@ -1,4 +1,3 @@
-/** The cases of the suite for documents. */
 import assert from 'node:assert/strict';
 import { isLockError } from '../../base/errors.ts';
 import type { Documents } from '../../stores/document/documents.ts';
@@ -187,11 +186,7 @@ export const CASES: Readonly<Record<Optional | 'get and put', DocumentsCases>> =
   },
 };
 
-export async function is(
-  documents: Documents,
-  key: string,
-  wanted: string | undefined,
-): Promise<void> {
+export async function is(documents: Documents, key: string, wanted?: string): Promise<void> {
   const { text } = await documents.get(key);
   const [found, meant] = [text, wanted].map((each) => JSON.stringify(each)?.slice(0, 100));
   assert.equal(text, wanted, `get() of ${JSON.stringify(key)} must return ${meant}, not ${found}`);

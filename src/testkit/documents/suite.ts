@@ -90,10 +90,7 @@ export function documentsSuite(options: DocumentsSuiteOptions): void {
   else skip(lost, 'not promised: the fixture loses no replies');
 }
 
-async function loseReplies(
-  losing: NonNullable<DocumentsSuiteOptions['losing']>,
-  key: string,
-): Promise<void> {
+async function loseReplies(losing: NonNullable<DocumentsSuiteOptions['losing']>, key: string) {
   const { documents, losing: lose, close } = await losing();
   try {
     for (let n = 0; n < 3; n++) {

@@ -32,11 +32,7 @@ export function edgesOf({ x, y }: Spot): Edges {
 }
 
 /** The path of an arrow, and its middle, at which its label stands best. */
-interface Way extends Spot {
-  readonly path: string;
-}
-
-export function wayOf({ from, to, via }: Edge): Way {
+export function wayOf({ from, to, via }: Edge): Spot & { readonly path: string } {
   const [a, b] = [edgesOf(from), edgesOf(to)];
   if (to.x <= from.x) {
     // An arrow back, or one to the box itself, leaves below and arrives from below.
@@ -78,9 +74,8 @@ export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): re
       y >= LABEL_HEIGHT &&
       !boxes.some((box) => isOn({ x, y }, box)) &&
       !placed.some((other) => isUpon({ x, y }, other));
-    let [y, step] = [middle, 0];
-    while (!isFree(y)) {
-      step += 1;
+    let y = middle;
+    for (let step = 1; !isFree(y); step += 1) {
       y = middle + Math.ceil(step / 2) * STEP * (step % 2 === 1 ? 1 : -1);
     }
     placed.push({ edge, x, y });
@@ -88,7 +83,6 @@ export function labelsOf({ nodes, edges }: Pick<Picture, 'nodes' | 'edges'>): re
   return placed;
 }
 
-/** How large the picture is. */
 export function sizeOf(
   { columns, lines }: Picture,
   labels: readonly Label[],
@@ -104,7 +98,6 @@ export function isUpon(a: Spot, b: Spot): boolean {
   return Math.abs(a.x - b.x) < LABEL_WIDTH && Math.abs(a.y - b.y) < LABEL_HEIGHT;
 }
 
-/** Letters hang a little below their line. */
 export function isOn({ x, y }: Spot, box: Edges): boolean {
   const half = LABEL_WIDTH / 2;
   const beside = x + half <= box.left || x - half >= box.right;

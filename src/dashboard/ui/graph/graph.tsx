@@ -61,7 +61,6 @@ export function Graph({ rows, waits, choose }: GraphProps) {
   );
 }
 
-/** What the cycles in the picture mean. */
 function verdictOf({ deadlocks, cycles }: Picture): string {
   const sure = deadlocks === 1 ? 'A deadlock' : `${deadlocks} deadlocks`;
   const perhaps = cycles === 1 ? 'A cycle of waits: it' : `${cycles} cycles of waits: each`;

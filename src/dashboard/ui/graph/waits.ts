@@ -46,17 +46,12 @@ export function partiesOf(
     published: readonly QueueWait[],
     seatFor: (wait: QueueWait) => string | undefined,
   ): readonly Party[] => {
-    const taken = new Set(published.map((wait) => `${processOf(wait)}\n${seatFor(wait)}`));
-    const left = new Map<string, number>();
-    for (const each of taken) {
-      const place = each.slice(0, each.lastIndexOf('\n'));
-      left.set(place, (left.get(place) ?? 0) + 1);
+    const taken = new Map(published.map((wait) => [`${processOf(wait)}\n${seatFor(wait)}`, wait]));
+    const others = [...seats];
+    for (const wait of taken.values()) {
+      const at = others.findIndex((seat) => processOf(seat) === processOf(wait));
+      if (at >= 0) others.splice(at, 1);
     }
-    const others = seats.filter((seat) => {
-      const place = processOf(seat);
-      left.set(place, (left.get(place) ?? 0) - 1);
-      return (left.get(place) as number) < 0;
-    });
     const parties = published.map((wait) => partyOf(wait, wait));
     return [...new Set([...parties, ...others.map((seat) => partyOf(seat))])];
   };

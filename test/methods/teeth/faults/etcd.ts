@@ -98,7 +98,7 @@ export const ETCD_FAULTS: Faults = {
     why: 'who stalled overwrites what the next one says',
     by: inTest(
       'test/stores/etcd/conformance/etcd.test.ts',
-      'keep and recall: a claim that is to end keeps nothing, though no other holds yet: evicted',
+      'keep and recall: a claim that is to end keeps nothing: evicted',
     ),
   },
   'etcd: a release does not look whether the hold has passed on': {
@@ -118,7 +118,7 @@ export const ETCD_FAULTS: Faults = {
     why: 'one that is over is made again behind others, and holds beside them',
     by: inTest(
       'test/stores/etcd/conformance/etcd.test.ts',
-      'expiry: a holder whose answer was lost blocks the others for one TTL at most',
+      'expiry: a holder whose answer was lost blocks others for one TTL',
     ),
   },
   'etcd: a stream is reset in the course of an event': {

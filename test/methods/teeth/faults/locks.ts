@@ -49,7 +49,7 @@ export const LOCK_FAULTS: Faults = {
   },
   'parallel siblings share the lock': {
     ...reentrancy,
-    find: 'if (this.#entered) {\n      await',
+    find: 'if (this.busy) {\n      await',
     replace: 'if (!this.lease) {\n      await',
     why: 'Promise.all inside a lock runs its branches without exclusion',
     by: inTest(REENTRANCY, 'a nested run', 'excludes its siblings, in order'),

@@ -24,7 +24,7 @@ export const POSTGRES_FAULTS: Faults = {
     find: `WHERE l.state IS NULL AND (l.id IS NULL OR \${JOINS})`,
     replace: `WHERE l.id IS NULL OR \${JOINS}`,
     why: 'a late copy of a claim that was released holds until its TTL ends',
-    by: inTest(PG, 'try: a try never overtakes a waiter, even where its permits would fit'),
+    by: inTest(PG, 'try: a try that would fit overtakes no waiter'),
   },
   'postgres: numbers are nothing but the time': {
     ...holding,
@@ -91,11 +91,7 @@ export const POSTGRES_FAULTS: Faults = {
     find: 'CASE WHEN l.waiters = 0 THEN true ELSE EXISTS (',
     replace: 'CASE WHEN true THEN true ELSE EXISTS (',
     why: 'after a loss of data two hold the same lock',
-    by: inTest(
-      PG,
-      'data loss: a waiter is not admitted when one that trusts makes way, ' +
-        'and no earlier than without it',
-    ),
+    by: inTest(PG, 'data loss: a waiter is admitted no earlier for one that trusts'),
   },
   'postgres: another history counts as no loss': {
     ...history,

@@ -130,7 +130,7 @@ export const REDIS_FAULTS: Faults = {
     find: 'if text and sub(text, 1, 32) == sub(asked, 1, 32) and tonumber',
     replace: 'if text and tonumber',
     why: 'whoever lost the lock believes that it holds that of another',
-    by: inTest(IOREDIS, 'try: a refused try leaves nothing behind, and may be repeated'),
+    by: inTest(IOREDIS, 'try: a refused try leaves nothing and may be repeated'),
   },
   'Redis: heartbeats fail when memory is full': {
     ...renew,

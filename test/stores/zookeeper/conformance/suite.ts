@@ -30,7 +30,7 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
         [
           '^takeover: a waiter learns of an eviction that ended with the TTL',
           '^evict: an evicted (?:holder|claim) (?:is|still|may|that|cannot)',
-          '^evict: an evicted holder is told with its next heartbeat',
+          '^evict: an evicted holder is told, and stays',
           '^evict: released with `after` before, it ends as released',
           '^keep and recall: .*: evicted$',
           'loss: an evicted lease is lost at once, and the resource free after the TTL$',
@@ -45,14 +45,14 @@ const WHY: Readonly<Record<Recipe, readonly { readonly why: string; readonly nam
     },
     {
       why: 'one that comes waits while another passes the mutex, also for free permits',
-      names: /^batches: batches of several connections do not mix/,
+      names: /^batches: batches of connections do not mix/,
     },
     { why: 'each permit is a node of its own', names: /^inspect and list: a holder is shown as/ },
   ],
 };
 const FOR_WEEKS = {
   why: 'servers keep no session for so long',
-  names: /^claim: a claim (?:lives as long as it asked to|is shown with all).*weeks$/,
+  names: /^claim: a claim (?:lives as long as it asked to|is shown as asked).*weeks$/,
 };
 
 export async function zookeeperSuite(recipe: Recipe): Promise<void> {
