@@ -1,10 +1,10 @@
 /** What goes on for whoever comes is not in the asynchronous context of whoever came first. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, currentLease, type Lease, type Timer } from 'holdfast';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { EventLoop } from '../../src/base/event-loop.ts';
-import { held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 const context = new AsyncLocalStorage<string>();
 
@@ -35,8 +35,7 @@ function timersOf(clock: Clock): () => string[] {
   return () => [...pending.values()];
 }
 
-it('the first request is in the context of its caller', async () => {
-  const { clock, store, locks } = setUp();
+it('the first request is in the context of its caller', async ({ clock, store, locks }) => {
   const seen: string[] = [];
   store.onClaim = ({ resource }) => {
     seen.push(`${resource} by ${around()}`);
@@ -112,8 +111,7 @@ for (const found of ['a read', 'a heartbeat'] as const) {
   });
 }
 
-it('work is in the context of its caller, whoever passes the lock on', async () => {
-  const { clock, locks } = setUp();
+it('work is in the context of its caller, whoever passes the lock on', async ({ clock, locks }) => {
   const lock = locks.mutex('a');
   const seen: unknown[] = [];
   const work = (lease: Lease): void => void seen.push([around(), currentLease() === lease]);

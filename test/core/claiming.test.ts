@@ -1,6 +1,14 @@
 import { type AcquireOptions, allOf, type Lock } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import {
+  failure,
+  held,
+  it,
+  setUp,
+  silence,
+  waiting,
+  watchOutcome,
+} from '../support/scripted-store.ts';
 
 /** What a lock and several locks have in common. */
 type Way = Pick<Lock, 'acquire' | 'tryAcquire'> & {
@@ -22,8 +30,7 @@ describe('a claim', () => {
     expect(store.sent('release')[0]?.claims[0]?.unanswered).toBe(true);
   });
 
-  it('that was answered at once is released without a mark', async () => {
-    const { clock, store, locks } = setUp();
+  it('that was answered at once is released without a mark', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     await Promise.all([lease.release(), clock.rest()]);
     expect(store.sent('release')[0]?.claims[0]?.unanswered).toBeUndefined();
@@ -75,8 +82,7 @@ describe('a claim', () => {
     expect(shown).toEqual({ asked: undefined, held: secret, lost: undefined });
   });
 
-  it('that fails for good rejects at once, and is released', async () => {
-    const { clock, store, locks } = setUp();
+  it('that fails for good rejects at once, and is released', async ({ clock, store, locks }) => {
     store.onClaim = () => Promise.reject(failure({ retryable: false }));
     const acquired = watchOutcome(locks.mutex('a').acquire());
     await clock.rest();
@@ -96,8 +102,7 @@ describe('a claim', () => {
     expect(clock.keepingAlive).toBe(0);
   });
 
-  it('of a try that fails is released, marked as unanswered', async () => {
-    const { clock, store, locks } = setUp();
+  it('of a try that fails is released, marked as unanswered', async ({ clock, store, locks }) => {
     store.onClaim = () => Promise.reject(failure());
     const tried = watchOutcome(locks.mutex('a').tryAcquire());
     await clock.rest();
@@ -119,16 +124,14 @@ describe('a claim', () => {
     expect(tried.error).toMatchObject({ code: 'STORE', retryable: true, outcome: 'unknown' });
   });
 
-  it('enters without hints if subscribing fails', async () => {
-    const { clock, store, locks } = setUp();
+  it('enters without hints if subscribing fails', async ({ clock, store, locks }) => {
     store.onWatch = () => Promise.reject(new Error('no subscription'));
     const acquired = watchOutcome(locks.mutex('a').acquire());
     await clock.rest();
     expect(acquired.value?.held).toBe(true);
   });
 
-  it('enters without hints if subscribing is not answered', async () => {
-    const { clock, store, locks } = setUp();
+  it('enters without hints if subscribing is not answered', async ({ clock, store, locks }) => {
     store.onWatch = silence;
     const acquired = watchOutcome(locks.mutex('a').acquire());
     await clock.advance(3_400);
@@ -144,8 +147,7 @@ describe('a claim', () => {
     expect([store.wakes.size, store.entered.length]).toEqual([0, 0]);
   });
 
-  it('does not mind a subscription that cannot be ended', async () => {
-    const { clock, store, locks } = setUp();
+  it('does not mind a subscription that cannot be ended', async ({ clock, store, locks }) => {
     const rejections: unknown[] = [];
     const note = (reason: unknown): void => void rejections.push(reason);
     process.on('unhandledRejection', note);
@@ -159,8 +161,7 @@ describe('a claim', () => {
     expect(rejections).toEqual([]);
   });
 
-  it('is not sent before the subscription is there', async () => {
-    const { clock, store, locks, late } = setUp();
+  it('is not sent before the subscription is there', async ({ clock, store, locks, late }) => {
     store.onWatch = () => late(100, undefined);
     const acquired = watchOutcome(locks.mutex('a').acquire());
     await clock.advance(99);
@@ -211,8 +212,7 @@ describe('an aborted wait', () => {
     expect(store.sent('renew')).toHaveLength(0);
   });
 
-  it('that was granted by then keeps its lease', async () => {
-    const { clock, store, locks } = setUp();
+  it('that was granted by then keeps its lease', async ({ clock, store, locks }) => {
     const aborter = new AbortController();
     const lease = await locks.mutex('a').acquire({ signal: aborter.signal });
     aborter.abort();
@@ -220,8 +220,7 @@ describe('an aborted wait', () => {
     expect([lease.held, store.sent('release').length]).toEqual([true, 0]);
   });
 
-  it('before it began sends nothing', async () => {
-    const { clock, store, locks } = setUp();
+  it('before it began sends nothing', async ({ clock, store, locks }) => {
     const signal = AbortSignal.abort('too late');
     const both = allOf([locks.mutex('a'), locks.mutex('b')]);
     const work = (): number => 1;
@@ -235,8 +234,7 @@ describe('an aborted wait', () => {
     expect(store.calls).toHaveLength(0);
   });
 
-  it('among others of this process takes only itself out of the line', async () => {
-    const { clock, locks } = setUp();
+  it('among others of this process takes only itself out of the line', async ({ clock, locks }) => {
     const mutex = locks.mutex('a');
     const lease = await mutex.acquire();
     const aborter = new AbortController();
@@ -248,8 +246,7 @@ describe('an aborted wait', () => {
     expect(third.value?.held).toBe(true);
   });
 
-  it('keeps no listener on a signal that outlives it', async () => {
-    const { clock, locks } = setUp();
+  it('keeps no listener on a signal that outlives it', async ({ clock, locks }) => {
     const { signal } = new AbortController();
     let listeners = 0;
     const { addEventListener, removeEventListener } = AbortSignal.prototype;
@@ -312,8 +309,7 @@ describe('a wait that runs out', () => {
   });
 
   for (const onInspect of [silence<never>, () => Promise.reject(new Error('down'))]) {
-    it('does not wait for a store that cannot say who holds', async () => {
-      const { clock, store, locks } = setUp();
+    it('does not wait for a store that cannot say who holds', async ({ clock, store, locks }) => {
       store.onInspect = onInspect;
       store.onClaim = () => waiting();
       const acquired = watchOutcome(locks.mutex('a').acquire({ wait: 100 }));
@@ -342,8 +338,7 @@ describe('a wait that runs out', () => {
     expect([acquired.done, patient.done]).toEqual([true, false]);
   });
 
-  it('is reported as slow after 30 s, once', async () => {
-    const { clock, store, locks } = setUp();
+  it('is reported as slow after 30 s, once', async ({ clock, store, locks }) => {
     const slow: unknown[] = [];
     locks.on('slow', (event) => slow.push(event));
     store.onClaim = store.onRenew = () => waiting({ ahead: 2 });

@@ -1,10 +1,11 @@
 import { allOf, ClosedError, createLocks, evict, type Lease, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   type Bed,
   failure,
   held,
+  it,
   setUp,
   silence,
   waiting,
@@ -17,8 +18,7 @@ function stubborn(bed: Bed, ms: number): (lease: Pick<Lease, 'signal'>) => Promi
 }
 
 describe('close', () => {
-  it('ends waits with ClosedError and takes them out of the queue', async () => {
-    const bed = setUp();
+  it('ends waits with ClosedError and takes them out of the queue', async ({ bed }) => {
     bed.store.onClaim = () => waiting();
     const { locks } = bed;
     const waits = [
@@ -35,8 +35,7 @@ describe('close', () => {
     expect([bed.store.closed, bed.clock.timers]).toEqual([1, 0]);
   });
 
-  it('lets running work finish, and refuses new', async () => {
-    const bed = setUp();
+  it('lets running work finish, and refuses new', async ({ bed }) => {
     const ran = watchOutcome(bed.locks.mutex('a').run(stubborn(bed, 5_000)));
     await bed.clock.rest();
     const closed = watchOutcome(bed.locks.close());
@@ -109,8 +108,7 @@ describe('close', () => {
     expect(store.calls).toHaveLength(requests);
   });
 
-  it('is asked once; later calls wait for the same end', async () => {
-    const bed = setUp();
+  it('is asked once; later calls wait for the same end', async ({ bed }) => {
     const ways = [
       bed.locks.close(),
       bed.locks.close({ drain: 0 }),
@@ -121,8 +119,7 @@ describe('close', () => {
     expect(bed.store.closed).toBe(1);
   });
 
-  it('leaves the store open while other locks use it', async () => {
-    const bed = setUp();
+  it('leaves the store open while other locks use it', async ({ bed }) => {
     const others = createLocks(bed.store, { clock: bed.clock });
     await Promise.all([bed.locks.close(), bed.clock.rest()]);
     expect(bed.store.closed).toBe(0);
@@ -149,9 +146,7 @@ describe('close', () => {
     expect(store.calls).toHaveLength(0);
   });
 
-  it('does not wait for a store that is silent', async () => {
-    const bed = setUp();
-    const { locks, clock, store } = bed;
+  it('does not wait for a store that is silent', async ({ locks, clock, store }) => {
     await locks.mutex('a').acquire();
     store.onClaim = store.onRenew = silence;
     store.onRelease = silence;
@@ -165,8 +160,7 @@ describe('close', () => {
 });
 
 describe('nothing is left', () => {
-  it('of a wait that was granted', async () => {
-    const { clock, locks } = setUp();
+  it('of a wait that was granted', async ({ clock, locks }) => {
     locks.on('slow', () => {});
     const mutex = locks.mutex('a');
     await Promise.all([mutex.run(() => 1), clock.rest()]);

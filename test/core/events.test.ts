@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import type { LockEventName, Locks, StoreError } from 'holdfast';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { Events } from '../../src/core/events.ts';
-import { failure, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { failure, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -75,8 +75,7 @@ describe('events', () => {
     });
   }
 
-  it('do not call a lease doubtful that is lost by then', async () => {
-    const { clock, store, locks } = setUp();
+  it('do not call a lease doubtful that is lost by then', async ({ clock, store, locks }) => {
     const seen: string[] = [];
     for (const name of ['unconfirmed', 'lost'] as const) locks.on(name, () => seen.push(name));
     void locks.mutex('a').acquire();
@@ -106,8 +105,7 @@ describe('events', () => {
     expect(outcomes.length).toBeGreaterThan(20);
   });
 
-  it('cost nothing when nobody listens: none is made', async () => {
-    const { clock, store, locks } = setUp();
+  it('cost nothing when nobody listens: none is made', async ({ clock, store, locks }) => {
     const emitted = vi.spyOn(Events.prototype, 'emit');
     store.onClaim = (claim) => (claim.resource === 'wait' ? waiting() : heldFor(claim.ttlMs));
     await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
@@ -117,8 +115,7 @@ describe('events', () => {
     expect(emitted).not.toHaveBeenCalled();
   });
 
-  it('exist by these names only', () => {
-    const { locks } = setUp();
+  it('exist by these names only', ({ locks }) => {
     const names: LockEventName[] = [
       ...([
         'acquiring',
@@ -137,8 +134,7 @@ describe('events', () => {
     );
   });
 
-  it('tell when programs disagree about the limit or the kind', async () => {
-    const { clock, store, locks } = setUp();
+  it('tell when programs disagree about the limit or the kind', async ({ clock, store, locks }) => {
     const seen: unknown[] = [];
     locks.on('mismatch', ({ resource, kind, detail }) => seen.push([resource, kind, detail]));
     store.onClaim = ({ resource }) =>

@@ -5,8 +5,8 @@ import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { once } from 'holdfast/once';
 import { refresh } from 'holdfast/refresh';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 const HANDED_OVER = { code: 'LEASE_LOST', reason: 'handed-over' };
 const GIVEN = { state: 'gone', why: 'handed-over' } as const;
@@ -39,22 +39,19 @@ describe('handing over', () => {
     expect(store.calls.map(({ verb }) => verb)).toEqual(['claim', 'handOver']);
   });
 
-  it('aborts a signal that is read later, too', async () => {
-    const { locks } = setUp();
+  it('aborts a signal that is read later, too', async ({ locks }) => {
     const lease = await locks.mutex('a').acquire();
     await lease.handOver();
     expect(lease.signal.reason).toMatchObject(HANDED_OVER);
     expect(lease.loss).toBeUndefined();
   });
 
-  it('lets run return what its work returned', async () => {
-    const { locks } = setUp();
+  it('lets run return what its work returned', async ({ locks }) => {
     const mutex = locks.mutex('a');
     await expect(mutex.run((lease) => lease.handOver())).resolves.toMatch(/^holdfast/);
   });
 
-  it('lets the tasks that wait here claim anew', async () => {
-    const { clock, store, locks } = setUp();
+  it('lets the tasks that wait here claim anew', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a');
     const lease = await mutex.acquire();
     const next = watchOutcome(mutex.acquire());
@@ -63,8 +60,7 @@ describe('handing over', () => {
     expect(new Set(store.entered.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('is told as a release that hands over, and as no loss', async () => {
-    const { clock, locks } = setUp();
+  it('is told as a release that hands over, and as no loss', async ({ clock, locks }) => {
     const told: unknown[] = [];
     locks.on('released', ({ token, handedOver }) => told.push([token, handedOver]));
     locks.on('lost', () => told.push('lost'));
@@ -94,8 +90,7 @@ describe('handing over', () => {
     expect([given?.id, given?.secret]).not.toContain(secret);
   });
 
-  it('without a reply buries the old id, and rejects', async () => {
-    const { clock, store, locks } = setUp();
+  it('without a reply buries the old id, and rejects', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     store.onHandOver = silence;
     const outcome = watchOutcome(lease.handOver());
@@ -118,8 +113,7 @@ describe('handing over', () => {
     await expect(lease.handOver()).rejects.toMatchObject({ code: 'LEASE_LOST', reason });
   });
 
-  it('of a lease that is not held sends nothing', async () => {
-    const { clock, store, locks } = setUp();
+  it('of a lease that is not held sends nothing', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     await Promise.all([lease.release(), clock.rest()]);
     await expect(lease.handOver()).rejects.toMatchObject({ reason: 'released' });
@@ -145,8 +139,7 @@ describe('handing over', () => {
 describe('handing over is refused, and the lease stays', () => {
   const UNSUPPORTED = { code: 'UNSUPPORTED', trait: 'handOver' };
 
-  it('by a store that cannot pass a hold', async () => {
-    const { store, locks } = setUp();
+  it('by a store that cannot pass a hold', async ({ store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     const text = await (await locks.mutex('b').acquire()).handOver();
     Object.assign(store, { handOver: undefined });
@@ -156,8 +149,7 @@ describe('handing over is refused, and the lease stays', () => {
     expect([lease.held, store.calls.length]).toEqual([true, before]);
   });
 
-  it('when its claim has no token left', async () => {
-    const { clock, store, locks } = setUp();
+  it('when its claim has no token left', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a');
     const runs = Array.from({ length: 1_022 }, () => mutex.run(() => {}));
     const [last, end] = [watchOutcome(mutex.acquire()), watchOutcome(mutex.acquire())];
@@ -292,8 +284,7 @@ describe('resuming', () => {
     expect([outcome.value?.token, outcome.value?.takeover]).toEqual([1_025n, takeover]);
   });
 
-  it('says nothing of the text in an error', async () => {
-    const { locks } = setUp();
+  it('says nothing of the text in an error', async ({ locks }) => {
     const text = `holdfast.1.${Buffer.from('{"secret":"s"}').toString('base64url')}`;
     expect(() => locks.resume(text)).toThrow(/^The first argument must be the text/);
   });

@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { type Acquisition, allOf, type LockEvents, type Locks } from 'holdfast';
-import { afterEach, expect, it, vi } from 'vitest';
-import { failure, held, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
+import { afterEach, expect, vi } from 'vitest';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -54,8 +54,7 @@ it('begins in the context of the caller, before the store is asked', async () =>
   await Promise.all([acquired, tried, clock.rest()]);
 });
 
-it('tells why there is no lease', async () => {
-  const { clock, store, locks } = setUp();
+it('tells why there is no lease', async ({ clock, store, locks }) => {
   const seen: unknown[] = [];
   locks.on('missed', ({ resource, why, error }) => seen.push([resource, why, error]));
   const broken = failure({ retryable: false, outcome: 'failed' });
@@ -84,8 +83,7 @@ it('tells why there is no lease', async () => {
   ]);
 });
 
-it('tells of a lost lease whose beginning nobody heard', async () => {
-  const { clock, store, locks } = setUp();
+it('tells of a lost lease whose beginning nobody heard', async ({ clock, store, locks }) => {
   void locks.mutex('a').acquire();
   await clock.rest();
   const told = hear(locks);
@@ -147,8 +145,7 @@ it('lets listeners choose the context in which the work runs, one inside the oth
   expect(contexts.map((context) => context.getStore())).toEqual([undefined, undefined]);
 });
 
-it('runs the work once, whatever a listener does with it', async () => {
-  const { clock, locks } = setUp();
+it('runs the work once, whatever a listener does with it', async ({ clock, locks }) => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const wrongs: Parameters<LockEvents['working']['within']>[0][] = [
     () => {},

@@ -1,10 +1,9 @@
 import { LeaseLostError } from 'holdfast';
-import { describe, expect, it } from 'vitest';
-import { failure, held, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
+import { describe, expect } from 'vitest';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 describe('run', () => {
-  it('gives what the work gives, and releases afterwards', async () => {
-    const { clock, store, locks } = setUp();
+  it('gives what the work gives, and releases afterwards', async ({ clock, store, locks }) => {
     const ran = locks.mutex('a').run({ label: 'job' }, async (lease) => {
       expect(lease.held).toBe(true);
       expect(store.sent('release')).toHaveLength(0);
@@ -16,8 +15,7 @@ describe('run', () => {
     expect(store.entered[0]?.holder).toMatchObject({ label: 'job', pid: process.pid });
   });
 
-  it('settles when the store was told', async () => {
-    const { clock, store, locks, late } = setUp();
+  it('settles when the store was told', async ({ clock, store, locks, late }) => {
     store.onRelease = () => late(50, true);
     const ran = watchOutcome(locks.mutex('a').run(() => 1));
     await clock.advance(49);
@@ -26,8 +24,7 @@ describe('run', () => {
     expect(ran.value).toBe(1);
   });
 
-  it('waits for what has a `then`, though it is no promise', async () => {
-    const { clock, locks, late } = setUp();
+  it('waits for what has a `then`, though it is no promise', async ({ clock, locks, late }) => {
     const given = late(50, 5);
     const thenable = Object.defineProperty({}, 'then', { value: given.then.bind(given) });
     const ran = watchOutcome(locks.mutex('a').run(() => thenable as PromiseLike<number>));
@@ -53,8 +50,7 @@ describe('run', () => {
     });
   }
 
-  it('never lets a failed release hide what the work gave', async () => {
-    const { clock, store, locks } = setUp();
+  it('never lets a failed release hide what the work gave', async ({ clock, store, locks }) => {
     store.onRelease = () => Promise.reject(failure({ retryable: false }));
     const error = new Error('mine');
     const good = watchOutcome(locks.mutex('a').run(() => 1));
@@ -81,8 +77,7 @@ describe('run', () => {
     expect((ran.error as Error).cause, 'of the last heartbeat').toMatchObject({ code: 'STORE' });
   });
 
-  it('has the error of the work as the cause of the loss', async () => {
-    const { clock, locks } = setUp();
+  it('has the error of the work as the cause of the loss', async ({ clock, locks }) => {
     const error = new Error('mine');
     const ran = watchOutcome(
       locks.mutex('a').run(async () => {
@@ -94,8 +89,7 @@ describe('run', () => {
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: error });
   });
 
-  it('rejects with the very loss that the work rethrew', async () => {
-    const { clock, locks } = setUp();
+  it('rejects with the very loss that the work rethrew', async ({ clock, locks }) => {
     let loss: unknown;
     const ran = watchOutcome(
       locks.mutex('a').run(async (lease) => {
@@ -109,8 +103,7 @@ describe('run', () => {
     expect(ran.error).toBe(loss);
   });
 
-  it('does not mind work that releases by itself', async () => {
-    const { clock, store, locks } = setUp();
+  it('does not mind work that releases by itself', async ({ clock, store, locks }) => {
     const ran = watchOutcome(locks.mutex('a').run(({ release }) => release().then(() => 5)));
     await clock.advance(60_000);
     expect([ran.value, store.sent('release').length]).toEqual([5, 1]);
@@ -118,8 +111,7 @@ describe('run', () => {
 });
 
 describe('release', () => {
-  it('is idempotent: whoever asks gets the same promise', async () => {
-    const { clock, store, locks } = setUp();
+  it('is idempotent: whoever asks gets the same promise', async ({ clock, store, locks }) => {
     const lease = await locks.mutex('a').acquire();
     const { release } = lease;
     expect(release()).toBe(lease.release());
@@ -149,8 +141,7 @@ describe('release', () => {
     expect(tries).toBeLessThan(20);
   });
 
-  it('stops repeating as soon as the store was told', async () => {
-    const { clock, store, locks } = setUp();
+  it('stops repeating as soon as the store was told', async ({ clock, store, locks }) => {
     let tries = 0;
     store.onRelease = () => (++tries < 3 ? Promise.reject(failure()) : true);
     void (await locks.mutex('a').acquire()).release();
@@ -189,8 +180,7 @@ describe('minHold', () => {
     expect(store.sent('renew')).toHaveLength(1);
   });
 
-  it('keeps the claim for the rest after a release', async () => {
-    const { clock, store, locks } = setUp();
+  it('keeps the claim for the rest after a release', async ({ clock, store, locks }) => {
     const mutex = locks.mutex('a', { minHold: '5s' });
     const lease = await mutex.acquire();
     await clock.advance(2_000);
@@ -253,8 +243,7 @@ describe('a lease', () => {
     });
   });
 
-  it('has methods that may be taken off it', async () => {
-    const { clock, locks } = setUp();
+  it('has methods that may be taken off it', async ({ clock, locks }) => {
     const { assertHeld, renew, release } = await locks.mutex('a').acquire();
     assertHeld();
     await Promise.all([renew(), clock.rest()]);
@@ -262,8 +251,7 @@ describe('a lease', () => {
     expect(assertHeld).toThrow(LeaseLostError);
   });
 
-  it('tells when it has ended, however it ended', async () => {
-    const { clock, locks } = setUp();
+  it('tells when it has ended, however it ended', async ({ clock, locks }) => {
     const [a, b] = [await locks.mutex('a').acquire(), await locks.mutex('b').acquire()];
     const [endA, endB] = [watchOutcome(a.ended), watchOutcome(b.ended)];
     void a.release();

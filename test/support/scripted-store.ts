@@ -16,6 +16,7 @@ import type {
   WaitingStatus,
   Wake,
 } from 'holdfast/store';
+import { type TestAPI, test } from 'vitest';
 import { FakeClock } from './fake-clock.ts';
 
 type Verb =
@@ -187,6 +188,19 @@ export function setUp(
     new Promise((resolve) => clock.setTimeout(() => resolve(value), ms).unref());
   return { clock, store, locks, late };
 }
+
+interface Given extends Bed {
+  readonly bed: Bed;
+}
+
+/** A test that gets a bed of its own, or what it names of one; `setUp` is for other terms. */
+export const it: TestAPI<Given> = test.extend<Given>({
+  bed: ({ task: _ }, give) => give(setUp()),
+  clock: ({ bed }, give) => give(bed.clock),
+  store: ({ bed }, give) => give(bed.store),
+  locks: ({ bed }, give) => give(bed.locks),
+  late: ({ bed }, give) => give(bed.late),
+});
 
 export function held(over: Partial<HeldStatus> = {}): HeldStatus {
   return { state: 'held', token: 1n, leftMs: 10_000, waiters: 0, ...over };
