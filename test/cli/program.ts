@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocks, list } from 'holdfast';
 import { sqliteStore } from 'holdfast/sqlite';
-import { expect, onTestFinished, type TestContext } from 'vitest';
+import { expect, onTestFinished, type TestAPI, type TestContext, test } from 'vitest';
 import { programOf } from '../support/program-of.ts';
 import { until } from '../support/until.ts';
 
@@ -129,6 +129,11 @@ export class Place {
     return { cwd: this.folder, ...options, env: { ...this.env, holdfast, ...options.env } };
   }
 }
+
+/** A test that gets a place of its own. */
+export const it: TestAPI<{ readonly place: Place }> = test.extend<{ readonly place: Place }>({
+  place: ({ task: _ }, give) => give(new Place()),
+});
 
 export class Program {
   readonly process: ChildProcess;

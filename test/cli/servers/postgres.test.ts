@@ -1,7 +1,7 @@
 /** The command line on PostgreSQL; the rest of it is the same on every store. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
-import { Place } from '../program.ts';
+import { it, Place } from '../program.ts';
 import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
 let server: PostgresServer;
@@ -10,8 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it('migrates, runs a command under a lock, and shows it', async () => {
-  const place = new Place();
+it('migrates, runs a command under a lock, and shows it', async ({ place }) => {
   const refused = await place.fate('run', 'a', '--store', server.url, '--', 'true');
   expect(refused).toMatchObject({ status: 69, err: expect.stringMatching(/holdfast migrate/) });
   const ill = await place.fate('doctor', '--store', server.url);
