@@ -1,5 +1,4 @@
 /** Arguments that are wrong are usage errors, whatever they are. */
-
 import { inspect } from 'node:util';
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';

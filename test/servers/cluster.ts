@@ -2,7 +2,6 @@
  * A cluster of three primaries with a replica each, or with none. The nodes are born knowing each
  * other, by their `nodes.conf`: introducing them with commands takes longer and ends no other way.
  */
-
 import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { closeAll, RedisServer, type WatchedOptions } from './redis-server.ts';

@@ -1,5 +1,4 @@
 /** Servers as people run them. Each is ready when its promise resolves; `close` ends all of it. */
-
 import { until } from '../support/until.ts';
 import { freePort } from './ports.ts';
 import {

@@ -3,7 +3,6 @@
  * direction of each pair and port, so that one can be cut off from the others while its clients
  * still reach it.
  */
-
 import { until } from '../support/until.ts';
 import { freePort, giveBack } from './ports.ts';
 import { started } from './server-process.ts';

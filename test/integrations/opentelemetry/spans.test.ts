@@ -1,5 +1,4 @@
 /** Spans of waits and holds, and whose children they are. */
-
 import * as api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { allOf, downgrade, evict } from 'holdfast';

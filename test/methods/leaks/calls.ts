@@ -1,5 +1,4 @@
 /** Each public call that listens, waits, subscribes or opens something, as one round of a test. */
-
 import {
   allOf,
   closeOnSignal,

@@ -3,7 +3,6 @@
  * chance. Whoever holds something looks at it again and again, writes to the ledger under it, and
  * sometimes goes on although its signal has aborted, as real work does.
  */
-
 import {
   allOf,
   downgrade,

@@ -1,5 +1,4 @@
 /** Locks and elections that are shared with etcd's own program, and so with programs in Go. */
-
 import { evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { EtcdOptions } from 'holdfast/etcd';

@@ -3,7 +3,6 @@
  * `package port`. In a process of its own: an exception that nobody catches must be seen, and what
  * is left open keeps it from ending.
  */
-
 import type { RedisClient } from '../../../src/clients/redis/client.ts';
 import type { StoreError } from '../../../src/contract/errors.ts';
 import { HANG_MS } from '../../support/this-run.ts';

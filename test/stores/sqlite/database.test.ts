@@ -1,5 +1,4 @@
 /** Databases that the program opened itself, and how many statements the store makes of a verb. */
-
 import type { DatabaseSync } from 'node:sqlite';
 import type Libsql from 'libsql';
 import { expect, expectTypeOf } from 'vitest';

@@ -1,5 +1,4 @@
 /** The user of the page may do what is needed, and nothing else; whoever may not is told so. */
-
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createLocks, evict, type Locks, list } from 'holdfast';

@@ -1,5 +1,4 @@
 /** Stands for election and tells of its terms, until the test says enough. */
-
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';

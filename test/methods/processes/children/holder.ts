@@ -1,5 +1,4 @@
 /** Takes a mutex and keeps it, in one of several ways, until it is lost or the test says enough. */
-
 import { createLocks, type IfBusy, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { sqlFence } from 'holdfast/fence';

@@ -1,5 +1,4 @@
 /** Does something once, and stops itself when its lease was looked at and before it is recorded. */
-
 import { createLocks, isLockError } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { once } from 'holdfast/once';

@@ -1,5 +1,4 @@
 /** Hands its lease over, or takes one over, and stops or dies when the store has done it. */
-
 import { createLocks, isLockError, type Lease } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
