@@ -1,13 +1,10 @@
 /** The command line on PostgreSQL; the rest of it is the same on every store. */
-import { afterAll, beforeAll, expect } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../servers/postgres-server.ts';
+import { afterAll, expect } from 'vitest';
+import { startPostgres } from '../../servers/postgres-server.ts';
 import { it, Place } from '../program.ts';
 import { mistakes, runsAndShows, SECRET } from './every-server.ts';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
+const server = await startPostgres();
 afterAll(() => server.close());
 
 it('migrates, runs a command under a lock, and shows it', async ({ place }) => {

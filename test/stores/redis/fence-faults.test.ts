@@ -1,5 +1,5 @@
 /** The fence in Redis, over connections that break, hold back, or repeat what they carry. */
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { linkOf } from '../../../src/clients/redis/client.ts';
 import { RedisServer } from '../../servers/redis-server.ts';
 import { TcpProxy } from '../../servers/tcp-proxy.ts';
@@ -10,11 +10,8 @@ import { type Place, packages } from './packages.ts';
 const ioredis = packages[0]!;
 const at = (resource: string) => ({ resource, lineage: 'one' });
 
-let server: RedisServer;
-beforeAll(async () => {
-  server = await RedisServer.start();
-});
-afterAll(() => server?.close());
+const server = await RedisServer.start();
+afterAll(() => server.close());
 
 const fenceAt = (place: Place): FenceOn => fenceOn(ioredis.server(place));
 
