@@ -12,22 +12,7 @@ export class Child {
   readonly #heard: { readonly type?: string }[] = [];
   #errors = '';
 
-  constructor(
-    script:
-      | 'holder'
-      | 'contender'
-      | 'candidate'
-      | 'keeper'
-      | 'newest'
-      | 'runner'
-      | 'starter'
-      | 'diner'
-      | 'finisher'
-      | 'taker'
-      | 'booker'
-      | 'passer',
-    options: object,
-  ) {
+  constructor(script: string, options: object) {
     const { file, execArgv } = programOf(`test/methods/processes/children/${script}.ts`);
     this.process = fork(file, [JSON.stringify(options)], {
       execArgv,

@@ -2,14 +2,11 @@
 import { createLocks } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { createElection } from 'holdfast/election';
-import { given, hear, machineMs, sleep, tell } from './talk.ts';
+import { given, hear, machineMs, type OnStore, sleep, tell } from './talk.ts';
 
-export interface CandidateOptions {
-  /** A URL. */
-  readonly store: string;
+export interface CandidateOptions extends OnStore {
   readonly name: string;
   readonly label: string;
-  readonly ttl: number;
 }
 
 export interface Leads {

@@ -2,12 +2,9 @@
 import { createLocks, isLockError, type Lease } from 'holdfast';
 import { openStore } from 'holdfast/connect';
 import { aroundStore } from 'holdfast/testkit';
-import { given, hear, tell } from './talk.ts';
+import { given, hear, type OnStore, tell } from './talk.ts';
 
-export interface PasserOptions {
-  /** A URL. */
-  readonly store: string;
-  readonly ttl: number;
+export interface PasserOptions extends OnStore {
   /** What happens to it before it hears of the store's reply; default nothing. */
   readonly before?: NodeJS.Signals;
   /** What it takes over; default: it takes the mutex itself, and gives it. */
