@@ -10,7 +10,16 @@ import type { ClaimStatus } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll } from 'vitest';
-import { claimOf, hasWaiter, sleep, TTL_MS } from '../../methods/faults/bed.ts';
+import {
+  claimOf,
+  hasWaiter,
+  type InBed,
+  inBeds,
+  type OnServer,
+  onServer,
+  sleep,
+  TTL_MS,
+} from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
   type PostgresServer,
@@ -80,6 +89,10 @@ export class Bed extends Lifetime {
     return this.use({ close: () => locks.close({ drain: 0 }), locks }).locks;
   }
 }
+
+/** Tests that run at the same time, in a bed of their own, or on a server as well. */
+export const inBed: InBed<Bed> = inBeds(() => new Bed());
+export const onOwn: OnServer<Bed, PostgresServer> = onServer(() => new Bed());
 
 /** A server for all tests of a file. */
 export async function sharedServer(
