@@ -182,11 +182,8 @@ it('watch appends a line for each change, until it is interrupted', async () => 
   const [before, ...lines] = out.trimEnd().split('\n');
   expect(before).toMatch(/Z a: no holders, no waiters$/);
   expect(lines.map((line) => `${line.split(/ +/)[1]} ${line.split(':').at(-1)}`)).toEqual([
-    `holds ${holder.pid} cat`,
-    `waits ${waiter.pid} cat`,
-    `left ${holder.pid} cat`,
-    `holds ${waiter.pid} cat`,
-    `left ${waiter.pid} cat`,
+    ...[`holds ${holder.pid} cat`, `waits ${waiter.pid} cat`, `left ${holder.pid} cat`],
+    ...[`holds ${waiter.pid} cat`, `left ${waiter.pid} cat`],
   ]);
 });
 

@@ -40,24 +40,14 @@ const SUPERUSER = 'postgres';
 
 /** What is committed is safe, as by default; it is small, and standbys do not dawdle. */
 const CONFIG = [
-  "listen_addresses = '127.0.0.1'",
-  'max_connections = 200',
-  'shared_buffers = 16MB',
-  'dynamic_shared_memory_type = mmap',
-  'jit = off',
-  'wal_retrieve_retry_interval = 100ms',
-  "log_line_prefix = '%m [%p] '",
-  "log_timezone = 'GMT'",
-  "timezone = 'GMT'",
+  ...["listen_addresses = '127.0.0.1'", 'max_connections = 200', 'shared_buffers = 16MB'],
+  ...['dynamic_shared_memory_type = mmap', 'jit = off', 'wal_retrieve_retry_interval = 100ms'],
+  ...["log_line_prefix = '%m [%p] '", "log_timezone = 'GMT'", "timezone = 'GMT'"],
 ];
 
 const INITDB = [
-  `--username=${SUPERUSER}`,
-  '--auth=trust',
-  '--encoding=UTF8',
-  '--locale=C',
-  '--wal-segsize=1',
-  '--no-sync',
+  ...[`--username=${SUPERUSER}`, '--auth=trust', '--encoding=UTF8'],
+  ...['--locale=C', '--wal-segsize=1', '--no-sync'],
 ];
 
 const DATA = 'data';

@@ -19,11 +19,8 @@ import type { Command } from './programs.ts';
 const NOBODY = 65_534;
 const AS_ROOT = process.getuid?.() === 0;
 const AS_NOBODY = [
-  `--reuid=${NOBODY}`,
-  `--regid=${NOBODY}`,
-  '--clear-groups',
-  '--inh-caps=+dac_override',
-  '--ambient-caps=+dac_override',
+  ...[`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
+  ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
 ];
 
 const open = new Set<ServerProcess>();

@@ -47,11 +47,7 @@ const NETTY_JARS = [
 ];
 /** For clients in Java, which log nothing. */
 const CURATOR_JARS = [
-  'slf4j-nop',
-  'curator-client',
-  'curator-framework',
-  'curator-recipes',
-  'guava',
+  ...['slf4j-nop', 'curator-client', 'curator-framework', 'curator-recipes', 'guava'],
 ];
 
 /** Of every server: it can be asked, and leaves no files in shared folders. */

@@ -56,15 +56,8 @@ const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'cli',
     [
-      'stores/*',
-      'interop/*',
-      'stores/openers.ts',
-      'clients/facts',
-      'clients/sqlite',
-      'fences',
-      'jobs/*',
-      'dashboard',
-      ...FACES,
+      ...['stores/*', 'interop/*', 'stores/openers.ts', 'clients/facts'],
+      ...['clients/sqlite', 'fences', 'jobs/*', 'dashboard', ...FACES],
     ],
   ],
   ['testkit', ['fences', 'stores/memory', 'stores/document', ...FACES]],
