@@ -285,9 +285,7 @@ describe('a wait that runs out', () => {
     await clock.advance(1);
     await clock.rest();
     expect(acquired.error).toMatchObject({
-      code: 'ACQUIRE_TIMEOUT',
-      waitedMs: 2_000,
-      ahead: 4,
+      ...{ code: 'ACQUIRE_TIMEOUT', waitedMs: 2_000, ahead: 4 },
       holders: [{ number: 3n * 1024n, holder }],
     });
     expect(String(acquired.error)).toContain('nightly on there, pid 7');

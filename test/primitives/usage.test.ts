@@ -28,12 +28,8 @@ const KNOWN: readonly unknown[] = [
 
 const HOSTILE = fc.oneof(
   fc.anything({
-    withBigInt: true,
-    withDate: true,
-    withMap: true,
-    withNullPrototype: true,
-    withSparseArray: true,
-    withTypedArray: true,
+    ...{ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true },
+    ...{ withSparseArray: true, withTypedArray: true },
   }),
   fc.constantFrom<unknown>(...KNOWN),
   // Nearly durations.

@@ -177,10 +177,7 @@ describe('a batch that fails', () => {
     await bed.clock.rest();
     const cause = 'plain text';
     expect(tried.error).toMatchObject({
-      code: 'STORE',
-      outcome: 'unknown',
-      retryable: true,
-      cause,
+      ...{ code: 'STORE', outcome: 'unknown', retryable: true, cause },
     });
   });
 });

@@ -40,19 +40,9 @@ export interface Call {
 type Answer<R> = (claim: Claim, call: Call) => R | Promise<R>;
 
 const TRAITS: Traits = {
-  queue: true,
-  permits: true,
-  tokens: 'script',
-  atomicTry: true,
-  liveness: 'ttl',
-  clock: 'server',
-  failover: 'none',
-  reach: 'network',
-  records: false,
-  ttlStepMs: 1,
-  synchronous: false,
-  sequential: false,
-  hintsGrant: true,
+  ...{ queue: true, permits: true, tokens: 'script', atomicTry: true, liveness: 'ttl' },
+  ...{ clock: 'server', failover: 'none', reach: 'network', records: false, ttlStepMs: 1 },
+  ...{ synchronous: false, sequential: false, hintsGrant: true },
 };
 
 /**

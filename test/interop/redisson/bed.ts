@@ -147,11 +147,8 @@ function programAt(url: string, library: Artifact): Promise<ForeignCommand> {
 /** Where Redisson says that a lock of this kind is free. */
 export function channelOf(kind: string, name: string): string {
   const channels: Readonly<Record<string, string>> = {
-    mutex: 'redisson_lock__channel',
-    fair: 'redisson_lock__channel',
-    read: 'redisson_rwlock',
-    write: 'redisson_rwlock',
-    permit: 'redisson_sc',
+    ...{ mutex: 'redisson_lock__channel', fair: 'redisson_lock__channel', read: 'redisson_rwlock' },
+    ...{ write: 'redisson_rwlock', permit: 'redisson_sc' },
   };
   return `${channels[kind]}:{${name}}`;
 }
