@@ -1,14 +1,7 @@
 import { downgrade, type Lease, type Lock } from 'holdfast';
 import { describe, expect } from 'vitest';
-import {
-  type Bed,
-  held,
-  it,
-  setUp,
-  silence,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { held, it, setUp, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Releases, and lets the next have it. */
 async function release(bed: Bed, lease: Lease | undefined): Promise<void> {

@@ -1,15 +1,8 @@
 import type { Lease } from 'holdfast';
 import type { ClaimStatus } from 'holdfast/store';
 import { describe, expect } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  it,
-  setUp,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Somebody who waits since now, as the store has confirmed. */
 async function waiter(bed: Bed): Promise<{ done: boolean; value?: Lease; error?: unknown }> {

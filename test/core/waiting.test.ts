@@ -1,12 +1,6 @@
 /** Why a lock is not granted: the same structure everywhere, and no wait without a word. */
-import {
-  allOf,
-  createLocks,
-  type LockEvents,
-  type Locks,
-  type LocksOptions,
-  type Waiting,
-} from 'holdfast';
+import type { LockEvents, Locks, LocksOptions, Waiting } from 'holdfast';
+import { allOf, createLocks } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { type MemoryStore, memoryStore } from 'holdfast/memory';
 import { simulatedClock } from 'holdfast/testkit';

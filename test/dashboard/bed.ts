@@ -1,12 +1,7 @@
 /** A dashboard on a real server of this process, and a browser's requests to it. */
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textFrom } from 'node:stream/consumers';
 import { createLocks, type Locks } from 'holdfast';

@@ -1,11 +1,6 @@
 /** What is refused, and how it is said: nothing is half done. */
-import {
-  changeState,
-  optimistic,
-  rowLock,
-  type SqlTransaction,
-  transactionLock,
-} from 'holdfast/sql';
+import type { SqlTransaction } from 'holdfast/sql';
+import { changeState, optimistic, rowLock, transactionLock } from 'holdfast/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRODUCTS, useServer } from './bed.ts';
 import { type Client, on } from './clients.ts';

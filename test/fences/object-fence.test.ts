@@ -1,10 +1,6 @@
 /** The fence in objects that are written on a condition, on a real HTTP server. */
-import {
-  type ObjectAccess,
-  type ObjectFenceOptions,
-  objectFence,
-  probeObjects,
-} from 'holdfast/fence';
+import type { ObjectAccess, ObjectFenceOptions } from 'holdfast/fence';
+import { objectFence, probeObjects } from 'holdfast/fence';
 import { type FenceFixture, fenceConformance } from 'holdfast/testkit';
 import { describe, expect, test } from 'vitest';
 import { gate } from '../support/gate.ts';

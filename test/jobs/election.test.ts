@@ -4,15 +4,8 @@ import { runInNewContext } from 'node:vm';
 import type { Candidate, Term } from 'holdfast/election';
 import { createElection } from 'holdfast/election';
 import { describe, expect } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  it,
-  setUp,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Leads term by term, each for this long; collects what it sees. */
 function lead(

@@ -2,18 +2,8 @@
  * What a program passes by mistake: a usage error, before anything is sent. usage.test.ts tries
  * what each argument may be; here is what depends on another one, or on the names of options.
  */
-import {
-  allOf,
-  closeOnSignal,
-  createLocks,
-  downgrade,
-  evict,
-  type Locks,
-  type LocksOptions,
-  list,
-  type Mutex,
-  tryAllOf,
-} from 'holdfast';
+import type { Locks, LocksOptions, Mutex } from 'holdfast';
+import { allOf, closeOnSignal, createLocks, downgrade, evict, list, tryAllOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { memoryStore } from 'holdfast/memory';
 import { countingStore } from 'holdfast/testkit';

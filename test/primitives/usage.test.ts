@@ -1,16 +1,6 @@
 import fc from 'fast-check';
-import {
-  type AcquireOptions,
-  allOf,
-  createLocks,
-  type Duration,
-  evict,
-  isLockError,
-  type Locks,
-  list,
-  parseDuration,
-  type Store,
-} from 'holdfast';
+import type { AcquireOptions, Duration, Locks, Store } from 'holdfast';
+import { allOf, createLocks, evict, isLockError, list, parseDuration } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { cases } from '../support/cases.ts';

@@ -1,14 +1,7 @@
 /** What waits for what: parts of a store for nobody, and requests not long for those before. */
 import { describe, expect } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  it,
-  setUp,
-  silence,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, setUp, silence, watchOutcome } from '../support/scripted-store.ts';
 
 /** The part of `x/1` is `x`. */
 function partedBed(): Bed {

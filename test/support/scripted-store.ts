@@ -1,12 +1,5 @@
-import {
-  createLocks,
-  type Locks,
-  type LocksOptions,
-  type Queue,
-  type Store,
-  StoreError,
-  type Traits,
-} from 'holdfast';
+import type { Locks, LocksOptions, Queue, Store, Traits } from 'holdfast';
+import { createLocks, StoreError } from 'holdfast';
 import type {
   Claim,
   ClaimStatus,

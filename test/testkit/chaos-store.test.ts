@@ -1,15 +1,8 @@
 import { type Store, StoreError } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import type { Claim, ClaimStatus } from 'holdfast/store';
-import {
-  answered,
-  aroundStore,
-  type ChaosStore,
-  chaosStore,
-  countingStore,
-  simulatedClock,
-  type Weather,
-} from 'holdfast/testkit';
+import type { ChaosStore, Weather } from 'holdfast/testkit';
+import { answered, aroundStore, chaosStore, countingStore, simulatedClock } from 'holdfast/testkit';
 import { describe, expect, it } from 'vitest';
 
 const BUSY = new StoreError('Busy.', { retryable: true, outcome: 'failed' });

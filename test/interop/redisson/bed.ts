@@ -4,11 +4,8 @@ import { createLocks, type Lock, type Locks } from 'holdfast';
 import { redissonStore } from 'holdfast/redisson';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import {
-  type ForeignCommand,
-  ForeignProgram,
-  type ForeignThread,
-} from '../../methods/sharing/foreign-program.ts';
+import type { ForeignCommand, ForeignThread } from '../../methods/sharing/foreign-program.ts';
+import { ForeignProgram } from '../../methods/sharing/foreign-program.ts';
 import { javaDriver } from '../../methods/sharing/java.ts';
 import { ownProgram } from '../../methods/sharing/own.ts';
 import type { Artifact } from '../../servers/maven.ts';

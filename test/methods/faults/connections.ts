@@ -4,16 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { paced } from '../../support/this-run.ts';
 import { until } from '../../support/until.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  inBeds,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, inBeds, sleep, TTL_MS } from './bed.ts';
 import { firstGrant, Scene } from './scene.ts';
 
 /** A dead connection is given up after three seconds; a heartbeat must fit in after that. */

@@ -9,17 +9,8 @@ import type { Missed, NewestOptions } from '../processes/children/newest.ts';
 import type { Ran, RunnerOptions } from '../processes/children/runner.ts';
 import type { Begun, StarterOptions } from '../processes/children/starter.ts';
 import { machineMs } from '../processes/children/talk.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  inTurn,
-  MAX_TTL_MS,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, inTurn, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 import { Fenced } from './fenced.ts';
 import { firstGrant, type Grant } from './scene.ts';
 

@@ -12,16 +12,8 @@ import type { Claim } from 'holdfast/store';
 import { expect } from 'vitest';
 import { patiently } from '../../support/patiently.ts';
 import { until } from '../../support/until.ts';
-import {
-  type Bed,
-  claimOf,
-  hasWaiter,
-  MAX_TTL_MS,
-  type Place,
-  type StoreOptions,
-  sleep,
-  TTL_MS,
-} from './bed.ts';
+import type { Bed, Place, StoreOptions } from './bed.ts';
+import { claimOf, hasWaiter, MAX_TTL_MS, sleep, TTL_MS } from './bed.ts';
 
 /** Looks at a lease all the time. */
 export class Belief {

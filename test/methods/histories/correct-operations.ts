@@ -1,12 +1,6 @@
 import { simulatedClock } from '../../../src/testkit/simulated-clock.ts';
-import {
-  type CounterOperation,
-  type CounterState,
-  counterModel,
-  type LockOperation,
-  type LockState,
-  lockModel,
-} from './models.ts';
+import type { CounterOperation, CounterState, LockOperation, LockState } from './models.ts';
+import { counterModel, lockModel } from './models.ts';
 
 const WHOLE = 2 ** 30;
 

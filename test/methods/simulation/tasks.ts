@@ -3,16 +3,8 @@
  * chance. Whoever holds something looks at it again and again, writes to the ledger under it, and
  * sometimes goes on although its signal has aborted, as real work does.
  */
-import {
-  allOf,
-  downgrade,
-  evict,
-  isLockError,
-  type Lease,
-  type Lock,
-  type LockOptions,
-  tryAllOf,
-} from 'holdfast';
+import type { Lease, Lock, LockOptions } from 'holdfast';
+import { allOf, downgrade, evict, isLockError, tryAllOf } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';

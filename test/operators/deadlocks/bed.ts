@@ -1,13 +1,5 @@
-import {
-  type AcquireOptions,
-  createLocks,
-  type DeadlockOptions,
-  detectDeadlocks,
-  type Lock,
-  type LockEvents,
-  type Locks,
-  type Store,
-} from 'holdfast';
+import type { AcquireOptions, DeadlockOptions, Lock, LockEvents, Locks, Store } from 'holdfast';
+import { createLocks, detectDeadlocks } from 'holdfast';
 import { memoryStore } from 'holdfast/memory';
 import { type SimulatedClock, simulatedClock } from 'holdfast/testkit';
 import { onTestFinished, vi } from 'vitest';

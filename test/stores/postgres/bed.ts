@@ -1,25 +1,13 @@
 /** What the tests share: servers, clients, stores and locks, which end with the test. */
 import { createLocks, type Locks, type Store } from 'holdfast';
-import {
-  migratePostgres,
-  type PostgresClient,
-  type PostgresOptions,
-  postgresStore,
-} from 'holdfast/postgres';
+import type { PostgresClient, PostgresOptions } from 'holdfast/postgres';
+import { migratePostgres, postgresStore } from 'holdfast/postgres';
 import type { ClaimStatus } from 'holdfast/store';
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll } from 'vitest';
-import {
-  claimOf,
-  hasWaiter,
-  type InBed,
-  inBeds,
-  type OnServer,
-  onServer,
-  sleep,
-  TTL_MS,
-} from '../../methods/faults/bed.ts';
+import type { InBed, OnServer } from '../../methods/faults/bed.ts';
+import { claimOf, hasWaiter, inBeds, onServer, sleep, TTL_MS } from '../../methods/faults/bed.ts';
 import { Lifetime } from '../../methods/faults/lifetime.ts';
 import {
   type PostgresServer,

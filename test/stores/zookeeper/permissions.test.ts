@@ -3,12 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createLocks, evict, type Locks, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import {
-  type Acl,
-  type ZookeeperOptions,
-  type ZookeeperStoreOptions,
-  zookeeperStore,
-} from 'holdfast/zookeeper';
+import type { Acl, ZookeeperOptions, ZookeeperStoreOptions } from 'holdfast/zookeeper';
+import { zookeeperStore } from 'holdfast/zookeeper';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { RightsSession } from '../../clients/zookeeper/rights.ts';
 import { startSession } from '../../clients/zookeeper/sessions.ts';
