@@ -165,10 +165,7 @@ describe('handing over is refused, and the lease stays', () => {
     const [locks] = two();
     const done = once(locks, 'k', { keepFor: '1m' }, (lease) => lease.handOver());
     await expect(done).rejects.toMatchObject(UNSUPPORTED);
-    const fresh = refresh(locks, 'k', {
-      read: () => undefined,
-      load: (lease) => lease.handOver(),
-    });
+    const fresh = refresh(locks, 'k', { read: () => undefined, load: (lease) => lease.handOver() });
     await expect(fresh).rejects.toMatchObject(UNSUPPORTED);
     for await (const { lease } of createElection(locks, 'e').campaign()) {
       await expect(lease.handOver()).rejects.toMatchObject(UNSUPPORTED);

@@ -284,9 +284,7 @@ describe('the figures of the last minute', () => {
 
 it('a history keeps the newest lines, and numbers them for ever', () => {
   const history = new History();
-  for (let n = 0; n < 10_000; n += 1) {
-    history.report(`a${n}`, reportOf('missed', null), by(1), n);
-  }
+  for (let n = 0; n < 10_000; n += 1) history.report(`a${n}`, reportOf('missed', null), by(1), n);
   expect(history.next).toBe(10_000);
   expect(history.since(9_990).map(({ name }) => name)).toHaveLength(10);
   expect(history.since(0).length).toBeLessThanOrEqual(2_200);

@@ -57,9 +57,7 @@ describe('the suite', () => {
     const cases: [name: string, body: () => Promise<void>][] = [];
     fenceConformance({ test: (name, body) => cases.push([name, body]), create });
     const failed: string[] = [];
-    for (const [name, body] of cases) {
-      await body().catch(() => failed.push(name));
-    }
+    for (const [name, body] of cases) await body().catch(() => failed.push(name));
     return failed;
   }
 

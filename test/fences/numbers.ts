@@ -45,10 +45,7 @@ export interface Through<Entered> {
 }
 
 export function through<T, Entered>(fence: Fence<T, Entered>, way: T): Through<Entered> {
-  return {
-    enter: (lease) => fence.enter(way, lease),
-    adopt: (lease) => fence.adopt(way, lease),
-  };
+  return { enter: (lease) => fence.enter(way, lease), adopt: (lease) => fence.adopt(way, lease) };
 }
 
 type Numbers = Through<Promise<ObjectEntry<number>>>;

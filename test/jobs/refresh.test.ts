@@ -171,10 +171,7 @@ describe('refresh', () => {
 
   it('rejects when the lease was lost while it loaded', async ({ clock, locks }) => {
     const stalled = watchOutcome(
-      refresh<number>(locks, 'a', {
-        read: () => undefined,
-        load: () => clock.stall(60_000) ?? 1,
-      }),
+      refresh<number>(locks, 'a', { read: () => undefined, load: () => clock.stall(60_000) ?? 1 }),
     );
     await clock.rest();
     expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled' });

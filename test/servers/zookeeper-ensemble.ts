@@ -30,9 +30,7 @@ export class ZookeeperEnsemble {
 
   static async start(options: ZookeeperServerOptions = {}): Promise<ZookeeperEnsemble> {
     const ports = new Map<number, Ports>();
-    for (const id of IDS) {
-      ports.set(id, { quorum: await freePort(), election: await freePort() });
-    }
+    for (const id of IDS) ports.set(id, { quorum: await freePort(), election: await freePort() });
     const ways: Way[] = [];
     const servers: ZookeeperServer[] = [];
     for (const id of IDS) {

@@ -39,10 +39,7 @@ let count = 0;
 function fixtureFor(resource: string): FenceFixture {
   const key = `${resource} ${count++}`;
   const plain = objects();
-  const fence = numbersIn({
-    get: () => plain.get(key),
-    put: (put) => plain.put({ ...put, key }),
-  });
+  const fence = numbersIn({ get: () => plain.get(key), put: (put) => plain.put({ ...put, key }) });
   return fixtureOf(fence, () => valueAt(key));
 }
 

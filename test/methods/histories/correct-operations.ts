@@ -133,10 +133,7 @@ export function correctOperations(course: Course): Recorded {
   }
 
   function release(holder: string): void {
-    const freed = lockModel.step(locked, {
-      calledAt: now,
-      input: { verb: 'release', holder },
-    });
+    const freed = lockModel.step(locked, { calledAt: now, input: { verb: 'release', holder } });
     if (freed) locked = freed;
   }
 

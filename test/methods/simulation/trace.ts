@@ -27,9 +27,7 @@ export class Trace {
   add(who: string, what: string): void {
     const line = `${this.#now().toFixed(3).padStart(10)} ${who.padEnd(7)} ${what}`;
     let hash = this.#hash;
-    for (let i = 0; i < line.length; i++) {
-      hash = Math.imul(hash ^ line.charCodeAt(i), 0x0100_0193);
-    }
+    for (let i = 0; i < line.length; i++) hash = Math.imul(hash ^ line.charCodeAt(i), 0x0100_0193);
     this.#hash = hash;
     this.lines?.push(line);
   }

@@ -29,17 +29,11 @@ describe('the tree', () => {
     expect(sizeProblems(tree)).toEqual([]);
   });
 
-  it('has file names in kebab case', () => {
-    expect(fileNameProblems(tree)).toEqual([]);
-  });
+  it('has file names in kebab case', () => expect(fileNameProblems(tree)).toEqual([]));
 
-  it('has no marks of unfinished work', () => {
-    expect(unfinishedProblems(tree)).toEqual([]);
-  });
+  it('has no marks of unfinished work', () => expect(unfinishedProblems(tree)).toEqual([]));
 
-  it('knows errors of other realms', () => {
-    expect(realmProblems(tree)).toEqual([]);
-  });
+  it('knows errors of other realms', () => expect(realmProblems(tree)).toEqual([]));
 
   it('closes what a test has opened at the end of that test', () => {
     expect(hookProblems(tree)).toEqual([]);
@@ -49,29 +43,17 @@ describe('the tree', () => {
     expect(assertProblems(tree)).toEqual([]);
   });
 
-  it('uses the words of the project', () => {
-    expect(wordProblems(tree)).toEqual([]);
-  });
+  it('uses the words of the project', () => expect(wordProblems(tree)).toEqual([]));
 
-  it('has one meaning for the name of a type', () => {
-    expect(typeNameProblems(tree)).toEqual([]);
-  });
+  it('has one meaning for the name of a type', () => expect(typeNameProblems(tree)).toEqual([]));
 
-  it('imports along the layers only', () => {
-    expect(importProblems(tree, clients)).toEqual([]);
-  });
+  it('imports along the layers only', () => expect(importProblems(tree, clients)).toEqual([]));
 
-  it('exports what it builds', () => {
-    expect(entryProblems(tree)).toEqual([]);
-  });
+  it('exports what it builds', () => expect(entryProblems(tree)).toEqual([]));
 
-  it('has the types of all its code checked', () => {
-    expect(uncheckedProblems(tree)).toEqual([]);
-  });
+  it('has the types of all its code checked', () => expect(uncheckedProblems(tree)).toEqual([]));
 
-  it('locks what every system needs', () => {
-    expect(lockFileProblems(tree)).toEqual([]);
-  });
+  it('locks what every system needs', () => expect(lockFileProblems(tree)).toEqual([]));
 });
 
 describe('the pages', () => {
@@ -79,17 +61,11 @@ describe('the pages', () => {
     expect(errorCodeProblems(tree)).toEqual([]);
   });
 
-  it('list every option', () => {
-    expect(optionProblems(tree)).toEqual([]);
-  });
+  it('list every option', () => expect(optionProblems(tree)).toEqual([]));
 
-  it('are all in the index', () => {
-    expect(indexProblems(tree)).toEqual([]);
-  });
+  it('are all in the index', () => expect(indexProblems(tree)).toEqual([]));
 
-  it('link to what is there', () => {
-    expect(linkProblems(tree)).toEqual([]);
-  });
+  it('link to what is there', () => expect(linkProblems(tree)).toEqual([]));
 
   it('are in the package where a message names them', () => {
     expect(namedPageProblems(tree)).toEqual([]);

@@ -15,9 +15,7 @@ import { startSentinels } from '../../servers/topologies.ts';
 
 const CANARY = 'canary-5up3r-s3cr3t';
 
-const server = await RedisServer.start({
-  config: [`user app on >p%40ss:w/rd ~* &* +@all`],
-});
+const server = await RedisServer.start({ config: [`user app on >p%40ss:w/rd ~* &* +@all`] });
 afterAll(() => server.close());
 const at = `${server.host}:${server.port}`;
 

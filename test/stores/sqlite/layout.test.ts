@@ -21,11 +21,7 @@ test('a reboot ends all claims, tells the next holder, and tokens go on growing'
 
   const after = open(file, { machine });
   const next = await one(after.claim([claimOf('job')]));
-  expect(next).toMatchObject({
-    state: 'held',
-    waiters: 0,
-    takeover: { reason: 'expired', token },
-  });
+  expect(next).toMatchObject({ state: 'held', waiters: 0, takeover: { reason: 'expired', token } });
   expect(next.state === 'held' && next.token > token).toBe(true);
   expect(await one(after.renew([holder]))).toEqual({ state: 'gone', why: 'expired' });
   expect(after.lineage).toBe(before.lineage);

@@ -65,10 +65,7 @@ async function numbersIn(name: string): Promise<number[]> {
 
 const HELD = { state: 'held' };
 const WAITING = { state: 'waiting' };
-const REFUSED = {
-  state: 'error',
-  error: { code: 'STORE', retryable: true, outcome: 'failed' },
-};
+const REFUSED = { state: 'error', error: { code: 'STORE', retryable: true, outcome: 'failed' } };
 
 test.concurrent.each(KINDS)('no %s claim joins others at such numbers', async (kind) => {
   await using bed = new Bed(server);
