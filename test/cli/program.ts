@@ -144,12 +144,8 @@ export class Program {
 
   constructor(file: string, args: readonly string[], options: SpawnOptions) {
     this.process = spawn(file, args, options);
-    this.process.stdout?.on('data', (text: Buffer) => {
-      this.out += text;
-    });
-    this.process.stderr?.on('data', (text: Buffer) => {
-      this.err += text;
-    });
+    this.process.stdout?.on('data', (text: Buffer) => (this.out += text));
+    this.process.stderr?.on('data', (text: Buffer) => (this.err += text));
     this.fate = new Promise((resolve) => {
       this.process.once('close', (status, signal) => {
         this.#closed = true;

@@ -325,9 +325,7 @@ describe('a long wait', () => {
     const { onInspect } = store;
     let looked = (): void => {};
     store.onInspect = async () => {
-      await new Promise<void>((resolve) => {
-        looked = resolve;
-      });
+      await new Promise<void>((resolve) => (looked = resolve));
       return onInspect();
     };
     const aborter = new AbortController();

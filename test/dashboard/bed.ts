@@ -81,9 +81,7 @@ export class Page {
     const sent = request(`${url}events`, { headers: BEARER, agent: false });
     this.#leave = () => sent.destroy();
     sent.on('error', () => {});
-    sent.once('close', () => {
-      this.ended = true;
-    });
+    sent.once('close', () => (this.ended = true));
     sent.once('response', (response) => {
       let rest = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -143,9 +141,7 @@ export async function openSilently(server: Server, url: string): Promise<Silent>
     response,
     text: '',
     read(): void {
-      incoming.setEncoding('utf8').on('data', (chunk: string) => {
-        silent.text += chunk;
-      });
+      incoming.setEncoding('utf8').on('data', (chunk: string) => (silent.text += chunk));
     },
   };
   return silent;

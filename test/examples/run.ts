@@ -37,9 +37,7 @@ export function start(...args: string[]): Started {
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk;
-    });
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   }
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, output }));
   const leftBehind = (): string[] =>

@@ -13,15 +13,9 @@ class End {
 
   constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (bytes) => {
-      this.got += bytes;
-    });
-    socket.on('end', () => {
-      this.fate = 'ended';
-    });
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      this.fate = `${code}`;
-    });
+    socket.on('data', (bytes) => (this.got += bytes));
+    socket.on('end', () => (this.fate = 'ended'));
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => (this.fate = `${code}`));
   }
 }
 

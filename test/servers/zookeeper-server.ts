@@ -235,9 +235,7 @@ function talk(port: number, text: Buffer): Promise<string> {
     let said = '';
     const socket = connect({ port, host: '127.0.0.1' }, () => void socket.write(text));
     socket.setTimeout(5000, () => socket.destroy(new Error('the server says nothing')));
-    socket.setEncoding('latin1').on('data', (more: string) => {
-      said += more;
-    });
+    socket.setEncoding('latin1').on('data', (more: string) => (said += more));
     socket.once('error', reject).once('close', () => resolve(said));
   });
 }

@@ -19,12 +19,8 @@ export class Child {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    this.process.stderr?.on('data', (text) => {
-      this.#errors += String(text);
-    });
-    this.process.on('message', (message) => {
-      this.#heard.push(message as object);
-    });
+    this.process.stderr?.on('data', (text) => (this.#errors += String(text)));
+    this.process.on('message', (message) => this.#heard.push(message as object));
     onTestFinished(async () => {
       this.process.kill('SIGKILL');
       await this.exited();

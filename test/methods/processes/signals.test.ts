@@ -62,9 +62,7 @@ it('also in the first process of a container, which the kernel spares', async ({
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
-  child.stdout.on('data', (text: Buffer) => {
-    said += text;
-  });
+  child.stdout.on('data', (text: Buffer) => (said += text));
   const [status] = await once(child, 'close');
   expect([linesOf(said), status]).toEqual([SAID, 128 + 15]);
 });

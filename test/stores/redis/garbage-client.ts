@@ -28,9 +28,7 @@ process.on('unhandledRejection', (reason) => report.wrong.push(`unhandled: ${rea
 process.on('uncaughtException', (error) => report.uncaught.push(String(error.stack)));
 
 let asking = true;
-process.stdin.resume().once('end', () => {
-  asking = false;
-});
+process.stdin.resume().once('end', () => (asking = false));
 
 {
   await using links = new Links();

@@ -36,9 +36,7 @@ export interface Took {
 
 const { client, sentinels, group, resources, ttl } = given<TakerOptions>();
 let kept: string | undefined;
-process.on('message', (told) => {
-  kept = (told as Keep).keep;
-});
+process.on('message', (told) => (kept = (told as Keep).keep));
 process.once('disconnect', () => process.exit());
 const locks = createLocks(redisStore(await connected()), { ttl });
 await Promise.all(resources.map(take));
