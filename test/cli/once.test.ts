@@ -43,8 +43,7 @@ it('--try does not wait for another; without it, it waits and does nothing', asy
   expect(tried).toMatchObject({ status: 75, err: expect.stringContaining('is being done on') });
   const zero = await place.fate('once', 'a', ...KEEP, '--try', '-E', '0', '--', 'touch', 'ran');
   expect(zero).toMatchObject({ status: 0, err: '' });
-  const waits = await place.wait('once', 'a', ...KEEP, '--', 'touch', 'ran');
-  await letGo(first, waits);
+  await letGo(first, await place.wait('once', 'a', ...KEEP, '--', 'touch', 'ran'));
   expect((await place.fate('run', 'x', '--', 'test', '-e', 'ran')).status).toBe(1);
 });
 

@@ -92,8 +92,7 @@ describe('a lease', () => {
   it('aborts its signal at the deadline when less than half of its life was left', async () => {
     const { clock, store, locks } = setUp();
     store.onClaim = () => held({ leftMs: 3_000 });
-    const lease = await locks.mutex('a').acquire();
-    await expectAbortAtDeadline(clock, lease, 3_000 * 0.99 - 20);
+    await expectAbortAtDeadline(clock, await locks.mutex('a').acquire(), 3_000 * 0.99 - 20);
     expect(store.sent('renew'), 'the first heartbeat was to come later').toEqual([]);
   });
 

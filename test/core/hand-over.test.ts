@@ -29,8 +29,7 @@ describe('handing over', () => {
       seen.push(lease.held, lease.state, signal.aborted);
       return GIVEN;
     };
-    const text = await lease.handOver();
-    expect(text).toMatch(/^holdfast\.1\.[\w-]+$/);
+    expect(await lease.handOver()).toMatch(/^holdfast\.1\.[\w-]+$/);
     expect(seen).toEqual([false, 'released', true]);
     expect(signal.reason).toMatchObject(HANDED_OVER);
     expect(() => lease.assertHeld()).toThrow(expect.objectContaining(HANDED_OVER));

@@ -190,8 +190,7 @@ test('what is no fence, lease, access, option or key is refused', async () => {
   await expect(reader.write(1)).rejects.toThrow(/reader must not write/);
   const usage = expect.objectContaining({ code: 'USAGE' });
   for (const objects of [undefined, null, {}, { get: () => {} }] as unknown as ObjectAccess[]) {
-    const entered = objectFence().enter(objects, { ...at('a'), token: 1n });
-    await expect(entered).rejects.toEqual(usage);
+    await expect(objectFence().enter(objects, { ...at('a'), token: 1n })).rejects.toEqual(usage);
     await expect(probeObjects(objects, 'a')).rejects.toEqual(usage);
   }
   expect(() => objectFence({ initially: 0 } as ObjectFenceOptions<unknown>)).toThrow(usage);

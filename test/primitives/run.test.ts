@@ -233,8 +233,7 @@ describe('a lease', () => {
   it('as JSON has the token as text', async () => {
     const { store, locks } = setUp({}, { prefix: 'shop:' });
     store.onClaim = () => held({ token: 2n ** 60n });
-    const lease = await locks.mutex('a').acquire();
-    expect(JSON.parse(JSON.stringify(lease))).toEqual({
+    expect(JSON.parse(JSON.stringify(await locks.mutex('a').acquire()))).toEqual({
       resource: 'shop:a',
       kind: 'mutex',
       lineage: 'scripted:1',

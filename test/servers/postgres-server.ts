@@ -154,8 +154,7 @@ export class PostgresServer extends LocalServer {
       await other.#copy(this.port, `restored_${port}`);
       if (how === 'as it is') return;
       await other.#configure(["restore_command = 'false'"]);
-      const signal = join(other.#data, 'recovery.signal');
-      await copyFile(join(other.#data, 'PG_VERSION'), signal);
+      await copyFile(join(other.#data, 'PG_VERSION'), join(other.#data, 'recovery.signal'));
     });
   }
 
@@ -164,8 +163,7 @@ export class PostgresServer extends LocalServer {
     const file = join(this.folder, 'dump.sql');
     const from = ['--host', this.folder, '--port', `${this.port}`, '--username', SUPERUSER];
     const what = ['--inserts', '--file', file, ...options, 'postgres'];
-    const command = [...beside(this.program, 'pg_dump'), ...from, ...what];
-    await runToEnd(command, { env: this.env });
+    await runToEnd([...beside(this.program, 'pg_dump'), ...from, ...what], { env: this.env });
     return (await readFile(file, 'utf8')).replaceAll(/^\\.*$/gm, '');
   }
 

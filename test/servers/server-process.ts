@@ -217,8 +217,7 @@ export abstract class LocalServer {
 
   /** Starts it on the same ports, with the data that it left, and waits until it answers. */
   async start(): Promise<void> {
-    const command = [...this.program, ...this.args];
-    await this.process.start(command, this.env, () => this.answers());
+    await this.process.start([...this.program, ...this.args], this.env, () => this.answers());
   }
 
   /** Ends it as an administrator does. */

@@ -51,8 +51,7 @@ it('a lost seat ends the command, and its candidate stands again, last', async (
   const over = first.fate.then(() => Promise.reject(new Error('It does not stand again.')));
   await Promise.race([place.holding(1, 1), over]);
   over.catch(() => {});
-  const pid = Number(/leads (\d+)/.exec(first.out)?.[1]);
-  expect(alive(pid)).toBe(false);
+  expect(alive(Number(/leads (\d+)/.exec(first.out)?.[1]))).toBe(false);
   await first.saysOnError('Ending the command.\n');
   // Of what a machine without a free inotify instance warns of, and Node's line about it.
   const lines = first.err.split('\n').filter((line) => !/HOLDFAST_SQLITE_WAKE|^\(Use/.test(line));

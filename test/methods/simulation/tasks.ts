@@ -122,8 +122,7 @@ const ACTS: Record<Theme, (act: Act) => Promise<string>> = {
       locks.rwLock('rw', own).write,
       locks.semaphore('sem', { ...rest, limit: 2 }),
     ]);
-    const lease = await lock.acquire(waits(act));
-    return holdThenPass(act, lease, Number(own.minHold ?? 0));
+    return holdThenPass(act, await lock.acquire(waits(act)), Number(own.minHold ?? 0));
   },
 };
 
@@ -236,8 +235,7 @@ async function resume(act: Act, text: string): Promise<string> {
   const { chance, process, scene } = act;
   await process.sleep(chance.one([0, 0, 0, 5, 50, 300]));
   const ttl = chance.one(scene.ttls);
-  const lease = await process.locks.resume(text, { ttl, ...waits(act) });
-  return holdThenPass(act, lease);
+  return holdThenPass(act, await process.locks.resume(text, { ttl, ...waits(act) }));
 }
 
 /** Enters what it holds once more: re-entrantly, or else it must be told that it cannot. */

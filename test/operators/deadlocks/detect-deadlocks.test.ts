@@ -31,8 +31,7 @@ describe('a deadlock', () => {
     const world = new World();
     const all = world.programs(count, { onDeadlock: 'reject' });
     const works = world.ring(all);
-    const ends = await outcomes(works);
-    expect(ends).toEqual([...Array(count - 1).fill('done'), 'DEADLOCK']);
+    expect(await outcomes(works)).toEqual([...Array(count - 1).fill('done'), 'DEADLOCK']);
     expect(toldOf(all)).toEqual(all.map(() => 1));
     const error = await (works.at(-1) as Promise<unknown>).catch((thrown) => thrown);
     const { cycle, message, resource } = error as DeadlockError;

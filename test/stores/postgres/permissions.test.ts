@@ -36,8 +36,7 @@ test('makes nothing in the schema, and drops nothing', async () => {
     'TRUNCATE holdfast.lock',
     'ALTER TABLE holdfast.lock ADD COLUMN mine int',
   ]) {
-    const failure = await failureOf(bed.query(place, statement));
-    expect(failure, statement).toMatchObject({
+    expect(await failureOf(bed.query(place, statement)), statement).toMatchObject({
       message: expect.stringMatching(/^(permission|must)/),
     });
   }

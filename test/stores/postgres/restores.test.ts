@@ -85,8 +85,7 @@ test.concurrent.each(['as it is', 'as an archive'] as const)(
   async (how) => {
     await using bed = new Bed();
     const server = await used(bed);
-    const other = bed.serve(await server.restored(how));
-    expect(await claim(bed, other)).toMatchObject(WAITS);
+    expect(await claim(bed, bed.serve(await server.restored(how)))).toMatchObject(WAITS);
   },
 );
 

@@ -101,8 +101,7 @@ test('one server, with a user, a database and options of the store', async () =>
   const store = await open(`redis://app:p%2540ss%3Aw%2Frd@${at}/2?namespace=my:own&maxWaiters=3`);
   expect((await store.inspect('x')).holders).toEqual([]);
   expect(store.lineage).toContain('my:own');
-  const list = String(await server.command('CLIENT', 'LIST'));
-  expect(list).toMatch(/ db=2 .*user=app/);
+  expect(String(await server.command('CLIENT', 'LIST'))).toMatch(/ db=2 .*user=app/);
 });
 
 test('a socket file', () => works(`redis+unix://${join(server.folder, 'socket')}?db=1`));

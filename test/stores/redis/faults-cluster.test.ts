@@ -34,8 +34,7 @@ async function started(bed: Bed): Promise<Cluster> {
 /** Stores on a cluster, of a client of each package in turn. */
 function openers(bed: Bed, { addresses }: Cluster) {
   return packages.map((each) => (options: StoreOptions = {}) => {
-    const client = each.cluster(addresses);
-    return bed.use(redisStore(client, { maxTtl: MAX_TTL_MS, ...options }));
+    return bed.use(redisStore(each.cluster(addresses), { maxTtl: MAX_TTL_MS, ...options }));
   });
 }
 

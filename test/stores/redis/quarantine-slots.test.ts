@@ -99,8 +99,7 @@ describe('a cluster', () => {
     for (const name of [...LOWER.slice(1), ...UPPER.slice(1)]) {
       expect(await claimed(store, name), name).toBe('held');
     }
-    const records = (await low.command('KEYS', 'holdfast:!record:server*')) as string[];
-    expect(records).toHaveLength(1);
+    expect((await low.command('KEYS', 'holdfast:!record:server*')) as string[]).toHaveLength(1);
   });
 
   inBed('a slot is given to a server that has nothing of it', async (bed) => {

@@ -311,8 +311,7 @@ describe('several programs', () => {
     const { server, store } = await calm(bed);
     const short = bed.store(server, { maxTtl: 1 });
     await server.command('FLUSHALL');
-    const one = claimOf('a', { ttlMs: 1 });
-    expect((await short.claim([one]))[0]?.state).toBe('waiting');
+    expect((await short.claim([claimOf('a', { ttlMs: 1 })]))[0]?.state).toBe('waiting');
     await until('was it over', async () => (await claimed(short, { ttlMs: 1 })) === 'held');
     expect(await claimed(store)).toBe('data-loss');
     expect(await claimed(short, { ttlMs: 1 })).toBe('data-loss');

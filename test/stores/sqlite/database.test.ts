@@ -31,8 +31,7 @@ test('an object that answers with big integers or arrays', async () => {
   const store = sqliteStore({ database });
   const claims = [claimOf('a'), claimOf('b')];
   await store.claim(claims);
-  const statuses = await store.renew(claims);
-  expect(statuses).toMatchObject([
+  expect(await store.renew(claims)).toMatchObject([
     { state: 'held', waiters: 0 },
     { state: 'held', waiters: 0 },
   ]);

@@ -26,8 +26,7 @@ test('a heartbeat notices that the file was deleted', async ({ file }) => {
   const { lineage } = store;
   await store.release([left]);
   removeAll(file);
-  const statuses = await store.renew([kept, claimOf('unknown')]);
-  expect(statuses).toEqual([
+  expect(await store.renew([kept, claimOf('unknown')])).toEqual([
     { state: 'gone', why: 'store-reset' },
     { state: 'gone', why: 'expired' },
   ]);

@@ -126,8 +126,7 @@ inBed('a record whose answer is lost is there, and may be kept again', async (be
 
 inBed('records of a layout that is not known are refused', async (bed) => {
   const store = bed.keeping();
-  const claim = await held(store, 'work');
-  await store.keep(claim, RECORD);
+  await store.keep(await held(store, 'work'), RECORD);
   await bed.looking.setData(bed.tree.record('work'), Buffer.from('2 something else'));
   await expect(store.recall('work')).rejects.toMatchObject({
     ...{ code: 'STORE', retryable: false },

@@ -39,8 +39,7 @@ class Bed extends AnyBed {
 inBed('a claim that is over while it is entered leaves no node', async (bed) => {
   const { store, strike } = bed.struck();
   // Others keep the session alive.
-  const other = claimOf('other', { ttlMs: TTL_MS });
-  await ask(store, other);
+  await ask(store, claimOf('other', { ttlMs: TTL_MS }));
   const claim = claimOf('a', { ttlMs: TTL_MS });
   strike('createProtected', 'lost');
   expect(await ask(store, claim)).toMatchObject(UNKNOWN);

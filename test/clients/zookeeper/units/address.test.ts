@@ -6,8 +6,7 @@ import { checkPath } from '../../../../src/clients/zookeeper/paths.ts';
 
 describe('a URL', () => {
   it('names servers, a chroot and a user', () => {
-    const url = 'zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b';
-    expect(destinationOf(url)).toEqual({
+    expect(destinationOf('zookeeper://ann:p%40ss:word@h1:2182,h2,[::1]:9/a/b')).toEqual({
       addresses: [
         { host: 'h1', port: 2182 },
         { host: 'h2', port: 2181 },
