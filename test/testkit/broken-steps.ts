@@ -82,9 +82,7 @@ export const BROKEN_STEPS: readonly BrokenStore[] = [
   broken('a batch is what its first claim is', /^batches: each claim of a batch/, (store) => ({
     claim: (claims) =>
       store.claim(
-        claims.map(({ id, resource, ...own }) => {
-          return { ...own, ...claims[0], id, resource };
-        }),
+        claims.map(({ id, resource, ...own }) => ({ ...own, ...claims[0], id, resource })),
       ),
   })),
   broken('a batch has one TTL', /^batches: each heartbeat of a batch/, (store) => ({

@@ -203,9 +203,7 @@ describe.each(packages)('$name', (its) => {
     await until('heard the last', async () => heard.at(-1) === 'three');
     expect(heard).toEqual(['one', 'resumed', 'two', 'resumed', 'three']);
     await link.close();
-    await until('stopped listening', async () => {
-      return (await own.listeners('listener')).length === 0;
-    });
+    await until('stopped listening', async () => (await own.listeners('listener')).length === 0);
   });
 
   inBed('a wrong password is told without it, at once', async (links) => {

@@ -177,9 +177,7 @@ test.concurrent.each(WAYS)('a hold that ends later in a session of its own (%s)'
     const nodes = await bed.nodes(claim.resource);
     expect(nodes.map(({ path }) => path)).toEqual([before?.path]);
     expect(nodes[0]?.stat.session).not.toBe(before?.stat.session);
-    await until('was it over', async () => {
-      return (await bed.nodes(claim.resource)).length === 0;
-    });
+    await until('was it over', async () => (await bed.nodes(claim.resource)).length === 0);
     expect(performance.now() - began).toBeGreaterThanOrEqual(laterMs);
   });
   await Promise.all(moved);

@@ -64,9 +64,7 @@ class Bed extends AnyBed {
 
   /** Somebody who holds would be told of whatever concerns it, and so needs not to ask. */
   async attends(store: Store, claim: Claim): Promise<void> {
-    await until('was it watched', async () => {
-      return (await this.watched(claim.resource))[0]?.[0] === 0;
-    });
+    await until('was it watched', async () => (await this.watched(claim.resource))[0]?.[0] === 0);
     // The list is watched as well when this is answered, for that was asked for before it.
     expect(await renewed(store, claim)).toMatchObject(HELD);
   }
