@@ -46,36 +46,34 @@ describe('close', () => {
     expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'renew', 'release']);
   });
 
-  it('takes back a claim that has no answer yet, before it closes the store', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onClaim = () => late(500, held());
-    store.onRelease = () => late(50, true);
-    const acquired = watchOutcome(locks.mutex('a').acquire());
-    await clock.rest();
-    const closed = watchOutcome(locks.close());
-    await clock.advance(49);
+  it('takes back a claim that has no answer yet, before it closes the store', async ({ bed }) => {
+    bed.store.onClaim = () => bed.late(500, held());
+    bed.store.onRelease = () => bed.late(50, true);
+    const acquired = watchOutcome(bed.locks.mutex('a').acquire());
+    await bed.clock.rest();
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.advance(49);
     expect(acquired.error).toMatchObject({ code: 'CLOSED' });
-    expect([closed.done, store.closed]).toEqual([false, 0]);
-    await clock.advance(1);
-    expect([closed.done, store.closed]).toEqual([true, 1]);
-    const left = store.sent('release').flatMap(({ claims }) => claims);
-    expect(left).toMatchObject([{ id: store.entered[0]?.id, unanswered: true }]);
-    const requests = store.calls.length;
-    await clock.advance(60_000);
-    expect(store.calls).toHaveLength(requests);
+    expect([closed.done, bed.store.closed]).toEqual([false, 0]);
+    await bed.clock.advance(1);
+    expect([closed.done, bed.store.closed]).toEqual([true, 1]);
+    const left = bed.store.sent('release').flatMap(({ claims }) => claims);
+    expect(left).toMatchObject([{ id: bed.store.entered[0]?.id, unanswered: true }]);
+    const requests = bed.store.calls.length;
+    await bed.clock.advance(60_000);
+    expect(bed.store.calls).toHaveLength(requests);
   });
 
-  it('waits for the answer to a release that is under way', async () => {
-    const { clock, store, locks, late } = setUp();
-    store.onRelease = () => late(50, true);
-    const lease = await locks.mutex('a').acquire();
+  it('waits for the answer to a release that is under way', async ({ bed }) => {
+    bed.store.onRelease = () => bed.late(50, true);
+    const lease = await bed.locks.mutex('a').acquire();
     const released = watchOutcome(lease.release());
-    await clock.rest();
-    const closed = watchOutcome(locks.close());
-    await clock.advance(49);
-    expect([released.done, closed.done, store.closed]).toEqual([false, false, 0]);
-    await clock.advance(1);
-    expect([released.done, closed.done, store.closed]).toEqual([true, true, 1]);
+    await bed.clock.rest();
+    const closed = watchOutcome(bed.locks.close());
+    await bed.clock.advance(49);
+    expect([released.done, closed.done, bed.store.closed]).toEqual([false, false, 0]);
+    await bed.clock.advance(1);
+    expect([released.done, closed.done, bed.store.closed]).toEqual([true, true, 1]);
   });
 
   it('aborts signals after `drain`, and releases what settles then', async () => {
@@ -130,20 +128,19 @@ describe('close', () => {
     expect(bed.store.closed).toBe(1);
   });
 
-  it('makes everything else reject with ClosedError, and sends nothing', async () => {
-    const { clock, locks, store } = setUp();
-    const mutex = locks.mutex('a');
-    await Promise.all([locks.close(), clock.rest()]);
+  it('makes everything else reject with ClosedError, and sends nothing', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a');
+    await Promise.all([bed.locks.close(), bed.clock.rest()]);
     const refused = [
       ...[mutex.acquire(), mutex.tryAcquire(), mutex.run(() => 1), mutex.tryRun(() => 1)],
-      ...[allOf([mutex]).acquire(), locks.inspect('a'), list(locks).next()],
-      evict(locks, 'a', { token: 1n, reason: 'test' }),
-      createElection(locks, 'e').standings(),
-      createElection(locks, 'e').observe().next(),
-      createElection(locks, 'e').campaign()[Symbol.asyncIterator]().next(),
+      ...[allOf([mutex]).acquire(), bed.locks.inspect('a'), list(bed.locks).next()],
+      evict(bed.locks, 'a', { token: 1n, reason: 'test' }),
+      createElection(bed.locks, 'e').standings(),
+      createElection(bed.locks, 'e').observe().next(),
+      createElection(bed.locks, 'e').campaign()[Symbol.asyncIterator]().next(),
     ];
     for (const promise of refused) await expect(promise).rejects.toBeInstanceOf(ClosedError);
-    expect(store.calls).toHaveLength(0);
+    expect(bed.store.calls).toHaveLength(0);
   });
 
   it('does not wait for a store that is silent', async ({ locks, clock, store }) => {

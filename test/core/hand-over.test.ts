@@ -20,12 +20,11 @@ function two(): readonly [Locks, Locks] {
 }
 
 describe('handing over', () => {
-  it('ends the lease here before the request leaves, and says why', async () => {
-    const { clock, store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire();
+  it('ends the lease here before the request leaves, and says why', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire();
     const { signal } = lease;
     const seen: unknown[] = [];
-    store.onHandOver = () => {
+    bed.store.onHandOver = () => {
       seen.push(lease.held, lease.state, signal.aborted);
       return GIVEN;
     };
@@ -34,8 +33,8 @@ describe('handing over', () => {
     expect(signal.reason).toMatchObject(HANDED_OVER);
     expect(() => lease.assertHeld()).toThrow(expect.objectContaining(HANDED_OVER));
     await expect(lease.handOver()).rejects.toMatchObject(HANDED_OVER);
-    await Promise.all([lease.ended, lease.release(), clock.advance(60_000)]);
-    expect(store.calls.map(({ verb }) => verb)).toEqual(['claim', 'handOver']);
+    await Promise.all([lease.ended, lease.release(), bed.clock.advance(60_000)]);
+    expect(bed.store.calls.map(({ verb }) => verb)).toEqual(['claim', 'handOver']);
   });
 
   it('aborts a signal that is read later, too', async ({ locks }) => {
@@ -73,11 +72,10 @@ describe('handing over', () => {
     ]);
   });
 
-  it('says nothing of the giver in the text but its lock, and marks the claim', async () => {
-    const { store, locks } = setUp();
-    const lease = await locks.mutex('a').acquire({ label: 'giver' });
+  it('says nothing of the giver in the text but its lock, and marks the claim', async ({ bed }) => {
+    const lease = await bed.locks.mutex('a').acquire({ label: 'giver' });
     const text = await lease.handOver();
-    const [given] = store.sent('handOver')[0]?.claims ?? [];
+    const [given] = bed.store.sent('handOver')[0]?.claims ?? [];
     expect(given?.holder).toMatchObject({ label: 'giver', mark: 'in transit' });
     const said = Buffer.from(text.slice('holdfast.1.'.length), 'base64url').toString();
     const { secret, ...rest } = JSON.parse(said) as Record<string, unknown>;
@@ -243,39 +241,36 @@ describe('resuming', () => {
     expect((await others.resume(text)).held).toBe(true);
   });
 
-  it('that gets no reply asks again by the same id, and may give up', async () => {
-    const { clock, store, locks } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = () => Promise.reject(failure());
-    const outcome = watchOutcome(locks.resume(text, { wait: '2s' }));
-    await clock.advance(2_500);
+  it('that gets no reply asks again by the same id, and may give up', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = () => Promise.reject(failure());
+    const outcome = watchOutcome(bed.locks.resume(text, { wait: '2s' }));
+    await bed.clock.advance(2_500);
     expect(outcome.error).toMatchObject({ code: 'ACQUIRE_TIMEOUT', resource: 'a' });
-    const ids = store.sent('handOver').map(({ claims: [claim] }) => claim?.id);
+    const ids = bed.store.sent('handOver').map(({ claims: [claim] }) => claim?.id);
     expect(ids.length).toBeGreaterThan(3);
     expect(new Set(ids.slice(1)).size).toBe(1);
-    const [released] = store.sent('release')[0]?.claims ?? [];
+    const [released] = bed.store.sent('release')[0]?.claims ?? [];
     expect(released).toMatchObject({ id: ids[1], unanswered: true });
-    expect(store.entered).toHaveLength(1);
+    expect(bed.store.entered).toHaveLength(1);
   });
 
-  it('counts its life from its own request, and has its own maxHold', async () => {
-    const { clock, store, locks, late } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = (claim) => late(1_000, held({ token: 1n, leftMs: claim.ttlMs }));
-    const outcome = watchOutcome(locks.resume(text, { ttl: '5s', maxHold: '2s' }));
-    await clock.advance(1_000);
+  it('counts its life from its own request, and has its own maxHold', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = (claim) => bed.late(1_000, held({ token: 1n, leftMs: claim.ttlMs }));
+    const outcome = watchOutcome(bed.locks.resume(text, { ttl: '5s', maxHold: '2s' }));
+    await bed.clock.advance(1_000);
     expect(outcome.value?.remainingMs).toBeLessThanOrEqual(2_000);
-    await clock.advance(2_000);
+    await bed.clock.advance(2_000);
     expect(outcome.value?.loss?.reason).toBe('max-hold');
   });
 
-  it('knows how it came, though a heartbeat had to confirm enough life first', async () => {
-    const { clock, store, locks } = setUp();
-    const text = await (await locks.mutex('a').acquire()).handOver();
-    store.onHandOver = () => held({ leftMs: 4_000 });
-    const outcome = watchOutcome(locks.resume(text, { minHold: '5s' }));
-    await clock.advance(100);
-    expect(store.sent('renew')).toHaveLength(1);
+  it('knows how it came, though a heartbeat had to confirm enough life first', async ({ bed }) => {
+    const text = await (await bed.locks.mutex('a').acquire()).handOver();
+    bed.store.onHandOver = () => held({ leftMs: 4_000 });
+    const outcome = watchOutcome(bed.locks.resume(text, { minHold: '5s' }));
+    await bed.clock.advance(100);
+    expect(bed.store.sent('renew')).toHaveLength(1);
     const takeover = { reason: 'handed-over', token: 1_024n };
     expect([outcome.value?.token, outcome.value?.takeover]).toEqual([1_025n, takeover]);
   });

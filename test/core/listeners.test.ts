@@ -5,19 +5,18 @@ import { it, setUp, watchOutcome } from '../support/scripted-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('one that aborts a wait that has just been granted disturbs nobody', async () => {
-  const { clock, locks } = setUp();
-  const mutex = locks.mutex('a');
+it('one that aborts a wait that has just been granted disturbs nobody', async ({ bed }) => {
+  const mutex = bed.locks.mutex('a');
   const first = await mutex.acquire();
   const controller = new AbortController();
   const second = watchOutcome(mutex.acquire({ signal: controller.signal }));
   const third = watchOutcome(mutex.acquire());
-  locks.on('acquired', () => controller.abort());
+  bed.locks.on('acquired', () => controller.abort());
   await first.release();
-  await clock.rest();
+  await bed.clock.rest();
   expect(second.value?.held).toBe(true);
   await second.value?.release();
-  await clock.rest();
+  await bed.clock.rest();
   expect(third.value?.held).toBe(true);
 });
 

@@ -24,12 +24,11 @@ function hear(locks: Locks): Told[] {
   return told;
 }
 
-it('keeps the acquisitions of tasks apart that share a claim, and of permits', async () => {
-  const { clock, locks } = setUp();
-  const told = hear(locks);
-  const run = (): Promise<number> => locks.mutex('a').run(() => 1);
-  const semaphore = locks.semaphore('s', { limit: 3 });
-  await Promise.all([run(), run(), semaphore.run({ permits: 2 }, () => 1), clock.rest()]);
+it('keeps the acquisitions of tasks apart that share a claim, and of permits', async ({ bed }) => {
+  const told = hear(bed.locks);
+  const run = (): Promise<number> => bed.locks.mutex('a').run(() => 1);
+  const semaphore = bed.locks.semaphore('s', { limit: 3 });
+  await Promise.all([run(), run(), semaphore.run({ permits: 2 }, () => 1), bed.clock.rest()]);
   for (const acquisition of new Set(told.map((each) => each.acquisition))) {
     const names = told.filter((each) => each.acquisition === acquisition).map(({ name }) => name);
     expect(names).toEqual(['acquiring', 'acquired', 'working', 'released']);
@@ -38,20 +37,19 @@ it('keeps the acquisitions of tasks apart that share a claim, and of permits', a
   expect(told.map(({ acquisition }) => acquisition.permits)).toContain(2);
 });
 
-it('begins in the context of the caller, before the store is asked', async () => {
-  const { clock, store, locks } = setUp();
+it('begins in the context of the caller, before the store is asked', async ({ bed }) => {
   const context = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
-  locks.on('acquiring', ({ waits }) => {
-    seen.push([context.getStore(), waits, store.entered.length]);
+  bed.locks.on('acquiring', ({ waits }) => {
+    seen.push([context.getStore(), waits, bed.store.entered.length]);
   });
-  const acquired = context.run('mine', () => locks.mutex('a').acquire());
-  const tried = context.run('other', () => locks.mutex('b').tryAcquire());
+  const acquired = context.run('mine', () => bed.locks.mutex('a').acquire());
+  const tried = context.run('other', () => bed.locks.mutex('b').tryAcquire());
   expect(seen).toEqual([
     ['mine', true, 0],
     ['other', false, 0],
   ]);
-  await Promise.all([acquired, tried, clock.rest()]);
+  await Promise.all([acquired, tried, bed.clock.rest()]);
 });
 
 it('tells why there is no lease', async ({ clock, store, locks }) => {
@@ -203,8 +201,7 @@ it('tells of each request of the heartbeat, and how many of its claims failed', 
   ]);
 });
 
-it('is heard on the channels of the process as well, until nobody listens', async () => {
-  const { clock, locks } = setUp();
+it('is heard on the channels of the process as well, until nobody listens', async ({ bed }) => {
   const seen: unknown[] = [];
   const subscribed = LIFE.map((name) => {
     const subscriber = (event: unknown): void => void seen.push([name, event]);
@@ -212,9 +209,9 @@ it('is heard on the channels of the process as well, until nobody listens', asyn
     source.subscribe(subscriber);
     return () => source.unsubscribe(subscriber);
   });
-  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+  await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.rest()]);
   for (const stop of subscribed) stop();
-  await Promise.all([locks.mutex('a').run(() => 1), clock.rest()]);
+  await Promise.all([bed.locks.mutex('a').run(() => 1), bed.clock.rest()]);
   const lease = { resource: 'a', kind: 'mutex', token: 1024n };
   expect(seen).toMatchObject([
     ['acquiring', { resource: 'a' }],

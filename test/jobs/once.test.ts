@@ -52,49 +52,46 @@ describe('once', () => {
     expect(next.value).toEqual({ state: 'ran', value: 'next' });
   });
 
-  it('is not done when its lease was lost, and the next one does it', async () => {
-    const { clock, locks, other } = setUp();
+  it('is not done when its lease was lost, and the next one does it', async ({ bed }) => {
     const stalled = watchOutcome(
-      once(locks, 'a', DAY, async () => {
-        clock.stall(60_000);
+      once(bed.locks, 'a', DAY, async () => {
+        bed.clock.stall(60_000);
         return 'late';
       }),
     );
-    await clock.rest();
+    await bed.clock.rest();
     expect(stalled.error).toMatchObject({
       ...{ code: 'LEASE_LOST', reason: 'stalled' },
       message: expect.stringContaining('the work is done, but may not be on record'),
     });
-    expect(await once(other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(bed.other, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
-  it('that lost its lease and failed as well has its own error as the cause', async () => {
-    const { clock, locks } = setUp();
+  it('that lost its lease and failed as well has its own error as the cause', async ({ bed }) => {
     const failure = new Error('no stock');
     const stalled = watchOutcome(
-      once(locks, 'a', DAY, async () => {
-        clock.stall(60_000);
+      once(bed.locks, 'a', DAY, async () => {
+        bed.clock.stall(60_000);
         throw failure;
       }),
     );
-    await clock.rest();
+    await bed.clock.rest();
     expect(stalled.error).toMatchObject({ code: 'LEASE_LOST', reason: 'stalled', cause: failure });
     expect(String(stalled.error)).not.toMatch(/is done/);
   });
 
-  it('says that the work is done when its attempt was evicted, and why it was', async () => {
-    const { clock, locks, other } = setUp();
+  it('says that the work is done when its attempt was evicted, and why it was', async ({ bed }) => {
     const evicted = watchOutcome(
-      once(locks, 'a', DAY, async ({ token, resource }) => {
-        await evict(other, resource, { token, reason: 'it hangs' });
+      once(bed.locks, 'a', DAY, async ({ token, resource }) => {
+        await evict(bed.other, resource, { token, reason: 'it hangs' });
       }),
     );
-    await clock.advance(1_000);
+    await bed.clock.advance(1_000);
     expect(evicted.error).toMatchObject({
       ...{ code: 'LEASE_LOST', reason: 'evicted' },
       message: expect.stringContaining('it hangs; the work is done, but may not be on record'),
     });
-    expect(await once(locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
+    expect(await once(bed.locks, 'a', DAY, () => 'next')).toEqual({ state: 'ran', value: 'next' });
   });
 
   it('says that the work is done when its record is refused', async ({ bed }) => {

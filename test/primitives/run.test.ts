@@ -35,18 +35,17 @@ describe('run', () => {
   });
 
   for (const work of ['throws', 'rejects'] as const) {
-    it(`rejects with the work's own error when it ${work}, and releases`, async () => {
-      const { clock, store, locks } = setUp();
+    it(`rejects with the work's own error when it ${work}, and releases`, async ({ bed }) => {
       const error = new Error('mine');
       const ran = watchOutcome(
-        locks.mutex('a').run(() => {
+        bed.locks.mutex('a').run(() => {
           if (work === 'throws') throw error;
           return Promise.reject(error);
         }),
       );
-      await clock.rest();
+      await bed.clock.rest();
       expect(ran.error).toBe(error);
-      expect(store.sent('release')).toHaveLength(1);
+      expect(bed.store.sent('release')).toHaveLength(1);
     });
   }
 
@@ -59,19 +58,18 @@ describe('run', () => {
     expect([good.value, bad.error]).toEqual([1, error]);
   });
 
-  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async () => {
-    const { clock, store, locks } = setUp();
-    store.onRenew = silence;
+  it('rejects with LeaseLostError after a loss, even when the work fulfilled', async ({ bed }) => {
+    bed.store.onRenew = silence;
     let settled = false;
     const ran = watchOutcome(
-      locks.mutex('a').run(async () => {
-        await new Promise<void>((resolve) => clock.setTimeout(resolve, 20_000));
+      bed.locks.mutex('a').run(async () => {
+        await new Promise<void>((resolve) => bed.clock.setTimeout(resolve, 20_000));
         settled = true;
       }),
     );
-    await clock.advance(19_999);
+    await bed.clock.advance(19_999);
     expect([ran.done, settled], 'settles only after the work has').toEqual([false, false]);
-    await clock.advance(1);
+    await bed.clock.advance(1);
     expect(settled).toBe(true);
     expect(ran.error).toMatchObject({ code: 'LEASE_LOST', reason: 'expired', resource: 'a' });
     expect((ran.error as Error).cause, 'of the last heartbeat').toMatchObject({ code: 'STORE' });
@@ -123,21 +121,20 @@ describe('release', () => {
     expect([lease.state, lease.signal.aborted, lease.loss]).toEqual(['released', false, undefined]);
   });
 
-  it('waits for one try, and goes on in the background until the TTL', async () => {
-    const { clock, store, locks } = setUp();
-    store.onRelease = () => Promise.reject(failure());
-    const lease = await locks.mutex('a').acquire();
+  it('waits for one try, and goes on in the background until the TTL', async ({ bed }) => {
+    bed.store.onRelease = () => Promise.reject(failure());
+    const lease = await bed.locks.mutex('a').acquire();
     const released = watchOutcome(lease.release());
-    await clock.rest();
-    expect([released.done, store.sent('release').length]).toEqual([true, 1]);
-    expect(clock.keepingAlive).toBe(0);
-    await clock.advance(1_000);
-    expect(store.sent('release').length).toBeGreaterThan(3);
-    expect(store.sent('release').at(-1)?.claims[0]).toMatchObject({ unanswered: true });
-    await clock.advance(10_000);
-    const tries = store.sent('release').length;
-    await clock.advance(60_000);
-    expect(store.sent('release')).toHaveLength(tries);
+    await bed.clock.rest();
+    expect([released.done, bed.store.sent('release').length]).toEqual([true, 1]);
+    expect(bed.clock.keepingAlive).toBe(0);
+    await bed.clock.advance(1_000);
+    expect(bed.store.sent('release').length).toBeGreaterThan(3);
+    expect(bed.store.sent('release').at(-1)?.claims[0]).toMatchObject({ unanswered: true });
+    await bed.clock.advance(10_000);
+    const tries = bed.store.sent('release').length;
+    await bed.clock.advance(60_000);
+    expect(bed.store.sent('release')).toHaveLength(tries);
     expect(tries).toBeLessThan(20);
   });
 
@@ -150,11 +147,10 @@ describe('release', () => {
   });
 
   for (const options of [{}, { minHold: '5s' }] as const) {
-    it(`does not hang on a store that is silent: ${JSON.stringify(options)}`, async () => {
-      const { clock, store, locks } = setUp();
-      store.onRelease = silence;
-      const released = watchOutcome((await locks.mutex('a', options).acquire()).release());
-      await clock.advance(3_400);
+    it(`does not hang on a store that is silent: ${JSON.stringify(options)}`, async ({ bed }) => {
+      bed.store.onRelease = silence;
+      const released = watchOutcome((await bed.locks.mutex('a', options).acquire()).release());
+      await bed.clock.advance(3_400);
       expect(released.done).toBe(true);
     });
   }
@@ -213,19 +209,18 @@ describe('maxHold', () => {
     });
   }
 
-  it('counts from each hand-off, and the next gets a fresh claim after a loss', async () => {
-    const { clock, store, locks } = setUp();
-    const mutex = locks.mutex('a', { maxHold: '4s' });
+  it('counts from each hand-off, and the next gets a fresh claim after a loss', async ({ bed }) => {
+    const mutex = bed.locks.mutex('a', { maxHold: '4s' });
     const first = await mutex.acquire();
     const second = watchOutcome(mutex.acquire());
-    await clock.advance(3_000);
-    await Promise.all([first.release(), clock.rest()]);
-    await clock.advance(3_000);
+    await bed.clock.advance(3_000);
+    await Promise.all([first.release(), bed.clock.rest()]);
+    await bed.clock.advance(3_000);
     expect(second.value?.held).toBe(true);
     const third = watchOutcome(mutex.acquire());
-    await clock.advance(1_001);
+    await bed.clock.advance(1_001);
     expect([second.value?.loss?.reason, third.value?.held]).toEqual(['max-hold', true]);
-    expect(store.entered).toHaveLength(2);
+    expect(bed.store.entered).toHaveLength(2);
   });
 });
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import type { AcquireOptions, Duration, Locks, Store } from 'holdfast';
 import { allOf, createLocks, evict, isLockError, list, parseDuration } from 'holdfast';
 import { createElection } from 'holdfast/election';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf } from 'vitest';
 import { cases } from '../support/cases.ts';
-import { setUp } from '../support/scripted-store.ts';
+import { it, setUp } from '../support/scripted-store.ts';
 
 /** Values that a program in JavaScript may pass by mistake; each test tries them all. */
 const KNOWN: readonly unknown[] = [
@@ -211,9 +211,8 @@ describe('bad input', () => {
     });
   }
 
-  it('that goes through the longest ttl says which option to raise', () => {
-    const { locks } = setUp();
-    expect(() => locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
+  it('that goes through the longest ttl says which option to raise', ({ bed }) => {
+    expect(() => bed.locks.mutex('a', { ttl: '1m' })).toThrow(/maxTtl/);
   });
 
   it('is the ttl of the locks if that is longer, where the store does not limit it', () => {
