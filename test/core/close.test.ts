@@ -1,16 +1,8 @@
 import { allOf, ClosedError, createLocks, evict, type Lease, list } from 'holdfast';
 import { createElection } from 'holdfast/election';
 import { describe, expect } from 'vitest';
-import {
-  type Bed,
-  failure,
-  held,
-  it,
-  setUp,
-  silence,
-  waiting,
-  watchOutcome,
-} from '../support/scripted-store.ts';
+import type { Bed } from '../support/scripted-store.ts';
+import { failure, held, it, silence, waiting, watchOutcome } from '../support/scripted-store.ts';
 
 /** Work that goes on for this long, whatever its signal says. */
 function stubborn(bed: Bed, ms: number): (lease: Pick<Lease, 'signal'>) => Promise<string> {
@@ -76,8 +68,7 @@ describe('close', () => {
     expect([released.done, closed.done, bed.store.closed]).toEqual([true, true, 1]);
   });
 
-  it('aborts signals after `drain`, and releases what settles then', async () => {
-    const bed = setUp();
+  it('aborts signals after `drain`, and releases what settles then', async ({ bed }) => {
     const { locks, clock, store } = bed;
     const obedient = watchOutcome(
       locks.mutex('a').run(
@@ -166,8 +157,7 @@ describe('nothing is left', () => {
     expect([clock.timers, clock.keepingAlive]).toEqual([before, 0]);
   });
 
-  it('after many ways to end: no request, no timer that keeps the process alive', async () => {
-    const bed = setUp();
+  it('after many ways to end: no request, nor a timer that keeps it alive', async ({ bed }) => {
     const { locks, clock, store } = bed;
     const answers = [
       ...[
