@@ -10,10 +10,7 @@ async function json<T>(place: Place, ...args: string[]): Promise<T> {
   return JSON.parse(out) as T;
 }
 
-interface MemberJson {
-  readonly token: string;
-  readonly pid: number;
-}
+type MemberJson = { readonly token: string; readonly pid: number };
 
 interface QueueJson {
   readonly holders: readonly MemberJson[];

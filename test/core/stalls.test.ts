@@ -8,10 +8,7 @@ import { type Bed, held, it, setUp, watchOutcome } from '../support/scripted-sto
 
 const TTL_MS = 1_000;
 
-interface Loss {
-  readonly dueAt: number;
-  readonly lostAt: number | undefined;
-}
+type Loss = { readonly dueAt: number; readonly lostAt: number | undefined };
 
 /** It stands still for a while at the nth reading of the clock, and no heartbeat gets through. */
 async function lossesAfterStall(names: readonly string[], nth: number): Promise<Loss[]> {

@@ -9,10 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const LIFE = ['acquiring', 'missed', 'acquired', 'working', 'released', 'lost'] as const;
 
-interface Told {
-  readonly name: (typeof LIFE)[number];
-  readonly acquisition: Acquisition;
-}
+type Told = { readonly name: (typeof LIFE)[number]; readonly acquisition: Acquisition };
 
 function hear(locks: Locks): Told[] {
   const told: Told[] = [];

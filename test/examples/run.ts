@@ -11,10 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export const EXAMPLES: string = join(ROOT, 'examples');
 
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-}
+export type Ended = { readonly code: number | null; readonly output: string };
 
 export interface Started {
   readonly child: ChildProcess;

@@ -15,10 +15,7 @@ const raised: Passing = (lease, seen) => decide('enter', lease, () => seen);
 /** What the fence has seen after it, unless it is refused. */
 type Passing = (lease: FencingToken, seen: SeenToken | undefined) => SeenToken | undefined;
 
-interface Weakness {
-  readonly enter?: Passing;
-  readonly write?: Passing;
-}
+type Weakness = { readonly enter?: Passing; readonly write?: Passing };
 
 /** A fence in a variable, perhaps with a weakness. */
 function inMemory({ enter = raised, write = checked }: Weakness = {}): FenceFixture {

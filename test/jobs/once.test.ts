@@ -240,11 +240,7 @@ describe('once', () => {
 describe('a result that is kept', () => {
   it('has the type of what JSON returns, and may be missing', async ({ locks, other }) => {
     const work = async () => ({ at: new Date(0), left: new Map([[1, 2]]), again: () => 1, n: [1] });
-    interface Left {
-      at: string;
-      left: Record<string, never>;
-      n: number[];
-    }
+    type Left = { at: string; left: Record<string, never>; n: number[] };
     await once(locks, 'a', { keepFor: '1d' }, work);
     const bare = await once(other, 'a', KEEP, work);
     expect(bare).toMatchObject({ state: 'done', value: undefined });

@@ -164,10 +164,7 @@ function allowed(what: string, value: unknown): boolean | undefined {
   return rule ? value === undefined || rule(value) : NEEDED[what]?.(value);
 }
 
-interface Outcome {
-  thrown?: unknown;
-  rejected?: unknown;
-}
+type Outcome = { thrown?: unknown; rejected?: unknown };
 
 function attempt(call: () => unknown): Outcome {
   const outcome: Outcome = {};

@@ -17,10 +17,7 @@ export interface Migration {
   readonly halfway?: () => Promise<void>;
 }
 
-interface Birth {
-  readonly port: number;
-  readonly bus: number;
-}
+type Birth = { readonly port: number; readonly bus: number };
 
 export interface ClusterOptions extends WatchedOptions {
   /** Default: true. */

@@ -19,10 +19,7 @@ class End {
   }
 }
 
-interface Pair {
-  readonly near: End;
-  readonly far: End;
-}
+type Pair = { readonly near: End; readonly far: End };
 
 describe('a proxy', () => {
   let port: number;

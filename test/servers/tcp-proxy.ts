@@ -119,11 +119,7 @@ interface Connection {
   marked: boolean;
 }
 
-interface Ends {
-  readonly connection: Connection;
-  readonly from: Socket;
-  readonly to: Socket;
-}
+type Ends = { readonly connection: Connection; readonly from: Socket; readonly to: Socket };
 
 /** One direction of all connections. */
 class Direction {

@@ -11,17 +11,10 @@ import { ZookeeperServer, type ZookeeperServerOptions } from './zookeeper-server
 
 const IDS = [1, 2, 3] as const;
 
-interface Ports {
-  readonly quorum: number;
-  readonly election: number;
-}
+type Ports = { readonly quorum: number; readonly election: number };
 
 /** A proxy on the way of one server to another. */
-interface Way {
-  readonly from: number;
-  readonly to: number;
-  readonly proxy: TcpProxy;
-}
+type Way = { readonly from: number; readonly to: number; readonly proxy: TcpProxy };
 
 export class ZookeeperEnsemble {
   readonly servers: readonly ZookeeperServer[];

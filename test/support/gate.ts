@@ -1,8 +1,5 @@
 /** Lets work wait until the case opens it. */
-export interface Gate {
-  readonly opened: Promise<void>;
-  open(): void;
-}
+export type Gate = { readonly opened: Promise<void>; open(): void };
 
 export function gate(): Gate {
   let open = (): void => {};

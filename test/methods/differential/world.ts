@@ -6,10 +6,7 @@ import { Chance } from '../simulation/chance.ts';
 import { labelOf, Side } from './side.ts';
 import { passing, RESOURCES, type Step, Steps } from './steps.ts';
 
-interface Waits {
-  readonly ahead: number;
-  readonly retry: number;
-}
+type Waits = { readonly ahead: number; readonly retry: number };
 
 interface WorldParts {
   readonly sides: readonly (readonly Store[])[];

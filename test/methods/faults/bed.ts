@@ -21,10 +21,7 @@ export const LONG_TTL_MS: number = paced(30_000);
 export const MAX_TTL_MS: number = paced(1200);
 
 /** Where a server, or a proxy before it, listens. */
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
+export type Place = { readonly host: string; readonly port: number };
 
 /** What every kind of store may be told. */
 export interface StoreOptions {

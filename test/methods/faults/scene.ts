@@ -75,11 +75,7 @@ export async function firstGrant(store: Store, resource: string): Promise<Grant>
   return grant as Grant;
 }
 
-interface Tries {
-  readonly store: Store;
-  readonly resource: string;
-  readonly over: () => boolean;
-}
+type Tries = { readonly store: Store; readonly resource: string; readonly over: () => boolean };
 
 async function tryUntil({ store, resource, over }: Tries): Promise<Grant | undefined> {
   // Always the same, so that one that was granted without an answer is found again.

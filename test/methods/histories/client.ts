@@ -91,10 +91,7 @@ function watched(store: Store): Store {
   });
 }
 
-interface Choice {
-  readonly lock: Lock;
-  readonly request: Request;
-}
+type Choice = { readonly lock: Lock; readonly request: Request };
 
 async function round(): Promise<void> {
   const { lock, request } = choose(locks);

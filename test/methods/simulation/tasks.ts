@@ -39,11 +39,7 @@ class WorkError extends Error {}
 /** Why waits are aborted. */
 const ENOUGH = new Error('enough');
 
-interface Act {
-  readonly scene: Scene;
-  readonly process: Process;
-  readonly chance: Chance;
-}
+type Act = { readonly scene: Scene; readonly process: Process; readonly chance: Chance };
 
 /** One task of a process, from beginning to end. */
 export function perform(scene: Scene, process: Process): Promise<string> {

@@ -2,10 +2,7 @@
  * What happened in a world: a hash of all of it, counters of what it reached, and, if somebody
  * wants to read it, the lines. Nothing random or real enters: no ids, no wall clock.
  */
-export interface Problem {
-  readonly at: number;
-  readonly what: string;
-}
+export type Problem = { readonly at: number; readonly what: string };
 
 export class Trace {
   readonly lines: string[] | undefined;

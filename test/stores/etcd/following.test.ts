@@ -15,11 +15,7 @@ afterAll(() => server.close());
 
 const inBed = inTurn(() => new Bed(server));
 
-interface Heard {
-  readonly client: EtcdClient;
-  begun: boolean;
-  count: number;
-}
+type Heard = { readonly client: EtcdClient; begun: boolean; count: number };
 
 /** A client that counts the steps that its watches hear of; the queue is read `after` this. */
 function hearing(url: string, after: Promise<void> = Promise.resolve()): Heard {

@@ -22,10 +22,7 @@ const LONG_TTL_MS = paced(9000);
 
 const YEAR_MS = 366 * 86_400_000;
 
-interface Stepped {
-  readonly clock: SteppedClock;
-  readonly server: RedisServer;
-}
+type Stepped = { readonly clock: SteppedClock; readonly server: RedisServer };
 
 async function stepped(bed: Bed): Promise<Stepped> {
   const clock = bed.serve(await SteppedClock.create());

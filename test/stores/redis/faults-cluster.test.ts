@@ -103,11 +103,7 @@ describe.each(LATEST)('$name: a lease', (each) => {
 /** Three heartbeats fit, and a tenth of it is long, also on a busy machine. */
 const FATE_TTL_MS = paced(4000);
 
-interface Fate {
-  readonly cluster: Cluster;
-  readonly victim: RedisServer;
-  readonly slot: number;
-}
+type Fate = { readonly cluster: Cluster; readonly victim: RedisServer; readonly slot: number };
 
 const FATES: readonly [what: string, packed: string, strike: (fate: Fate) => unknown][] = [
   ['a primary is killed', 'node-redis 6', ({ victim }) => victim.kill()],

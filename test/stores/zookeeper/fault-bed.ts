@@ -15,10 +15,7 @@ import { until } from '../../support/until.ts';
 /** Claims live as long as their servers keep sessions, so that `maxTtl` is nothing. */
 export type Options = StoreOptions & ZookeeperStoreOptions;
 
-export interface QueueNode {
-  readonly path: string;
-  readonly stat: Stat;
-}
+export type QueueNode = { readonly path: string; readonly stat: Stat };
 
 export type Terms = Pick<Claim, 'kind' | 'permits' | 'limit'>;
 

@@ -9,10 +9,7 @@ export interface CandidateOptions extends OnStore {
   readonly label: string;
 }
 
-export interface Leads {
-  readonly type: 'leads';
-  readonly token: bigint;
-}
+export type Leads = { readonly type: 'leads'; readonly token: bigint };
 
 export interface Led {
   readonly type: 'led';

@@ -9,10 +9,7 @@ export interface DinerOptions extends OnStore {
 }
 
 /** The event `deadlock`. */
-export interface ToldOfDeadlock {
-  readonly type: 'deadlock';
-  readonly pids: readonly number[];
-}
+export type ToldOfDeadlock = { readonly type: 'deadlock'; readonly pids: readonly number[] };
 
 export interface Dined {
   readonly type: 'end';

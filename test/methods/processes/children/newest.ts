@@ -6,10 +6,7 @@ import { given, hear, type OnStore, tell } from './talk.ts';
 export type NewestOptions = OnStore;
 
 /** It got no lease. */
-export interface Missed {
-  readonly type: 'missed';
-  readonly why: string;
-}
+export type Missed = { readonly type: 'missed'; readonly why: string };
 
 const { store, ttl } = given<NewestOptions>();
 const locks = createLocks(await openStore(store), { ttl });
