@@ -115,9 +115,7 @@ export class TcpProxy {
   }
 }
 
-interface Connection {
-  marked: boolean;
-}
+type Connection = { marked: boolean };
 
 type Ends = { readonly connection: Connection; readonly from: Socket; readonly to: Socket };
 

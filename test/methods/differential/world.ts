@@ -17,9 +17,7 @@ interface WorldParts {
   readonly passes: boolean;
 }
 
-interface Held {
-  readonly takeover?: string;
-}
+type Held = { readonly takeover?: string };
 
 /** Verbs of some stores. */
 const OPTIONAL = ['raise', 'keep', 'recall'] as const;

@@ -16,9 +16,7 @@ import { firstGrant, type Grant } from './scene.ts';
 
 const HOUR_MS = 3_600_000;
 
-interface Held {
-  readonly token: bigint;
-}
+type Held = { readonly token: bigint };
 
 interface Holder<At> {
   readonly server: At;

@@ -28,9 +28,7 @@ export function clientOf(name: ClientName, url: string): PostgresClient {
 }
 
 /** Where a server, or what stands before it, listens. */
-export interface Place {
-  readonly url: string;
-}
+export type Place = { readonly url: string };
 
 export interface StoreOptions extends PostgresOptions {
   /** Default `pg`. */

@@ -24,9 +24,7 @@ export interface TakerOptions {
 }
 
 /** From now on it keeps this lock, once it has it, and says `keeps`; or none. */
-export interface Keep {
-  readonly keep?: string;
-}
+export type Keep = { readonly keep?: string };
 
 export interface Took {
   /** The resource. */
