@@ -11,18 +11,14 @@ import { expect, test } from 'vitest';
 
 type Attempt = readonly [what: string, attempt: (locks: Locks) => unknown];
 
-function others(): Locks {
-  return createLocks(memoryStore());
-}
+const others = (): Locks => createLocks(memoryStore());
 
 function nthOf(locks: Locks): (_: unknown, n: number) => Mutex {
   return (_, n) => locks.mutex(String(n));
 }
 
 /** What a program without types may pass. */
-function wrong(value: unknown): never {
-  return value as never;
-}
+const wrong = (value: unknown): never => value as never;
 
 const ATTEMPTS: readonly Attempt[] = [
   ['options that are no object', (locks) => locks.mutex('a', wrong('10s'))],

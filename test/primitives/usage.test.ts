@@ -121,13 +121,9 @@ function upTo(most: number): Rule {
   return (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
 }
 
-function either(...words: readonly unknown[]): Rule {
-  return (value) => words.includes(value);
-}
+const either = (...words: readonly unknown[]): Rule => (value) => words.includes(value);
 
-function is(type: string): Rule {
-  return (value) => typeof value === type;
-}
+const is = (type: string): Rule => (value) => typeof value === type;
 
 const never: Rule = () => false;
 
@@ -177,9 +173,7 @@ function attempt(call: () => unknown): Outcome {
   return outcome;
 }
 
-function usage(error: unknown): boolean {
-  return isLockError(error, 'USAGE');
-}
+const usage = (error: unknown): boolean => isLockError(error, 'USAGE');
 
 describe('bad input', () => {
   const some = cases<[unknown]>(100);

@@ -18,9 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-function objects(place = url): ObjectAccess {
-  return httpObjects({ url: place, headers: SIGNED });
-}
+const objects = (place = url): ObjectAccess => httpObjects({ url: place, headers: SIGNED });
 
 const numbers = (): ReturnType<typeof numbersIn> => numbersIn(objects());
 

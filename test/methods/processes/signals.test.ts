@@ -35,9 +35,7 @@ const PROGRAM = `
 
 const SAID = ['LEASE_LOST', 'done', 'working'];
 
-function linesOf(said: string): string[] {
-  return said.trim().split('\n').sort();
-}
+const linesOf = (said: string): string[] => said.trim().split('\n').sort();
 
 it('a signal takes effect when all locks of the process have closed', async () => {
   const [node, ...options] = [...NODE, PROGRAM];

@@ -6,9 +6,7 @@ import { aroundStore } from 'holdfast/testkit';
 import { describe, expect } from 'vitest';
 import { it, outcomes, type Program, World } from './bed.ts';
 
-function toldOf(programs: readonly Program[]): number[] {
-  return programs.map(({ told }) => told.length);
-}
+const toldOf = (programs: readonly Program[]): number[] => programs.map(({ told }) => told.length);
 
 describe('a deadlock', () => {
   it('of two is told to both, once, and nobody is rejected for it', async ({ world }) => {

@@ -40,9 +40,7 @@ const sample: Message<Sample> = message(() => ({
 
 const EMPTY: Sample = { small: 0, signed: 0n, name: '', rest: [] };
 
-function hex(value: Sample): string {
-  return encode(sample, value).toString('hex');
-}
+const hex = (value: Sample): string => encode(sample, value).toString('hex');
 
 function read(bytes: string): Sample {
   return decode(sample, Buffer.from(bytes.replaceAll(' ', ''), 'hex'));
