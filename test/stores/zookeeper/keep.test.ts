@@ -2,7 +2,7 @@
 import type { Store } from 'holdfast';
 import type { Claim } from 'holdfast/store';
 import { type ZookeeperClient, zookeeperClient } from 'holdfast/zookeeper';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { claimOf, inTurn } from '../../methods/faults/bed.ts';
 import { expectOwnRecords, type Keeping } from '../../methods/faults/records.ts';
