@@ -36,8 +36,7 @@ describe('a candidate', () => {
     expect(bed.store.entered[0]?.holder).toMatchObject({ label: 'worker 1', mark: 'candidate' });
     bed.store.onRenew = () => held();
     await bed.clock.advance(3_400);
-    expect(candidate.state).toBe('leader');
-    expect(candidate.lease?.held).toBe(true);
+    expect([candidate.state, candidate.lease?.held]).toEqual(['leader', true]);
   });
 
   it('leaves no listener on a signal that it shares, whatever garbage is collected', async () => {
@@ -150,8 +149,7 @@ describe('a candidate', () => {
       else if (way === 'signal') aborter.abort('enough');
       else void candidate[Symbol.asyncDispose]();
       await bed.clock.rest();
-      expect(candidate.state).toBe('resigned');
-      expect(seen.terms[0]?.signal.aborted).toBe(true);
+      expect([candidate.state, seen.terms[0]?.signal.aborted]).toEqual(['resigned', true]);
       expect(bed.store.sent('release')).toHaveLength(1);
       await bed.clock.advance(60_000);
       expect([seen.done, seen.error, seen.terms.length]).toEqual([true, undefined, 1]);

@@ -257,8 +257,7 @@ describe('a token', () => {
     const members = memories(3).map((store) =>
       Object.assign(Object.create(store) as Store, { raise: undefined }),
     );
-    expect(quorum(members).traits.tokens).toBe(undefined);
-    expect(quorum(members).lineage).toBe('');
+    expect([quorum(members).traits.tokens, quorum(members).lineage]).toEqual([undefined, '']);
   });
 
   it('comes from another lineage when a member is another one, or has forgotten', () => {
